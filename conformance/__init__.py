@@ -15,7 +15,9 @@ PLACES = {"Engine": "harness.engine_file", "NonConformance": "suite", "check_eng
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for: every pytest run in the environment imports this package."""
+    """Import a name when it is first used, since every pytest run in the environment imports this
+    package.
+    """
     if name not in PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,10 +1,11 @@
-"""`python -m conformance`: verdicts on recorded engines, the golden vectors, reports of results;
-the suite, and ground truth, over Spark.
+"""`python -m conformance`: verdicts on recorded engines, golden vectors, reports of results; and
+over Spark the suite and ground truth.
 
-Exit codes: 0 the run worked (whatever the verdicts, but see shard), 1 a self-check or a golden
-vector failed, 2 bad input, 3 unsupported, 130 interrupted. shard: 0 all as expected, 1 a failure
-that no known deviation explains, or a known one that no longer shows, 2 bad input, no Spark, or
-nowhere to write, 4 an engine of which nothing was judged. truth: 4 no witness confirms an answer.
+Exit codes: 0 the run worked, whatever the verdicts; 1 a self-check or a golden vector failed; 2 bad
+input; 3 unsupported; 130 interrupted. Those of `shard`: 0 all results are as expected; 1 a failure
+that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
+or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
+confirms an answer.
 """
 
 from __future__ import annotations

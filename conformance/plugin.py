@@ -1,8 +1,8 @@
-"""The plugin of pytest: the suite's options, and the items that they make. What an item is and
-becomes is in the package `suite`.
+"""The pytest plugin: the options of the suite, and a test for each item that they select. Items are
+made and judged in the package `suite`.
 
-Every pytest run in the environment loads this: nothing of ours is imported, and no option
-registered, before it is asked for.
+Every pytest run in the environment loads this module. So nothing of ours is imported, and no option
+is registered, unless the command line has an option of the suite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from conformance.harness.pool import Harnesses
-    from conformance.suite import Asked, Item
+    from conformance.suite import Item, SuiteOptions
     from conformance.verdict.results import Result
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -38,25 +38,26 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--engine-dialect": {
         "default": "rspql",
         "metavar": "DIALECT",
-        "help": "the language that it reads (default: rspql)",
+        "help": "the query language that this harness reads (default: rspql)",
     },
     "--engine-semantics": {
         "default": "csparql",
         "metavar": "WORDS",
-        "help": "what it sets out to do: a profile and key=value words (default: csparql)",
+        "help": "the semantics that it sets out to have: a profile and key=value words "
+        "(default: csparql)",
     },
     "--engine-classpath": {
         "action": "append",
         "default": [],
         "metavar": "NAME=PATH",
-        "help": "the classpath of an engine that its user brings; else "
-        "CONFORMANCE_CLASSPATH_NAME; repeatable",
+        "help": "the classpath of an engine that you bring yourself (default: "
+        "CONFORMANCE_CLASSPATH_NAME in the environment); repeatable",
     },
     "--missing": {
         "type": int,
         "metavar": "K",
-        "help": "outputs that may be missing at each end (default: 0 of an engine that is "
-        "started, 1 of a recording; of YABench's 1 at the end)",
+        "help": "outputs that may be missing at each end (default: 0 for an engine that is "
+        "started, 1 for a recording; for YABench's, 1 at the end only)",
     },
     "--csrbench": {
         "metavar": "DIR",
@@ -70,11 +71,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "const": "",
         "metavar": "MASTER",
         "help": "spread the items over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT "
-        "(default: what Spark is configured to)",
+        "(default: as Spark is configured)",
     },
     "--allow-missing": {
         "action": "store_true",
-        "help": "no failure if every item of an engine is skipped",
+        "help": "do not fail if every item of an engine is skipped",
     },
 }
 MARKERS = {
@@ -84,21 +85,21 @@ MARKERS = {
     "rule(id)": "the rule that the case is about",
 }
 ITEMS: pytest.StashKey[list[Item]] = pytest.StashKey()
-ASKED: pytest.StashKey[Asked] = pytest.StashKey()
+SUITE_OPTIONS: pytest.StashKey[SuiteOptions] = pytest.StashKey()
 # with --spark, what gives an item's result
-ELSEWHERE: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
+RESULT_OF: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
 RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
-    """Add the suite's own options, after those of the project under test, which may have the same
-    names.
+    """Add the options of the suite, if the command line names one. They are added after those of
+    the project under test, and not at all if that has an option of the same name.
     """
     result = yield
-    asked = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
+    is_named = any(word.partition("=")[0] in (*OPTIONS, "-h", "--help") for word in args)
     probes = [_probe(option, words) for option, words in OPTIONS.items()]
-    if asked and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
+    if is_named and len(parser.parse_known_and_unknown_args(probes)[1]) == len(OPTIONS):
         group = parser.getgroup("conformance", "conformance of RDF stream engines")
         for option, words in OPTIONS.items():
             group.addoption(option, dest=_dest(option), **words)
@@ -106,7 +107,7 @@ def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Ite
 
 
 def _probe(option: str, words: dict[str, Any]) -> str:
-    """Return a word of a command line with this option."""
+    """Return a word that gives an option on a command line, to try whether it is taken."""
     if words.get("action") == "store_true":
         return option
     if words.get("type") is int:
@@ -125,8 +126,8 @@ def _option(config: pytest.Config, option: str) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the suite's own markers, and make the items that the command line asks for: what it names
-    wrongly ends the run here.
+    """Add the markers of the suite, and make the items that the command line selects. Raises
+    UsageError for a wrong name, or if something that is needed is not installed.
     """
     for name, meaning in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
@@ -136,7 +137,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--spark spreads the items itself: leave out -n")
     try:
         from conformance import suite  # noqa: F401
-        from conformance.report import page  # noqa: F401  what they need is missed before the run
+        from conformance.report import page  # noqa: F401  to know before the run what is missing
         from refengine.model.errors import RefengineError
     except ModuleNotFoundError as error:
         raise pytest.UsageError(
@@ -144,8 +145,8 @@ def pytest_configure(config: pytest.Config) -> None:
         ) from None
     try:
         _check_outputs(config)
-        config.stash[ASKED] = _asked_of_suite(config)
-        config.stash[ITEMS] = config.stash[ASKED].items()
+        config.stash[SUITE_OPTIONS] = _suite_options(config)
+        config.stash[ITEMS] = config.stash[SUITE_OPTIONS].items()
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
     except ModuleNotFoundError as error:
@@ -157,7 +158,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _names_engine(config: pytest.Config) -> bool:
-    """Whether an engine is named. Raises UsageError for other options of the suite without one."""
+    """Whether the command line names an engine. Raises UsageError if it has other options of the
+    suite, but names none.
+    """
     if _option(config, "--engine") or _option(config, "--engine-command") is not None:
         return True
     others = ("--answers", "--csrbench", "--smoke", "--results", "--report")
@@ -167,7 +170,7 @@ def _names_engine(config: pytest.Config) -> bool:
 
 
 def _has_workers(config: pytest.Config) -> bool:
-    """Whether xdist spreads the run, here or from where this process was started."""
+    """Whether xdist spreads this run over workers, or this process is one of them."""
     return bool(getattr(config.option, "numprocesses", None)) or hasattr(config, "workerinput")
 
 
@@ -179,12 +182,12 @@ def _check_outputs(config: pytest.Config) -> None:
     paths = [_option(config, option) for option in ("--results", "--report")]
     targets = [results.target(Path(path)) for path in paths if path is not None]
     if len(set(targets)) < len(targets):
-        raise RefengineError("two outputs to one file", rule="usage")
+        raise RefengineError("two outputs would go to one file", rule="usage")
 
 
-def _asked_of_suite(config: pytest.Config) -> Asked:
-    """Return what the command line asks of the suite. Raises RefengineError."""
-    from conformance.suite import Asked
+def _suite_options(config: pytest.Config) -> SuiteOptions:
+    """Return the options of the suite as the command line gives them. Raises RefengineError."""
+    from conformance.suite import SuiteOptions
     from refengine.model.errors import RefengineError
 
     command = None
@@ -199,7 +202,7 @@ def _asked_of_suite(config: pytest.Config) -> Asked:
         raise RefengineError(
             f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing"
         )
-    return Asked(
+    return SuiteOptions(
         _option(config, "--engine"),
         command,
         **words,
@@ -209,7 +212,7 @@ def _asked_of_suite(config: pytest.Config) -> Asked:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Return a line that names the witnesses: a verdict by one alone says less."""
+    """Return a line that names the witnesses, since a verdict by one alone says less."""
     if ITEMS not in config.stash:
         return None
     from refengine.sparql.witnesses import WITNESSES
@@ -218,7 +221,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one item a question: `rsp-js-WIN-2-…`, `cqels-Q4`."""
+    """Make a test for each item: `rsp-js-WIN-2-…`, `cqels-Q4`."""
     if "conformance_item" not in metafunc.fixturenames:
         return
     items = [
@@ -230,8 +233,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.config.getoption(option, None) for option in OPTIONS
     ):
         reason = (
-            "an option of the suite is an option of another plugin or conftest.py here: run the "
-            "suite elsewhere"
+            "another plugin or a conftest.py here has an option of the same name as the suite: run "
+            "the suite elsewhere"
         )
     nothing = [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="no-engine")]
     metafunc.parametrize("conformance_item", items or nothing)
@@ -247,8 +250,8 @@ def _marks(item: Item) -> list[pytest.MarkDecorator]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
-    """Spread, with --spark, the items that are left after -k and the like before the first is
-    run.
+    """With --spark, spread the items that -k and the like have left over Spark, before the first
+    test is run.
     """
     config = session.config
     if (
@@ -262,14 +265,14 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     from refengine.model.errors import RefengineError
 
     items = [
-        cast("Item", one.callspec.params["conformance_item"])
-        for one in session.items
-        if isinstance(one, pytest.Function) and "conformance_item" in one.fixturenames
+        cast("Item", test.callspec.params["conformance_item"])
+        for test in session.items
+        if isinstance(test, pytest.Function) and "conformance_item" in test.fixturenames
     ]
     try:
-        with shard.elsewhere(
-            config.stash[ASKED], items, _option(config, "--spark") or None
-        ) as config.stash[ELSEWHERE]:
+        with shard.results_from_spark(
+            config.stash[SUITE_OPTIONS], items, _option(config, "--spark") or None
+        ) as config.stash[RESULT_OF]:
             return (yield)
     except RefengineError as error:  # of Spark: an item's own is its failure
         raise pytest.UsageError(str(error)) from None
@@ -277,7 +280,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def conformance_harnesses() -> Iterator[Harnesses]:
-    """Give the engines of this process: one each a worker, under xdist."""
+    """Give the harnesses of this process. Under xdist each worker has its own."""
     from conformance.harness.pool import Harnesses
 
     harnesses = Harnesses()
@@ -289,15 +292,15 @@ def conformance_harnesses() -> Iterator[Harnesses]:
 def conformance_settle(
     request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config
 ) -> Any:
-    """Give a function that ends a test with what becomes of an item: known deviations are expected
-    failures, and strict ones.
+    """Give a function that runs an item and ends the test accordingly. Known deviations are strict
+    expected failures.
     """
     from conformance.spark.session import NoSpark
-    from conformance.suite import unexpected
+    from conformance.suite import why_unexpected
     from conformance.verdict.outcomes import Outcome
     from refengine.model.errors import RefengineError
 
-    run = pytestconfig.stash.get(ELSEWHERE, None) or (lambda item: item.run(conformance_harnesses))
+    run = pytestconfig.stash.get(RESULT_OF, None) or (lambda item: item.run(conformance_harnesses))
 
     def settle(item: Item) -> None:
         request.node.stash[RESULT] = {"engine": item.engine}
@@ -313,7 +316,7 @@ def conformance_settle(
         request.node.stash[RESULT]["result"] = json.dumps(result.as_json())
         for name in ("outcome", "rule", "argument"):
             request.node.user_properties.append((name, str(getattr(result, name))))
-        if reason := unexpected(item, result):
+        if reason := why_unexpected(item, result):
             pytest.fail(reason, pytrace=False)
         if result.known:
             pytest.xfail("; ".join(f"{reason} ({link})" for reason, link in result.known))
@@ -328,7 +331,7 @@ def conformance_settle(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the result to a test's report, which carries it from a worker too."""
+    """Attach the result to the report of a test, which carries it from a worker, too."""
     report = yield
     # pytest takes what a plugin adds along
     report.conformance = item.stash.get(RESULT, None)  # type: ignore[attr-defined]
@@ -337,7 +340,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Collect what comes from all workers in the process that started them."""
+    """Register the collector of results, in the process that has started all workers."""
     if ITEMS in session.config.stash and not hasattr(session.config, "workerinput"):
         session.config.pluginmanager.register(_Collector(session.config), "conformance-collected")
 
@@ -352,7 +355,7 @@ class _Collector:
         self.results: list[Result] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count the items, and keep their results."""
+        """Count an item, and keep its result."""
         from conformance.verdict.results import from_json
 
         own = getattr(report, "conformance", None)
@@ -364,26 +367,26 @@ class _Collector:
             self.results.append(from_json(json.loads(own["result"])))
 
     @property
-    def unheld(self) -> list[str]:
-        """The engines of which nothing was judged."""
+    def unjudged_engines(self) -> list[str]:
+        """The engines whose items were all skipped, so that nothing was judged."""
         return sorted(engine for engine, count in self.ran.items() if self.skipped[engine] == count)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the results and their page, and tell a run in which an engine was not judged from a
-        green one.
+        """Write the results and their page, and let a run fail in which nothing of an engine was
+        judged.
         """
         if self.ran:
             self._write()
         if (
-            self.unheld
+            self.unjudged_engines
             and not _option(self.config, "--allow-missing")
             and session.exitstatus == pytest.ExitCode.OK
         ):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _write(self) -> None:
-        """Write the results and their page, as far as they are asked for."""
+        """Write the results and their page, if they are asked for."""
         from conformance.verdict import results
 
         if (path := _option(self.config, "--results")) is not None:
@@ -394,8 +397,11 @@ class _Collector:
             results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write a line an engine."""
+        """Write a line for each engine that counts its outcomes."""
         from conformance.verdict import results
 
-        for line in (*results.summary(self.results), *map(results.unheld, self.unheld)):
+        for line in (
+            *results.summary(self.results),
+            *map(results.unjudged_line, self.unjudged_engines),
+        ):
             terminalreporter.write_line(f"conformance: {line}")

@@ -44,8 +44,10 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(
+        (FOLDER / f"{name}.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
 
 
 def problems(name: str, value: Any) -> list[ValidationError]:
@@ -140,28 +142,28 @@ def _keyword(key: str, schema: Schema, root: Schema, done: dict[str, Check]) -> 
     raise LookupError(f"no check of {key}")
 
 
-def _any_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
-    options = [compiled(option) for option in wanted]
+def _any_of(stated: Sequence[Schema], compiled: Compiler) -> Check:
+    options = [compiled(option) for option in stated]
     return lambda value: any(option(value) for option in options)
 
 
-def _all_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
-    every = [compiled(option) for option in wanted]
+def _all_of(stated: Sequence[Schema], compiled: Compiler) -> Check:
+    every = [compiled(option) for option in stated]
     return lambda value: all(option(value) for option in every)
 
 
-def _one_of(wanted: Sequence[Schema], compiled: Compiler) -> Check:
-    some = [compiled(option) for option in wanted]
-    return lambda value: sum(option(value) for option in some) == 1
+def _one_of(stated: Sequence[Schema], compiled: Compiler) -> Check:
+    options = [compiled(option) for option in stated]
+    return lambda value: sum(option(value) for option in options) == 1
 
 
-def _not(wanted: Schema, compiled: Compiler) -> Check:
-    other = compiled(wanted)
+def _not(stated: Schema, compiled: Compiler) -> Check:
+    other = compiled(stated)
     return lambda value: not other(value)
 
 
-def _items(wanted: Schema, compiled: Compiler) -> Check:
-    item = compiled(wanted)
+def _items(stated: Schema, compiled: Compiler) -> Check:
+    item = compiled(stated)
     return lambda value: not isinstance(value, list) or all(map(item, value))
 
 
@@ -175,20 +177,20 @@ WITH_PARTS: dict[str, Callable[[Any, Compiler], Check]] = {
 }
 
 
-def _type(wanted: str | Sequence[str]) -> Check:
-    if isinstance(wanted, str):
-        return TYPES[wanted]
-    kinds = [TYPES[kind] for kind in wanted]
+def _type(stated: str | Sequence[str]) -> Check:
+    if isinstance(stated, str):
+        return TYPES[stated]
+    kinds = [TYPES[kind] for kind in stated]
     return lambda value: any(kind(value) for kind in kinds)
 
 
-def _enum(wanted: Sequence[str]) -> Check:
-    return lambda value: isinstance(value, str) and value in wanted
+def _enum(stated: Sequence[str]) -> Check:
+    return lambda value: isinstance(value, str) and value in stated
 
 
-def _pattern(wanted: str) -> Check:
-    found = re.compile(wanted).search
-    return lambda value: not isinstance(value, str) or found(value) is not None
+def _pattern(stated: str) -> Check:
+    search = re.compile(stated).search
+    return lambda value: not isinstance(value, str) or search(value) is not None
 
 
 def _unique_items(_: bool) -> Check:
@@ -212,7 +214,7 @@ def _at_most(kind: str) -> Callable[[int], Check]:
 ALONE: dict[str, Callable[[Any], Check]] = {
     "type": _type,
     "enum": _enum,
-    "const": lambda wanted: lambda value: _same(value, wanted),
+    "const": lambda stated: lambda value: _same(value, stated),
     "pattern": _pattern,
     "uniqueItems": _unique_items,
     "minItems": _at_least("array"),

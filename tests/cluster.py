@@ -88,7 +88,7 @@ def alive(pid: str) -> bool:
 def installed() -> None:
     """Spark; where it or Java is not installed its tests are skipped, in CI they fail."""
     try:
-        session.check("local[2]")
+        session.check_master("local[2]")
     except session.NoSpark as error:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
 

@@ -125,7 +125,7 @@ class Cluster:
 
 @pytest.fixture
 def two_workers(tmp_path) -> Iterator[Cluster]:
-    session.check("local[1]")
+    session.check_master("local[1]")
     found = Cluster(tmp_path)
     try:
         found.start()

@@ -40,7 +40,7 @@ def judge_cell(
     """Return the judgement on one of CSRBench's recordings, the recording's name, and the slide of
     the query's window.
     """
-    cells = csrbench.selected(csrbench.cells(folder), engine)[query]
+    cells = csrbench.group_by_query(csrbench.answer_files(folder), engine)[query]
     cell = next(cell for cell in cells if cell.suffix == suffix)
     asked = csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}

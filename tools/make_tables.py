@@ -22,7 +22,9 @@ SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 def with_tables(text: str) -> str:
     """Return the specification's text with its tables made anew."""
     text = _put(text, "profiles", profiles.markdown(profiles.table()))
-    return _put(text, "dimensions", specification.markdown(specification.table(text)))
+    return _put(
+        text, "dimensions", specification.table_in_markdown(specification.value_table(text))
+    )
 
 
 def _put(text: str, name: str, lines: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from conformance.corpus.witness_defects import (
     Defect,
     Figures,
     load_catalogue,
-    text_of,
+    turtle_of,
 )
 from refengine.model.elements import Row
 from tools import w3c
@@ -139,7 +139,7 @@ def in_words(answer: Answer) -> str:
 
 
 def _solution(line: Row) -> str:
-    bound = ", ".join(f"?{name} = {text_of(term)}" for name, term in line)
+    bound = ", ".join(f"?{name} = {turtle_of(term)}" for name, term in line)
     if bound:
         return _code(bound)
     return "one solution that binds nothing"

@@ -1,5 +1,5 @@
-"""CSRBench: seven queries over one stream, judged against every recording of a folder (Dell'Aglio
-et al., ISWC 2013).
+"""CSRBench: seven queries over one stream, and the verdicts on the recordings of a folder
+(Dell'Aglio et al., ISWC 2013).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, verdict
@@ -28,10 +28,6 @@ from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
 from refengine.rdf.streams import read_stream
 
-# what is imported where it is used: not every run does, and it takes long
-if TYPE_CHECKING:
-    pass
-
 HERE = Path(__file__).parents[1]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
 TABLE_ORDER = ("csparql", "cqels", "sparqlstream")
@@ -40,12 +36,12 @@ ANSWER_FOLDERS = ("answers", "src/main/resources/answers", ".")
 
 
 @dataclass(frozen=True, order=True)
-class Cell:
-    """One recording to judge: engine and query, the suffix of an extra recording ('' in the table),
-    and its file.
+class AnswerFile:
+    """The file of one recording: its engine and query, the suffix of an extra recording (empty for
+    those of the table), and its path.
 
-    `fault` is why it cannot be judged, if its file's name says so; a file whose name has no query
-    has its name for one.
+    `fault` is the error of a file whose name says that it cannot be judged. If the name has no
+    query, `query` is the name itself.
     """
 
     engine: str
@@ -61,18 +57,18 @@ class Cell:
 
     @property
     def case(self) -> str:
-        """What its result is about: `Q3` or `Q3 rerun`."""
+        """The case of its result: `Q3` or `Q3 rerun`."""
         return f"{self.query} {self.suffix}".strip()
 
     def recording(self) -> Recording:
-        """Read the recording. Raises InvalidStream."""
+        """Read the recording. Raises InvalidStream, also for the fault."""
         if self.fault is not None:
             raise self.fault
         return read_recording(self.path)
 
 
 class QueryFolder(NamedTuple):
-    """Where the seven queries are, and in which dialect: Q1.toml, or Q1.csparql."""
+    """A folder with the seven queries, and their dialect: files such as Q1.toml, or Q1.csparql."""
 
     folder: Path = HERE / "queries" / "csrbench"
     dialect: str | None = None
@@ -91,12 +87,12 @@ def query_table(name: str) -> dict[str, Any]:
     return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def cells(folder: Path) -> list[Cell]:
-    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, by
-    engine, query and suffix.
+def answer_files(folder: Path) -> list[AnswerFile]:
+    """Return the recordings ENGINE-answer-N[-SUFFIX].json of a folder in CSRBench's layout, sorted
+    by query, engine and suffix.
 
-    A file that is named otherwise, or after an engine without a profile, is a cell with a fault.
-    Raises InvalidStream for what is no such folder.
+    A file with another name, or named after an engine without a profile, is returned with a fault.
+    Raises InvalidStream if there is no folder, or it has no recording.
     """
     if not os.path.isdir(folder):
         reason = "no such folder"
@@ -104,8 +100,8 @@ def cells(folder: Path) -> list[Cell]:
             reason = "not a folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
     for name in ANSWER_FOLDERS:
-        found = list_files(folder / name, "*-answer-*.json", "IO-2")
-        if found:
+        files = list_files(folder / name, "*-answer-*.json", "IO-2")
+        if files:
             break
     else:
         *places, _itself = ANSWER_FOLDERS
@@ -115,18 +111,20 @@ def cells(folder: Path) -> list[Cell]:
         )
         raise InvalidStream(reason, rule="IO-2", place=str(folder))
     return sorted(
-        map(_cell, found), key=lambda cell: (cell.query, _column(cell.engine), cell.suffix)
+        map(_answer_file, files), key=lambda file: (file.query, _column(file.engine), file.suffix)
     )
 
 
-def _cell(path: Path) -> Cell:
-    """Return the cell of a file, by its name."""
+def _answer_file(path: Path) -> AnswerFile:
+    """Return what the name of a file says of its recording."""
     match = RECORDING.fullmatch(path.name)
     if match is None:
         name = plain(path.name)
         engine = name.partition("-answer-")[0] or name
         reason = "a recording is named ENGINE-answer-N.json, N from 1 to 7"
-        return Cell(engine, name, "", path, InvalidStream(reason, rule="IO-2", place=str(path)))
+        return AnswerFile(
+            engine, name, "", path, InvalidStream(reason, rule="IO-2", place=str(path))
+        )
 
     engine, number, suffix = match.groups()
     fault = None
@@ -134,18 +132,20 @@ def _cell(path: Path) -> Cell:
         fault = InvalidStream(
             f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path)
         )
-    return Cell(engine, f"Q{number}", suffix or "", path, fault)
+    return AnswerFile(engine, f"Q{number}", suffix or "", path, fault)
 
 
 def _column(engine: str) -> tuple[int, str]:
-    """Return the place of an engine in the table: those of CSRBench's come first."""
+    """Return the sort key of an engine's column: CSRBench's own engines come first."""
     if engine in TABLE_ORDER:
         return TABLE_ORDER.index(engine), engine
     return len(TABLE_ORDER), engine
 
 
 def columns(names: Iterable[str]) -> list[str]:
-    """Return the engines of a table: those of CSRBench's in its order, then the others by name."""
+    """Return the engines of a table without duplicates: CSRBench's own in its order, then the
+    others by name.
+    """
     return sorted(set(names), key=_column)
 
 
@@ -158,28 +158,28 @@ def stream(folder: Path) -> Stream:
 def judge_query(
     folder: Path,
     name: str,
-    chosen: tuple[Cell, ...],
+    chosen: tuple[AnswerFile, ...],
     judging: Judging,
     written: QueryFolder = OURS,
 ) -> list[Result]:
-    """Judge all recordings of one query, which share the answers of their windows.
+    """Judge recordings of one query. They share the answers of windows, which are computed once.
 
-    A recording that cannot be read is an error, and costs no other its verdict. What a verdict
-    rests on takes one more evaluation each.
+    A recording that cannot be read has the outcome `error`; the others are judged. If results are
+    to have evidence, each takes one more evaluation.
     """
-    if name not in QUERIES:  # a file that is named after none
-        return [_unread(cell, cell.fault) for cell in chosen]
+    if name not in QUERIES:  # a file whose name has no query
+        return [_unread(file, file.fault) for file in chosen]
     question, answers = question_over(query(name, written), folder), AnswerTable()
     results = []
-    for cell in chosen:
+    for file in chosen:
         try:
-            recording = cell.recording()
+            recording = file.recording()
         except RefengineError as error:
-            results.append(_unread(cell, error))
+            results.append(_unread(file, error))
             continue
-        found = verdict(
+        result = verdict(
             question,
-            profile(cell.engine),
+            profile(file.engine),
             recording.relations,
             timestamps=recording.timestamps,
             missing=judging.bound,
@@ -188,45 +188,51 @@ def judge_query(
         )
         if judging.keep:
             reports = list(map(EngineReport, recording.relations, recording.timestamps))
-            found = with_evidence(found, question, reports)
-        results.append(of_cell(found, cell.engine, cell.case))
+            result = with_evidence(result, question, reports)
+        results.append(as_csrbench_result(result, file.engine, file.case))
     return results
 
 
 def question_over(query: Query, folder: Path) -> Question:
-    """Return one of the queries over the stream of a folder."""
+    """Return the question that a query puts to the stream of a folder."""
     return Question(query, {query.windows[0].stream: stream(folder)})
 
 
-def _unread(cell: Cell, error: RefengineError | None) -> Result:
+def _unread(file: AnswerFile, error: RefengineError | None) -> Result:
     """Return the result of a recording that cannot be read."""
-    return Result(cell.engine, "csrbench", cell.case, "", Outcome.ERROR, str(error))
+    return Result(file.engine, "csrbench", file.case, "", Outcome.ERROR, str(error))
 
 
-def with_evidence(found: Result, question: Question, reports: list[EngineReport]) -> Result:
-    """Return a verdict with what it rests on."""
+def with_evidence(result: Result, question: Question, reports: list[EngineReport]) -> Result:
+    """Return a verdict with its evidence."""
     from conformance.verdict import evidence
 
-    return replace(found, evidence=evidence.of_benchmark(question, reports, found.judgement))
+    return replace(result, evidence=evidence.of_benchmark(question, reports, result.judgement))
 
 
-def of_cell(found: Result, engine: str, case: str) -> Result:
-    """Return a verdict as the result of a cell; the judgement stays in the process that judged."""
-    return replace(found, engine=engine, suite="csrbench", case=case, judgement=None)
+def as_csrbench_result(result: Result, engine: str, case: str) -> Result:
+    """Return a verdict as the result of an item of CSRBench. The judgement is left out, since it
+    stays in the process that judged.
+    """
+    return replace(result, engine=engine, suite="csrbench", case=case, judgement=None)
 
 
 def suffix(result: Result) -> str:
-    """Return what names an extra recording, or one of no query: '' in the table."""
+    """Return the suffix of an extra recording, or the name of a file without a query; empty for a
+    recording of the table.
+    """
     name, _, extra = result.case.partition(" ")
     if name in QUERIES:
         return extra
     return result.case
 
 
-def selected(all_cells: Iterable[Cell], engine: str | None = None) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells by query, of one engine or of all."""
-    chosen: dict[str, list[Cell]] = {}
-    for cell in all_cells:
-        if engine is None or cell.engine == engine:
-            chosen.setdefault(cell.query, []).append(cell)
-    return {name: tuple(found) for name, found in sorted(chosen.items())}
+def group_by_query(
+    files: Iterable[AnswerFile], engine: str | None = None
+) -> dict[str, tuple[AnswerFile, ...]]:
+    """Return the recordings by query, of one engine or of all."""
+    chosen: dict[str, list[AnswerFile]] = {}
+    for file in files:
+        if engine is None or file.engine == engine:
+            chosen.setdefault(file.query, []).append(file)
+    return {name: tuple(files) for name, files in sorted(chosen.items())}

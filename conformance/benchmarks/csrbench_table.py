@@ -9,8 +9,8 @@ from conformance.verdict.results import Outcome, Result
 from refengine.oracle.explanations import AS_SETS
 
 
-def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
-    """Return query → engine → outcome, without the extra recordings."""
+def outcome_table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
+    """Return the outcomes by query and engine, without those of extra recordings."""
     rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
     for result in results:
         if not suffix(result):
@@ -19,19 +19,22 @@ def table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
 
 
 def as_tsv(results: list[Result]) -> Iterator[str]:
-    """Yield the table in the form of CSRBench's Table 2, one line a query."""
+    """Yield the lines of the table as tab-separated values, in the form of CSRBench's Table 2: one
+    line for each query.
+    """
     engines = columns(result.engine for result in results if not suffix(result))
     yield "\t".join(["query", *engines])
-    for name, row in table(results).items():
+    for name, row in outcome_table(results).items():
         if row:
             yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
 
 
 def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the table to read, and then the extra recordings and every argument that is not a pass.
+    """Yield the lines of the table in aligned columns, then the arguments of the extra recordings
+    and of every outcome but a pass.
 
-    Between them stands which fails would pass as sets of rows, since CSRBench's own oracle compares
-    relations as sets.
+    Between them it lists the fails that would pass if rows were compared as sets, since CSRBench's
+    own oracle does so.
     """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -40,11 +43,8 @@ def as_text(results: list[Result]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
     as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
     yield ""
-    yield (
-        "Relations are compared as bags of rows (CMP-3). CSRBench's own oracle compares them "
-        "as sets; as sets"
-    )
-    yield f"of rows, these would pass, too: {', '.join(as_sets) or 'no others'}."
+    yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets."
+    yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""

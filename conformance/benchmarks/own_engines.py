@@ -1,5 +1,5 @@
-"""CSRBench without recordings: the reference engine and three wrong engines, recorded over the
-embedded stream.
+"""CSRBench without recordings from elsewhere: the reference engine and three wrong engines are
+recorded here, over the embedded stream.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance.benchmarks.csrbench import (
     OURS,
     TABLE_ORDER,
     QueryFolder,
-    of_cell,
+    as_csrbench_result,
     query,
     question_over,
     stream,
@@ -30,20 +30,20 @@ from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
 from refengine.oracle.answers import AnswerTable
 
-# what is imported where it is used: not every run does, and it takes long
+# imported only where it is used: that takes long, and not every run needs it
 if TYPE_CHECKING:
     from conformance.wrong_engines import Miniature
 
 EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
 SEED = 2013
-# each seen in a real engine
+# wrong engines whose defects were seen in real ones
 WRONG = ("WIN-8 nothing expires", "ENG-2 latest of a gap", "R2R-2 sets of solutions")
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """An engine of ours that is recorded here: a profile, and the miniature that it is, if it is a
-    wrong one.
+    """An engine of ours that is recorded here: its name, its profile, and the wrong engine that it
+    is, if it is one.
     """
 
     name: str
@@ -69,25 +69,26 @@ def embedded() -> Path:
     return next(path for path in EMBEDDED if path.is_dir())
 
 
-def record(recorder: Recorder, name: str, asked: Query, folder: Path) -> list[Relation]:
-    """Return what an engine of ours answers: t0 and the arrival order of simultaneous elements are
-    drawn with a fixed seed, as a live engine draws them, and kept from the judge.
+def record(recorder: Recorder, name: str, benchmark_query: Query, folder: Path) -> list[Relation]:
+    """Record what an engine of ours answers to a query. Its t0 and the arrival order of
+    simultaneous elements are drawn with a fixed seed; as with a live engine, the judge is not told
+    them.
     """
     draw = Random(f"{SEED} {recorder.profile} {name}")
-    spec, elements = asked.windows[0], list(stream(folder))
+    spec, elements = benchmark_query.windows[0], list(stream(folder))
     draw.shuffle(elements)
     elements = [e._replace(sys=n) for n, e in enumerate(sorted(elements, key=lambda e: e.app), 1)]
     t0 = elements[0].app - spec.span - draw.randrange(spec.step)
     chosen = profile(recorder.profile).but(t0=t0).semantics()
     streams = {spec.stream: Stream(tuple(elements))}
 
-    def answered() -> list[Relation]:
-        return [report.relation for report in evaluate(asked, streams, chosen)]
+    def record_relations() -> list[Relation]:
+        return [report.relation for report in evaluate(benchmark_query, streams, chosen)]
 
     if recorder.miniature is None:
-        return answered()
+        return record_relations()
     with recorder.miniature.installed():
-        return answered()
+        return record_relations()
 
 
 def judge_ours(
@@ -96,7 +97,9 @@ def judge_ours(
     chosen: Iterable[Recorder] | None = None,
     written: QueryFolder = OURS,
 ) -> list[Result]:
-    """Judge our own engines on one query; they share the answers of their windows."""
+    """Judge our own engines on one query. They share the answers of windows, which are computed
+    once.
+    """
     answers = AnswerTable()
     question = question_over(query(name, written), embedded())
     if chosen is None:
@@ -104,7 +107,7 @@ def judge_ours(
     results = []
     for recorder in chosen:
         recording = record(recorder, name, question.query, embedded())
-        found = verdict(
+        result = verdict(
             question,
             profile(recorder.profile),
             recording,
@@ -113,22 +116,22 @@ def judge_ours(
             answers=answers,
         )
         if judging.keep:
-            found = with_evidence(found, question, list(map(EngineReport, recording)))
-        results.append(of_cell(found, recorder.name, name))
+            result = with_evidence(result, question, list(map(EngineReport, recording)))
+        results.append(as_csrbench_result(result, recorder.name, name))
     return results
 
 
 def self_check(results: Iterable[Result]) -> list[str]:
-    """Return what is wrong with the verdicts on our own engines: the reference passes every query,
-    a wrong engine fails one.
+    """Return what is wrong with the verdicts on our own engines. The reference engine must pass
+    every query, and each wrong engine must fail one.
     """
     outcomes: dict[str, list[Outcome]] = {}
     for result in results:
         outcomes.setdefault(result.engine, []).append(result.outcome)
     problems = []
-    for engine, found in outcomes.items():
-        if engine.startswith("reference/") and set(found) != {Outcome.PASS}:
+    for engine, of_engine in outcomes.items():
+        if engine.startswith("reference/") and set(of_engine) != {Outcome.PASS}:
             problems.append(f"{engine} must pass every query")
-        if engine.startswith("wrong/") and Outcome.FAIL not in found:
+        if engine.startswith("wrong/") and Outcome.FAIL not in of_engine:
             problems.append(f"{engine} must fail a query")
     return problems

@@ -1,5 +1,5 @@
-"""SECRET: golden vectors of the authors' own simulator (Botan et al., PVLDB 2010, VLDB Journal
-2013).
+"""SECRET: the golden vectors of its authors' own simulator, and the reference engine beside them
+(Botan et al., PVLDB 2010, VLDB Journal 2013).
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import why
 from refengine.rdf.sources import list_files, read_text
 
-BODY = Body("SELECT * { ?s ?p ?o }")  # the vectors are about windows: nothing is asked
+BODY = Body("SELECT * { ?s ?p ?o }")  # any body will do: the vectors are about windows alone
 
 
 @dataclass(frozen=True)
 class Vector:
-    """One experiment: a window, a semantics, a stream, and the contents that are reported: as tuple
-    ids, and for vectors with the arrival (t_sys) that triggered each.
+    """A golden vector, one experiment of the simulator: a window, a semantics, a stream, and the
+    expected reports. A report is the ids of the tuples that the window holds; with `triggers` it is
+    a pair of the arrival (t_sys) that triggered it and these ids. `tuples` has the id of each
+    element of the stream.
     """
 
     place: str
@@ -41,13 +43,13 @@ class Vector:
     triggers: bool
 
 
-def read(path: Path) -> Iterator[Vector]:
-    """Yield the vectors of a file, one JSON object a line, in either of the two forms (`contents`
-    or `reports`), or of every .jsonl file of a folder.
+def read_vectors(path: Path) -> Iterator[Vector]:
+    """Read the vectors of a file, or of every .jsonl file of a folder. A line has one vector as a
+    JSON object, with its expectation under `contents` or under `reports`. Raises InvalidStream.
     """
     if os.path.isdir(path):
         for file in list_files(path, "*.jsonl", "vector"):
-            yield from read(file)
+            yield from read_vectors(file)
         return
     text = read_text(path, InvalidStream, "vector")
     for number, line in enumerate(text.splitlines(), 1):
@@ -72,7 +74,7 @@ def read(path: Path) -> Iterator[Vector]:
 
 
 def _vector(place: str, table: dict[str, Any]) -> Vector:
-    """Return the vector of a JSON object."""
+    """Return the vector that a JSON object describes."""
     elements = tuple(
         Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"]
     )
@@ -102,23 +104,25 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
     )
 
 
-def computed(vector: Vector) -> tuple[Any, ...]:
-    """Return what the reference engine reports, in the vector's own form."""
-    found: list[tuple[Any, ...]] = []
+def compute_reports(vector: Vector) -> tuple[Any, ...]:
+    """Return the reports of the reference engine, in the form of the vector's expectation."""
+    reports: list[tuple[Any, ...]] = []
     planned = plan(vector.query, {"stream": vector.stream}, vector.semantics)
     for at in evaluations(planned):
         content = tuple(vector.tuples[i] for i in at.content)
         if vector.triggers:
-            found.append((planned.arrivals[at.arrival].sys, content))
+            reports.append((planned.arrivals[at.arrival].sys, content))
         else:
-            found.append(content)
-    return tuple(found)
+            reports.append(content)
+    return tuple(reports)
 
 
 def disagreement(vector: Vector) -> str | None:
-    """Return the first report that differs, as one line; None if all agree."""
+    """Return a line about the first report that differs from the reference engine's; None if all
+    agree.
+    """
     try:
-        got = computed(vector)
+        got = compute_reports(vector)
     except RefengineError as error:
         raise error.at(vector.place) from None
     if got == vector.expected:

@@ -1,5 +1,5 @@
-"""YABench: the recordings of a folder of its results, each with its query and its stream (Kolchin,
-Wetz et al., ICWE 2016).
+"""YABench: the verdicts on the runs in a folder of its results. Each run has a recording, a query
+and a stream (Kolchin, Wetz et al., ICWE 2016).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from refengine.rdf.streams import read_stream
 
 
 @dataclass(frozen=True)
-class Run:
-    """One run of an engine: QR_name, what it answered; SG_name, the stream; QUERY_name, the query
-    in the engine's language.
+class RecordedRun:
+    """One recorded run of an engine. The file QR_name has what it answered, SG_name the stream, and
+    QUERY_name the query in the engine's language.
     """
 
     engine: str
@@ -37,42 +37,46 @@ class Run:
 
     @property
     def query(self) -> Query:
-        """The query. Raises InvalidQuery, also where it has several streams: a run has one."""
+        """The query of the run. Raises InvalidQuery, also for a query over several streams, since a
+        run has one stream.
+        """
         path = self.folder / f"QUERY_{self.name}"
         dialect = "csparql"
         if self.engine in DIALECTS:
             dialect = self.engine
-        found = read_query(path, dialect)
-        if len({window.stream for window in found.windows}) > 1:
+        query = read_query(path, dialect)
+        if len({window.stream for window in query.windows}) > 1:
             raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
-        return found
+        return query
 
     @property
     def stream(self) -> Stream:
-        """The elements."""
+        """The stream of the run."""
         return read_stream(self.folder / f"SG_{self.name}")
 
     @property
     def answers(self) -> list[EngineReport]:
-        """The reports, stamped with the clock since the stream began."""
+        """The reports of the run. Their stamps are the time of the clock since the stream began."""
         recording = read_recording(self.folder / f"QR_{self.name}")
         return list(map(EngineReport, recording.relations, recording.timestamps))
 
 
-def runs(engine: str, folder: Path) -> list[Run]:
-    """Return the runs of an engine that a folder has, by name; none if it has no QR_ file."""
+def recorded_runs(engine: str, folder: Path) -> list[RecordedRun]:
+    """Return the runs of an engine in a folder, in the order of their names; none if there is no
+    QR_ file.
+    """
     return [
-        Run(engine, folder, path.name.removeprefix("QR_"))
+        RecordedRun(engine, folder, path.name.removeprefix("QR_"))
         for path in list_files(folder, "QR_*", "IO-2")
     ]
 
 
 def first_window(query: Query, profile: Profile) -> int:
-    """Return the t0 of YABench's windows: under window close the k-th ends at k slides from the
-    stream's begin, for k = 1, 2, …; under content change the first begins with the stream.
+    """Return the t0 of YABench's windows, in ms from the beginning of the stream.
 
-    Source: YABench's WindowFactory. A window of 4 s that slides by 2 s ends at 2, 4, … s, so its t0
-    is -2 s.
+    Under window close the k-th window ends after k slides, for k = 1, 2, …: a window of 4 s that
+    slides by 2 s ends at 2, 4, … s, so its t0 is -2 s. Under content change the first window begins
+    with the stream. Source: YABench's WindowFactory.
     """
     window = query.windows[0]
     if Condition.CLOSE not in profile.fields["report"]:
@@ -80,11 +84,11 @@ def first_window(query: Query, profile: Profile) -> int:
     return window.step - window.span
 
 
-def judge_run(run: Run, judging: Judging) -> Result:
-    """Judge a run. A run with a malformed file is an error.
+def judge_run(run: RecordedRun, judging: Judging) -> Result:
+    """Judge a run. A run with a malformed file has the outcome `error`.
 
-    Its windows are YABench's, unless the engine's profile states another t0; it begins with the
-    stream, so that nothing may be missing before its first relation.
+    Its windows are YABench's, unless the engine's profile states a t0. The recording begins with
+    the stream, so no output may be missing before its first relation, and one after its last.
     """
     try:
         query, answers, stream = run.query, run.answers, run.stream
@@ -97,7 +101,7 @@ def judge_run(run: Run, judging: Judging) -> Result:
     missing: int | Missing = Missing(0, 1)
     if judging.missing is not None:
         missing = judging.missing
-    found = verdict(
+    result = verdict(
         question,
         chosen,
         [answer.relation for answer in answers],
@@ -106,6 +110,6 @@ def judge_run(run: Run, judging: Judging) -> Result:
         witnesses=judging.witnesses,
     )
     if judging.keep:
-        rests_on = evidence.of_benchmark(question, answers, found.judgement)
-        found = replace(found, evidence=rests_on)
-    return replace(found, engine=run.engine, suite="yabench", case=run.name, judgement=None)
+        evidence_of_run = evidence.of_benchmark(question, answers, result.judgement)
+        result = replace(result, evidence=evidence_of_run)
+    return replace(result, engine=run.engine, suite="yabench", case=run.name, judgement=None)

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from conformance.command_line.options import check_missing, check_positive
-from conformance.command_line.processes import spread
+from conformance.command_line.processes import run_in_processes
 from refengine import cli
 from refengine.model.messages import plain
 
@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> None:
         nargs="?",
         type=cli.path,
         metavar="DIR",
-        help="without it: our own engines, right and wrong",
+        help="the folder of the recordings (default: engines of our own, right and wrong)",
     )
     bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
     bench.add_argument(
@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
         "--jobs",
         type=int,
         default=cores,
-        help="processes, at most one a recording helps (default: one a core)",
+        help="number of processes, at most one for each recording (default: one for each core)",
     )
     bench.add_argument(
         "--missing",
@@ -54,12 +54,12 @@ def add_parser(commands: Commands) -> None:
         help="outputs that may be missing at each end (default: %(default)s)",
     )
     bench.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+        "--witness", choices=sorted(WITNESSES), help="ask one witness alone (default: all)"
     )
     bench.add_argument(
         "--dialect",
         choices=sorted(DIALECTS),
-        help="the queries as texts Q1.DIALECT … Q7.DIALECT (default: Q1.toml …)",
+        help="read the queries as texts Q1.DIALECT … Q7.DIALECT (default: tables Q1.toml …)",
     )
     bench.add_argument(
         "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"
@@ -67,11 +67,11 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge, print and write the verdicts; return the exit code."""
+    """Judge the recordings, print and write the verdicts; return the exit code."""
     from conformance.benchmarks import own_engines
     from conformance.verdict import results
 
-    # a stream lives as long as the run: looking for what does not is a tenth of the time
+    # streams live as long as the run: with fewer collections of garbage it is a tenth faster
     gc.set_threshold(50_000, 20, 50)
     check_missing(options.missing)
     check_positive("--jobs", options.jobs)
@@ -79,11 +79,11 @@ def run(options: argparse.Namespace) -> int:
     if options.results is not None:
         target = results.target(options.results)
     tasks = _tasks(options)
-    found = [result for some in spread(tasks, options.jobs) for result in some]
+    verdicts = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:
-        results.write(target, found)
+        results.write(target, verdicts)
     try:
-        _print(found, options.format)
+        _print(verdicts, options.format)
     except KeyboardInterrupt:
         if target is None:
             raise
@@ -91,14 +91,14 @@ def run(options: argparse.Namespace) -> int:
         return 130
     if options.folder is not None:
         return 0
-    problems = own_engines.self_check(found)
+    problems = own_engines.self_check(verdicts)
     for problem in problems:
         print(f"conformance: {problem}", file=sys.stderr)
     return min(len(problems), 1)
 
 
 def _tasks(options: argparse.Namespace) -> list[Task]:
-    """Return what is to be judged, in pieces that can be judged at the same time."""
+    """Return the tasks of the run, which can be done at the same time."""
     from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
@@ -110,31 +110,35 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     if options.folder is None:
         return [(own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
-    chosen = csrbench.selected(csrbench.cells(options.folder))
+    chosen = csrbench.group_by_query(csrbench.answer_files(options.folder))
     csrbench.stream(options.folder)
     tasks: list[Task] = []
-    for name, cells in chosen.items():
-        groups = [cells]
-        # with two a self-join's fail takes a third of all; with one, engines share more than that,
-        # and so they do in one process
+    for name, files in chosen.items():
+        groups = [files]
+        # With two witnesses the fail of a self-join takes a third of the time, so each recording is
+        # a task. With one witness, or in one process, sharing answers among engines saves more.
         if len(witnesses) > 1 and options.jobs > 1:
-            groups = [(cell,) for cell in cells]
+            groups = [(file,) for file in files]
         for group in groups:
             tasks.append((csrbench.judge_query, options.folder, name, group, judging, written))
     return tasks
 
 
-def _print(found: list[Result], form: str) -> None:
-    """Print the verdicts, and with TSV the arguments of those that need one on standard error."""
+def _print(verdicts: list[Result], form: str) -> None:
+    """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings go to
+    standard error.
+    """
     from conformance.benchmarks import csrbench, csrbench_table
 
     match form:
         case "json":
-            print(json.dumps([result.as_json() for result in found], indent=2, ensure_ascii=False))
+            print(
+                json.dumps([result.as_json() for result in verdicts], indent=2, ensure_ascii=False)
+            )
         case "tsv":
-            print("\n".join(csrbench_table.as_tsv(found)))
-            for result in found:
+            print("\n".join(csrbench_table.as_tsv(verdicts)))
+            for result in verdicts:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
         case _:
-            print("\n".join(csrbench_table.as_text(found)))
+            print("\n".join(csrbench_table.as_text(verdicts)))

@@ -1,5 +1,5 @@
-"""What sub-commands have in common: where they are added, and options that some take, with their
-bounds.
+"""What the sub-commands have in common: the form of a sub-command's module, options that several of
+them take, and checks of their values.
 """
 
 from __future__ import annotations
@@ -20,42 +20,41 @@ if TYPE_CHECKING:
 
 
 class Command(Protocol):
-    """A module of a sub-command."""
+    """The module of a sub-command."""
 
     def add_parser(self, commands: Commands) -> None:
         """Add the sub-command and its options."""
 
     def run(self, options: argparse.Namespace) -> int:
-        """Do what is asked for; return the exit code."""
+        """Run the sub-command; return the exit code."""
 
 
 def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) -> None:
-    """Add the options of a run over Spark: where it runs, what runs at a time (`jobs`, in words),
-    and the folder of its results, described by `results`.
+    """Add the options of a run over Spark. `jobs` names what runs at a time, and `results` what the
+    output folder will have, both in words for the help.
     """
     parser.add_argument(
         "--spark",
         metavar="MASTER",
-        help="local[2], spark://HOST:PORT, "
-        "sc://HOST:PORT, … (default: what "
-        "Spark is configured to)",
+        help="where Spark runs: local[2], spark://HOST:PORT, sc://HOST:PORT, … "
+        "(default: as Spark is configured)",
     )
     parser.add_argument(
         "--environment",
         type=cli.path,
         metavar="ARCHIVE",
-        help="the Python of executors, packed by venv-pack (default: theirs)",
+        help="the Python environment for executors, packed by venv-pack (default: their own)",
     )
     parser.add_argument(
         "--parallel",
         type=int,
         metavar="N",
-        help=f"{jobs} at a time (default: as many as there are slots for tasks)",
+        help=f"number of {jobs} at a time (default: one for each slot for tasks)",
     )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on with the run in OUT; what is done is not done again",
+        help="go on with the run in OUT, and skip what is done",
     )
     parser.add_argument(
         "-o",
@@ -68,20 +67,20 @@ def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) 
 
 
 def check_missing(missing: int | None) -> None:
-    """Raise RefengineError for a bound of missing outputs that is none."""
+    """Raise RefengineError for a negative number of missing outputs."""
     if missing is not None and missing < 0:
         raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="--missing")
 
 
 def check_positive(option: str, value: int | None) -> None:
-    """Raise RefengineError for a number of an option that is less than one."""
+    """Raise RefengineError if the value of an option is less than one."""
     if value is not None and value < 1:
         raise RefengineError(f"{option} must be > 0, got {value}", rule="usage")
 
 
 def progress_bar(**words: Any) -> Callable[..., tqdm[NoReturn]]:
-    """Return what makes a progress bar on standard error, which is seen only if that is a terminal.
-    Raises ModuleNotFoundError where there is no tqdm.
+    """Return a function that makes a progress bar on standard error; it is shown only on a
+    terminal. Raises ModuleNotFoundError if tqdm is not installed.
     """
     from tqdm import tqdm
 
@@ -89,7 +88,7 @@ def progress_bar(**words: Any) -> Callable[..., tqdm[NoReturn]]:
 
 
 def end_interrupted(progress: str) -> int:
-    """Say how far an interrupted run over Spark came; return the exit code."""
+    """Print how far an interrupted run over Spark came; return the exit code."""
     print(
         f"conformance: interrupted; {progress}: the same command with --resume goes on",
         file=sys.stderr,

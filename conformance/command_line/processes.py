@@ -1,4 +1,4 @@
-"""Spreading verdicts over the processes of this machine."""
+"""Judging in several processes of this machine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     Task = tuple[Callable[..., list[Result]], *tuple[Any, ...]]  # a function and its arguments
 
 
-def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
-    """Yield the results of all tasks in their order, over several processes where that helps."""
+def run_in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
+    """Run tasks in several processes, if there are several tasks, and yield their results in
+    order.
+    """
     bar = progress_bar(total=len(tasks), desc="verdicts", unit="verdict")
     jobs = min(jobs, len(tasks))
     if jobs < 2:
@@ -55,8 +57,8 @@ def spread(tasks: Sequence[Task], jobs: int) -> Iterator[list[Result]]:
 
 
 def _leave_signals_to_parent() -> None:
-    """Let a worker die by its parent's hand alone: Ctrl-C reaches the whole group, and would have
-    it print where it was.
+    """Make a worker ignore Ctrl-C, which reaches the whole process group: its parent ends it, and
+    it prints no traceback.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -66,8 +68,8 @@ def _leave_signals_to_parent() -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold an interrupt back until this ends: it is not to reach a half-started pool, nor a worker
-    before it has its handlers.
+    """Delay interrupts until the context ends. They must not reach a pool that is not fully
+    started, nor a worker before it has its handlers.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

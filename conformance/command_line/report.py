@@ -26,42 +26,44 @@ def add_parser(commands: Commands) -> None:
         nargs="+",
         type=cli.path,
         metavar="RESULTS",
-        help="NDJSON, as --results writes it; of what is there twice the last counts",
+        help="results as --results writes them (NDJSON); of two for one item the last counts",
     )
     report.add_argument(
         "-o",
         "--html",
         type=cli.path,
         metavar="FILE",
-        help="a page, in one file that needs nothing else",
+        help="write a page, one HTML file that needs nothing else",
     )
-    report.add_argument("--earl", type=cli.path, metavar="FILE", help="EARL in Turtle")
+    report.add_argument("--earl", type=cli.path, metavar="FILE", help="write EARL in Turtle")
     report.add_argument(
         "--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)"
     )
-    report.add_argument("--markdown", type=cli.path, metavar="FILE", help="a summary")
-    report.add_argument("--badge", type=cli.path, metavar="FILE", help="a badge, in SVG")
+    report.add_argument(
+        "--markdown", type=cli.path, metavar="FILE", help="write a summary in Markdown"
+    )
+    report.add_argument("--badge", type=cli.path, metavar="FILE", help="write a badge in SVG")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write what is asked for, all or nothing; return the exit code."""
+    """Write the outputs that are asked for, all or none; return the exit code."""
     from conformance.report import badge, earl, markdown, page, source
     from conformance.verdict import results
 
     paths = {form: getattr(options, form) for form in FORMS}
     targets = {form: results.target(path) for form, path in paths.items() if path is not None}
     _check(options, targets)
-    found = source.read(options.files)
-    for line in found.warnings:
+    merged = source.read_results(options.files)
+    for line in merged.warnings:
         print(f"conformance: {line}", file=sys.stderr)
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
-        "html": lambda found: [page.page(found)],
-        "earl": lambda found: earl.turtle(found.entries, options.date),
-        "markdown": markdown.markdown,
-        "badge": lambda found: [badge.badge(found.entries)],
+        "html": lambda merged: [page.page(merged)],
+        "earl": lambda merged: earl.turtle(merged.entries, options.date),
+        "markdown": markdown.markdown_lines,
+        "badge": lambda merged: [badge.badge(merged.entries)],
     }
     # all are made before the first is written
-    results.replace({target: list(makers[form](found)) for form, target in targets.items()})
+    results.replace({target: list(makers[form](merged)) for form, target in targets.items()})
     return 0
 
 
@@ -74,16 +76,16 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
             "nothing to write: give -o, --earl, --markdown or --badge", rule="usage"
         )
     if len(set(targets.values())) < len(targets):
-        raise RefengineError("two outputs to one file", rule="usage")
+        raise RefengineError("two outputs would go to one file", rule="usage")
     if options.date is not None:
         if options.earl is None:
             raise RefengineError(
-                "is the date of --earl, which is not asked for", rule="usage", place="--date"
+                "is the date of --earl, which is missing", rule="usage", place="--date"
             )
-        earl.check(options.date)
+        earl.check_date(options.date)
     sources = {Path(os.path.realpath(path)) for path in options.files}
     for target in targets.values():
         if target in sources:
             raise RefengineError(
-                "an output to a file that is read", rule="usage", place=str(target)
+                "this output would replace an input", rule="usage", place=str(target)
             )

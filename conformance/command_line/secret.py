@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
-    vectors = commands.add_parser("secret", help="golden vectors of the SECRET simulator")
+    vectors = commands.add_parser(
+        "secret", help="hold the reference engine to SECRET's golden vectors"
+    )
     vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hold the reference against the vectors; return the exit code."""
+    """Hold the reference engine to the vectors; return the exit code."""
     from conformance.benchmarks import secret
 
     agreeing = total = 0
     for path in options.files:
-        for vector in secret.read(path):
+        for vector in secret.read_vectors(path):
             total += 1
             line = secret.disagreement(vector)
             agreeing += line is None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conformance.command_line.options import Commands
     from conformance.spark.folder import Folder
-    from conformance.suite import Asked, Item
+    from conformance.suite import Item, SuiteOptions
     from conformance.verdict.results import Result
 
 
@@ -31,11 +31,10 @@ def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     shard = commands.add_parser(
         "shard",
-        help="the suite over Spark: pytest conformance/ --engine=…, spread over executors",
-        epilog="exit codes: 0 all as expected, 1 a failure that no known deviation explains or "
-        "a known one that no longer shows, "
-        "2 bad input, no Spark or nowhere to write, 4 an engine of which nothing was judged, "
-        "130 interrupted",
+        help="run the suite over Spark: pytest conformance/ --engine=…, spread over executors",
+        epilog="exit codes: 0 all results are as expected; 1 a failure that no known deviation "
+        "explains, or a known deviation that no longer shows; 2 bad input, no Spark, or nowhere to "
+        "write; 4 an engine of which nothing was judged; 130 interrupted",
     )
     shard.add_argument(
         "--engine",
@@ -55,53 +54,50 @@ def add_parser(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="the classpath of an engine that you bring; repeatable",
+        help="the classpath of an engine that you bring yourself; repeatable",
     )
     shard.add_argument(
         "--missing",
         type=int,
         metavar="K",
-        help="outputs that may be missing "
-        "at each end (default: 0 of an "
-        "engine that is started, 1 of "
-        "a recording)",
+        help="outputs that may be missing at each end (default: 0 for an engine that is started, "
+        "1 for a recording)",
     )
     shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
     shard.add_argument(
         "--allow-missing",
         action="store_true",
-        help="no failure if every item of an engine is skipped",
+        help="do not fail if every item of an engine is skipped",
     )
     add_spark_options(shard, "shards that run", "results: results.ndjson, results.parquet")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask and judge over Spark; return the exit code."""
+    """Run the suite over Spark; return the exit code."""
     from conformance.spark import folder, session
-    from conformance.suite import Asked
+    from conformance.suite import SuiteOptions
 
-    bar = progress_bar(desc="items", unit="item")  # it is missed before anything is written
+    bar = progress_bar(desc="items", unit="item")  # raises before anything is written
     check_positive("--parallel", options.parallel)
     check_missing(options.missing)
-    asked = Asked(
-        options.engine,
-        None,
-        options.answers,
-        options.csrbench,
-        options.smoke,
-        True,
-        options.engine_classpath,
-        options.missing,
+    suite_options = SuiteOptions(
+        engines=options.engine,
+        answers=options.answers,
+        csrbench=options.csrbench,
+        smoke=options.smoke,
+        keep=True,
+        classpaths=options.engine_classpath,
+        missing=options.missing,
     )
-    items = asked.items()
+    items = suite_options.items()
     for missing in dict.fromkeys(item.missing for item in items if item.missing):
         print(f"conformance: {missing}", file=sys.stderr)
     runnable = [item for item in items if not item.missing]
     if runnable and not options.resume:
-        session.check(options.spark)  # before anything is written
-    with folder.open_run(options.out, asked, options.resume) as run:
+        session.check_master(options.spark)  # before anything is written
+    with folder.open_run(options.out, suite_options, options.resume) as run:
         try:
-            _spread_over_spark(run, asked, runnable, options, bar)
+            _spread_over_spark(run, suite_options, runnable, options, bar)
             run.write()
         except KeyboardInterrupt:
             return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
@@ -110,12 +106,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _spread_over_spark(
     run: Folder,
-    asked: Asked,
+    suite_options: SuiteOptions,
     items: list[Item],
     options: argparse.Namespace,
     bar: Callable[..., tqdm[NoReturn]],
 ) -> None:
-    """Run the items that are not done yet, and say how long it took."""
+    """Run the items that are not done yet, and print how long it took."""
     from conformance.spark import jobs, session, shard
 
     rest = [item for item in items if item.key not in run.done]
@@ -127,7 +123,7 @@ def _spread_over_spark(
         began = time.monotonic()
         with (
             bar(total=len(items), initial=len(run.done)) as progress,
-            closing(shard.spread(spark, asked, rest, parallel)) as shards,
+            closing(shard.run_shards(spark, suite_options, rest, parallel)) as shards,
         ):
             for records in shards:
                 run.add(records)
@@ -140,32 +136,32 @@ def _spread_over_spark(
 def _conclude(
     items: list[Item], done: Mapping[tuple[str, str, str], dict[str, Any]], allow_missing: bool
 ) -> int:
-    """Say what is not as expected, and sum up; return the exit code."""
+    """Print the results that are not as expected, and a summary; return the exit code."""
     from conformance.verdict import results
 
-    judged: set[str] = set()  # engines
-    found: list[Result] = []
+    judged_engines: set[str] = set()
+    found_results: list[Result] = []
     is_wrong = False
     for item in items:
-        result, reason = _became(item, done)
+        result, reason = _outcome_of(item, done)
         if reason:
             print(f"{item.id}: {reason}")
             is_wrong = True
         if result is not None:
-            found.append(result)
+            found_results.append(result)
         if reason or _says_something(result):
-            judged.add(item.engine)
-    unheld = sorted({item.engine for item in items} - judged)
-    for line in (*results.summary(found), *map(results.unheld, unheld)):
+            judged_engines.add(item.engine)
+    unjudged_engines = sorted({item.engine for item in items} - judged_engines)
+    for line in (*results.summary(found_results), *map(results.unjudged_line, unjudged_engines)):
         print(f"conformance: {line}")
     if is_wrong:
         return 1
-    if unheld and not allow_missing:
+    if unjudged_engines and not allow_missing:
         return 4
     return 0
 
 
-def _became(
+def _outcome_of(
     item: Item, done: Mapping[tuple[str, str, str], dict[str, Any]]
 ) -> tuple[Result | None, str]:
     """Return an item's result, if it has one, and why it is not as expected, if it is not."""
@@ -175,8 +171,8 @@ def _became(
     if item.missing:
         return None, ""
     try:
-        result = shard.result(done[item.key])
-        return result, suite.unexpected(item, result)
+        result = shard.result_of(done[item.key])
+        return result, suite.why_unexpected(item, result)
     except RefengineError as error:
         return None, f"error: {error}"
 
@@ -185,4 +181,4 @@ def _says_something(result: Result | None) -> bool:
     """Whether there is a result by which an engine is judged."""
     from conformance import suite
 
-    return result is not None and suite.judged(result)
+    return result is not None and suite.is_judged(result)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from conformance.command_line.options import Commands
-    from conformance.spark.output import Run, Truth
+    from conformance.spark.output import Truth, TruthPlan
     from conformance.spark.truth import TruthQuery
     from refengine.core.semantics import Semantics
 
@@ -30,11 +30,10 @@ def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     truth = commands.add_parser(
         "truth",
-        help="ground truth over Spark: the reports of a query over a stream of any "
-        "length, and a recording beside them",
-        epilog="exit codes: 0 done, whatever the verdict, 2 bad input, no Spark or nowhere to "
-        "write, 3 unsupported, "
-        "4 no witness confirms an answer, 130 interrupted",
+        help="compute ground truth over Spark: the reports of a query over a stream of any length, "
+        "and the verdict on a recording",
+        epilog="exit codes: 0 done, whatever the verdict; 2 bad input, no Spark, or nowhere to "
+        "write; 3 unsupported; 4 no witness confirms an answer; 130 interrupted",
     )
     _add_query(truth)
     _add_recording(truth)
@@ -43,7 +42,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_query(truth: argparse.ArgumentParser) -> None:
-    """Add what the truth is asked of: query, stream, semantics and static data."""
+    """Add the options that say what is computed: query, stream, semantics and static data."""
     from refengine.dialects import DIALECTS
 
     cli.add_query(
@@ -77,19 +76,19 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
 
 
 def _add_recording(truth: argparse.ArgumentParser) -> None:
-    """Add what is judged, if anything is."""
+    """Add the options that say which recording is judged, if one is."""
     truth.add_argument(
         "--answers",
         type=cli.path,
         metavar="FILE",
-        help="what an engine recorded, to be judged: CSRBench's JSON, or YABench's QR_ file",
+        help="the recording of an engine to judge: CSRBench's JSON, or YABench's QR_ file",
     )
     truth.add_argument(
         "--missing",
         type=int,
         default=1,
         metavar="K",
-        help="reports that may not be recorded, at each end (default: %(default)s)",
+        help="reports that may be missing from the recording at each end (default: %(default)s)",
     )
     truth.add_argument(
         "--engine",
@@ -100,11 +99,11 @@ def _add_recording(truth: argparse.ArgumentParser) -> None:
 
 
 def _add_work(truth: argparse.ArgumentParser) -> None:
-    """Add how the truth is computed."""
+    """Add the options that say how it is computed."""
     from refengine.sparql.witnesses import WITNESSES
 
     truth.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="one witness alone (default: all)"
+        "--witness", choices=sorted(WITNESSES), help="ask one witness alone (default: all)"
     )
     truth.add_argument(
         "--on-error",
@@ -116,42 +115,41 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         "--parts",
         type=int,
         metavar="N",
-        help="into how many parts the stream "
-        "is cut, at most (default: one a "
-        "slot or 500,000 triples)",
+        help="the most parts into which the stream is cut (default: one for each slot, or for each "
+        "500,000 triples)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compute the reports, and hold a recording against them; return the exit code."""
+    """Compute the reports, and judge a recording by them if there is one; return the exit code."""
     from conformance.spark import output, session
 
-    bar = progress_bar(desc="first pass", unit="part")  # it is missed before anything is written
+    bar = progress_bar(desc="first pass", unit="part")  # raises before anything is written
     check_missing(options.missing)
     check_positive("--parts", options.parts)
     check_positive("--parallel", options.parallel)
-    plan = _run_of(options)
+    plan = _plan(options)
     plan.check()
-    session.check(options.spark)  # before anything is written
+    session.check_master(options.spark)  # before anything is written
     with output.open_folder(options.out, plan, options.resume) as done:
         try:
             truth = _compute(plan, done, options, bar)
         except KeyboardInterrupt:
             return end_interrupted(f"{len(done)} parts are done")
-    print("\n".join(output.summary(truth)))
+    print("\n".join(output.describe_truth(truth)))
     return 0
 
 
-def _run_of(options: argparse.Namespace) -> Run:
-    """Return the run that is asked for. Raises RefengineError for files that are none."""
-    from conformance.spark.output import Run
+def _plan(options: argparse.Namespace) -> TruthPlan:
+    """Return the plan of the run. Raises RefengineError for malformed files."""
+    from conformance.spark.output import TruthPlan
     from refengine.rdf.recordings import read_recording
 
     query = _query(options)
     recording = None
     if options.answers is not None:
         recording = read_recording(options.answers)
-    return Run(
+    return TruthPlan(
         query,
         options.stream,
         options.parts,
@@ -179,7 +177,7 @@ def _query(options: argparse.Namespace) -> TruthQuery:
 
 
 def _semantics(profile: str, *words: str) -> Semantics:
-    """Return a profile with the fields that words of the form key=value replace."""
+    """Return the semantics of a profile in which words of the form key=value replace fields."""
     from conformance.harness.engine_file import pair
     from refengine.core import profiles
 
@@ -188,9 +186,9 @@ def _semantics(profile: str, *words: str) -> Semantics:
 
 
 def _compute(
-    plan: Run, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+    plan: TruthPlan, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
 ) -> Truth:
-    """Do what is left of a run, and say how long it took."""
+    """Compute what is left of a run, and print how long it took."""
     from conformance.spark import jobs, output, session
 
     log = options.out / "spark.log"
@@ -204,6 +202,6 @@ def _compute(
                 progress.n = count
                 progress.set_description("parts")
 
-            truth = output.run(spark, plan, options.out, done, parallel, show)
+            truth = output.compute_truth(spark, plan, options.out, done, parallel, show)
         print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
     return truth

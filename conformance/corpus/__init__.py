@@ -1,4 +1,4 @@
-"""The corpus: the cases of SPEC.md's rules, read and checked, and the rules themselves as data.
+"""The corpus: the cases of SPEC.md's rules, how they are read and checked, and the rules as data.
 
 Imports refengine and `conformance.schemas`. Begin with `case_file`, then `check_case`.
 """

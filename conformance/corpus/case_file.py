@@ -1,5 +1,5 @@
-"""Reading cases: each loaded and linted against its closed schema, and what stands in it as
-queries, streams, profiles and relations.
+"""Reading cases: a file is loaded and checked against the closed schema, and what stands in it
+becomes queries, streams, profiles and relations.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ PREFIXES = f"PREFIX : <{BASE}> PREFIX xsd: <{XSD}>\n"
 
 
 class InvalidCase(RefengineError):
-    """The error of a case file that is none: not TOML, not of the schema, or with a term that is
+    """The error of a malformed case file: it is not TOML, not of the schema, or has a term that is
     not Turtle.
     """
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case file, linted: its place under the corpus and its table."""
+    """A case file that has passed the schema: its path within the corpus and its table."""
 
     path: str
     table: Mapping[str, Any]
@@ -56,12 +56,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The sentence that says what holds."""
+        """The sentence that says what holds in this case."""
         return str(self.table["name"])
 
     @property
     def id(self) -> str:
-        """Rule and name as one word: `WIN-2-element-on-the-upper-border-…`."""
+        """The rule and the name as one word: `WIN-2-element-on-the-upper-border-…`."""
         return f"{self.rule}-{re.sub(r'[^A-Za-z0-9]+', '-', self.name).strip('-')}"
 
 
@@ -69,8 +69,8 @@ class Case:
 
 
 def load(path: Path, root: Path = CASES) -> Case:
-    """Return the case of a file. Raises InvalidCase, which names the file, the key and the nearest
-    valid key.
+    """Read a case file. Raises InvalidCase, which names the file, the key and, for an unknown key,
+    the nearest valid one.
     """
     place = path.as_posix()
     if path.is_relative_to(root):
@@ -85,12 +85,12 @@ def load(path: Path, root: Path = CASES) -> Case:
 
 
 def cases(root: Path = CASES) -> list[Case]:
-    """Return every case under a folder, by path."""
+    """Read every case under a folder, in the order of their paths."""
     return [load(path, root) for path in sorted(root.rglob("*.toml"))]
 
 
 def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
-    """Return what is wrong with a case's shape, by place in the file."""
+    """Return the errors of a case's table under the schema, in the order of their places."""
     if accepts("case")(table):
         return []
     return [
@@ -101,15 +101,15 @@ def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
 
 
 def _order(error: ValidationError) -> tuple[bool, str, str]:
-    """Return the order of an error: unknown keys come first, since an unknown key is often why
-    another is missing.
+    """Return the sort key of an error. Unknown keys come first, since an unknown key is often a
+    misspelt one that is then missing.
     """
     is_known = error.validator != "additionalProperties"
     return is_known, path_text(error.absolute_path), error.message
 
 
 def _reasons(error: ValidationError) -> list[str]:
-    """Return what is wrong, in our words; one line for each unknown key."""
+    """Return what is wrong in our words, a line for each unknown key."""
     schema = error.schema
     assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
     match error.validator:
@@ -143,7 +143,9 @@ def streams_of(case: Case) -> dict[str, Stream]:
 
 
 def _stream(table: Mapping[str, Any]) -> Stream:
-    """Return a stream of elements, of a text in a format, or of files. Raises RefengineError."""
+    """Return the stream that a table gives as elements, as a text in a format, or as files. Raises
+    RefengineError.
+    """
     if "elements" in table:
         items = (
             (triples(e["graph"]), e["at"], e.get("batch"), e.get("end")) for e in table["elements"]
@@ -157,8 +159,8 @@ def _stream(table: Mapping[str, Any]) -> Stream:
 
 
 def triples(turtle: str) -> frozenset[Triple]:
-    """Return the triples of a Turtle text in which : and xsd: are declared; the final dot may be
-    left out. Lexical forms and blank node labels are kept.
+    """Return the triples of a Turtle text, in which : and xsd: are declared and the final dot may
+    be left out. Lexical forms and blank node labels stay as they are written.
     """
     text = turtle.rstrip()
     if text and not text.endswith("."):
@@ -171,8 +173,8 @@ def triples(turtle: str) -> frozenset[Triple]:
 
 
 def static_of(case: Case) -> Dataset:
-    """Return the case's static triples and, of each named graph, quads that end in its name
-    (R2R-8).
+    """Return the case's static data: triples, and for named graphs quads that end with the name of
+    the graph (R2R-8).
     """
     text = case.table.get("static", "")
     try:
@@ -183,8 +185,8 @@ def static_of(case: Case) -> Dataset:
 
 
 def statement_of(quad: pyoxigraph.Quad) -> Triple | Quad:
-    """Return a quad of pyoxigraph as a triple or, of a named graph, a quad that ends in its
-    name.
+    """Return a quad of pyoxigraph as a triple, or, if it is in a named graph, as a quad that ends
+    with the name of the graph.
     """
     triple = _triple(quad)
     if isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
@@ -199,7 +201,7 @@ def _triple(quad: pyoxigraph.Quad) -> Triple:
 
 @cache
 def term(turtle: str) -> Term:
-    """Return the term that a Turtle term stands for: `:a`, `5`, `'text'@en`, `_:b`."""
+    """Return the term that is written in Turtle, such as `:a`, `5`, `'text'@en` or `_:b`."""
     statements = triples(f"<urn:s> <urn:p> {turtle}")
     objects = [object_ for subject, _, object_ in statements if subject == "<urn:s>"]
     if len(objects) != 1:
@@ -207,9 +209,11 @@ def term(turtle: str) -> Term:
     return objects[0]
 
 
-def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
-    """Return a relation from tables of Turtle terms, headed by the query's variables."""
-    variables = asked.body.variables
+def relation(rows: Iterable[Mapping[str, str]], case_query: Query) -> Relation:
+    """Return the relation of a query's variables whose rows are given as tables, {variable: term in
+    Turtle}. Raises InvalidCase for a variable that the query has not.
+    """
+    variables = case_query.body.variables
     bag: Bag = Counter()
     for table in rows:
         for name in table:
@@ -221,9 +225,9 @@ def relation(rows: Iterable[Mapping[str, str]], asked: Query) -> Relation:
 
 
 def profile_of(table: Mapping[str, Any]) -> Profile:
-    """Return a profile from its table: `profile` names one, every other key replaces a field;
-    without it all fields are in the table. A field may be "unknown", { between = [a, b] } or
-    { one_of = […] }.
+    """Return a profile from its table. The key `profile` names one, and every other key replaces a
+    field of it; without `profile` the table has all fields. A field may be "unknown",
+    { between = [a, b] } or { one_of = […] }.
     """
     fields = {name: _field(name, value) for name, value in table.items() if name != "profile"}
     base = Profile("case", "the case's own fields", {})
@@ -233,7 +237,7 @@ def profile_of(table: Mapping[str, Any]) -> Profile:
 
 
 def _field(name: str, value: Any) -> Any:
-    """Return the value of a field, or what it may be."""
+    """Return the value of a field, or the range or list of values that it may have."""
     match value:
         case {"between": [lo, hi]} if len(value) == 1:
             return Between(lo, hi)
@@ -248,10 +252,10 @@ def semantics_of(table: Mapping[str, Any]) -> Semantics:
     return profile_of(table).semantics()
 
 
-def recording(block: Mapping[str, Any], asked: Query) -> list[Relation]:
+def recording(block: Mapping[str, Any], case_query: Query) -> list[Relation]:
     """Return the recorded relations of a judge block, in order."""
     if "answers" in block:
-        return [relation(rows, asked) for rows in block["answers"]]
+        return [relation(rows, case_query) for rows in block["answers"]]
     if "tabbed" in block:
         return list(read_recording(Text("QR_recording", block["tabbed"])))
     return list(read_recording(Text("recording.json", block["text"])))

@@ -1,5 +1,5 @@
-"""Checking a case against the reference engine and the oracle, and showing the windows and rows in
-which they differ.
+"""Checking a case: hold the reference engine and the oracle against what the case expects, and
+write the windows and rows in which they differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conformance.corpus.case_file import (
     streams_of,
 )
 from conformance.verdict import outcomes
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
@@ -37,17 +37,18 @@ from refengine.model.elements import XSD, Bag, Row, Stream
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.terms import Term
 
-MANY = 1000  # reports after which a refusal that has not come is not waited for
+MANY = 1000  # reports; a refusal that has not come after so many is not waited for
 Borders = tuple[int, int] | None  # a window's o and c, if it has them
 Evaluate = Callable[..., Iterator[engine.Report]]
 
 
 def check(case: Case) -> list[str]:
-    """Return one line for each way in which the reference engine and the oracle differ from the
-    case; none if they agree. Raises InvalidCase for rows that are not Turtle or not of the query.
+    """Return one line for each way in which the reference engine or the oracle differs from the
+    case; none if they agree. Raises InvalidCase for rows that are not Turtle or have variables that
+    the query has not.
     """
     lines = []
-    ask = cache(partial(query_of, case))  # its text is parsed once for all blocks
+    ask = cache(partial(query_of, case))  # so that the text is parsed once for all blocks
     for kind, problems in (
         ("expect", _expect),
         ("judge", _judge),
@@ -79,10 +80,10 @@ def _is_expected(error: RefengineError, block: Mapping[str, Any]) -> bool:
 
 
 def _expectation(kind: str, block: Mapping[str, Any]) -> str:
-    """Return what a block expects, in words."""
+    """Write what a block expects, for a message."""
     match kind:
         case "expect":
-            return counted(len(block["reports"]), "report")
+            return count_text(len(block["reports"]), "report")
         case "judge":
             return str(block["outcome"])
         case "read" | "render":
@@ -92,11 +93,13 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
 
 
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return in which ways the reports differ: of the definition; where that agrees, of incremental
-    evaluation (ENG-6), too, and of its own cases of evaluation in parts (ENG-7) and by pushes
-    (ENG-8).
+    """Return a line for each way in which the reports differ from the expected ones.
+
+    The reports of the definition are compared first, then those of incremental evaluation (ENG-6),
+    and for the cases of ENG-7 and ENG-8 those of evaluation in parts and by pushes. The lines are
+    those of the first way of evaluating that differs.
     """
-    asked = ask()
+    case_query = ask()
     most = len(block["reports"]) + 1
     ways: dict[str, Evaluate] = {"": engine.evaluate, " incremental:": incremental.evaluate}
     if case.rule == "ENG-7":
@@ -104,8 +107,8 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     if case.rule == "ENG-8":
         ways[" by pushes:"] = _by_pushes
     for label, evaluate in ways.items():
-        reports = _reports(case, asked, block, most, evaluate)
-        if lines := _differences(block, asked, reports):
+        reports = _reports(case, case_query, block, most, evaluate)
+        if lines := _differences(block, case_query, reports):
             return [f"{label}{line}" for line in lines]
     return []
 
@@ -126,47 +129,50 @@ def by_pushes(case: Case) -> list[str]:
 
 def _differences_of(case: Case, label: str, evaluate: Evaluate) -> list[str]:
     """Return a line for each way in which reports differ from those that the case expects."""
-    asked = query_of(case)
+    case_query = query_of(case)
     lines: list[str] = []
     for block in case.table.get("expect", []):
-        found = _reports(case, asked, block, len(block["reports"]) + 1, evaluate)
-        lines += [f"{case.rule}{label}{line}" for line in _differences(block, asked, found)]
+        reports = _reports(case, case_query, block, len(block["reports"]) + 1, evaluate)
+        lines += [f"{case.rule}{label}{line}" for line in _differences(block, case_query, reports)]
     return lines
 
 
 def _in_parts(
-    asked: Query,
+    case_query: Query,
     streams: Mapping[str, Stream],
     chosen: Semantics,
     *,
     max_reports: int,
     **options: Any,
 ) -> Iterator[engine.Report]:
-    """Return the reports, a part for every instant; the definition's where there are no parts. The
-    bound is that of each part.
+    """Return the reports of evaluation in parts, one for every instant of the streams. Where the
+    query cannot be cut into parts they are the definition's. `max_reports` is the bound of each
+    part.
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})
     try:
         return parts.evaluate_in_parts(
-            asked, streams, chosen, cuts, max_reports=max_reports, **options
+            case_query, streams, chosen, cuts, max_reports=max_reports, **options
         )
     except Unsupported as error:
         if error.rule != "ENG-7":
             raise
-        return engine.evaluate(asked, streams, chosen, max_reports=max_reports, **options)
+        return engine.evaluate(case_query, streams, chosen, max_reports=max_reports, **options)
 
 
 def _by_pushes(
-    asked: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
+    case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
     """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = engine.Engine(asked, streams, chosen, **options)
-    for name, element in order_of_pushes(asked, streams, chosen):
+    pushed = engine.Engine(case_query, streams, chosen, **options)
+    for name, element in order_of_pushes(case_query, streams, chosen):
         yield from pushed.push(name, element)
     yield from pushed.finish()
 
 
-def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Report]) -> list[str]:
+def _differences(
+    block: Mapping[str, Any], case_query: Query, got: Sequence[engine.Report]
+) -> list[str]:
     """Return one line for each way in which reports differ from those that a block expects."""
     closure = semantics_of(block["semantics"]).closure
     mode = compare.Mode(block.get("mode", "value"))
@@ -176,7 +182,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
         at = expected.get("evaluation", report.evaluation)
         lines += [
             f" at t={at}: {line}"
-            for line in _differences_of_report(expected, asked, report, closure, mode)
+            for line in _differences_of_report(expected, case_query, report, closure, mode)
         ]
     for report in got[len(every_expected) :]:
         here = show_windows(report.windows, closure)
@@ -186,7 +192,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
         )
     for expected in every_expected[len(got) :]:
         here = show_windows(_borders(expected, ()), closure)
-        rows = relation(expected["rows"], asked).rows
+        rows = relation(expected["rows"], case_query).rows
         line = f": expected {here}: {show(rows)}, got no report"
         if "evaluation" in expected:
             line = f" at t={expected['evaluation']}{line}"
@@ -196,7 +202,7 @@ def _differences(block: Mapping[str, Any], asked: Query, got: Sequence[engine.Re
 
 def _differences_of_report(
     expected: Mapping[str, Any],
-    asked: Query,
+    case_query: Query,
     report: engine.Report,
     closure: Closure | None,
     mode: compare.Mode,
@@ -210,14 +216,14 @@ def _differences_of_report(
         value = getattr(report, key)
         if key in expected and expected[key] != value:
             yield f"{here}: expected {key} {expected[key]}, got {value}"
-    rows = relation(expected["rows"], asked).rows
+    rows = relation(expected["rows"], case_query).rows
     if not compare.equal(rows, report.relation.rows, mode):
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
 
 
 def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:
-    """Return the windows that a report must have; those that it has, where the case does not say.
-    Raises InvalidCase.
+    """Return the windows that a report must have; where the case does not state them, those that it
+    has (`got`). Raises InvalidCase if `window` is not the first of `windows`.
     """
     windows = got
     if "windows" in expected:
@@ -232,30 +238,30 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
 
 def _reports(
     case: Case,
-    asked: Query,
+    case_query: Query,
     block: Mapping[str, Any],
     most: int,
     evaluate: Evaluate = engine.evaluate,
 ) -> list[engine.Report]:
-    """Return the first so many reports of a case under the semantics of a block."""
+    """Return the first reports of a case under the semantics of a block, at most `most`."""
     chosen = semantics_of(block["semantics"])
     bound = block.get("max_reports", engine.MAX_REPORTS)
     options = {"answer": r2r.confirmed_answer, "static": static_of(case), "max_reports": bound}
-    return list(islice(evaluate(asked, streams_of(case), chosen, **options), most))
+    return list(islice(evaluate(case_query, streams_of(case), chosen, **options), most))
 
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the oracle's verdict on a recording differs from the expected one."""
-    asked = ask()
+    """Return a line if the oracle's verdict on a recording differs from the expected one."""
+    case_query = ask()
     options = {name: block[name] for name in ("missing", "timestamps") if name in block}
     if "windows" in block:
         options["windows"] = [tuple(borders) or None for borders in block["windows"]]
     if "window_closure" in block:
         options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
-    question = Question(asked, streams_of(case))
+    question = Question(case_query, streams_of(case))
     verdict = outcomes.verdict(
-        question, profile_of(block["profile"]), recording(block, asked), **options
+        question, profile_of(block["profile"]), recording(block, case_query), **options
     )
     argument = " / ".join(verdict.argument.splitlines())
     if verdict.outcome != block["outcome"]:
@@ -268,45 +274,47 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
 
 
 def _read(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the query that is read from a text differs from the case's."""
-    asked = ask()
+    """Return a line for each part in which the query that is read from a text differs from the
+    case's.
+    """
+    case_query = ask()
     query = dialects.read(block["text"], block["dialect"], block.get("static", False))
     return [
         f": {block['dialect']}: expected {expected!r}, got {got!r}"
-        for expected, got in _differing_parts(asked, query)
+        for expected, got in _differing_parts(case_query, query)
     ]
 
 
-def _differing_parts(asked: Query, other: Query) -> list[tuple[Any, Any]]:
-    """Return the parts of two queries that differ."""
+def _differing_parts(case_query: Query, other: Query) -> list[tuple[Any, Any]]:
+    """Return the differing parts of two queries, in pairs: windows, operator, text of the body."""
     parts = (
-        (asked.windows, other.windows),
-        (asked.r2s, other.r2s),
-        (asked.body.text, other.body.text),
+        (case_query.windows, other.windows),
+        (case_query.r2s, other.r2s),
+        (case_query.body.text, other.body.text),
     )
     return [(one, two) for one, two in parts if one != two]
 
 
 def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return how the text of the query differs from the expected one, or what is read back from it
-    from the query.
+    """Return a line if the text into which the query is rendered differs from the expected one, or
+    a line for each part in which the query that is read back from it differs.
     """
-    asked = ask()
+    case_query = ask()
     r2s = _r2s(block)
-    text = dialects.render(asked, block["dialect"], r2s, block.get("static", False))
+    text = dialects.render(case_query, block["dialect"], r2s, block.get("static", False))
     if text != block["text"]:
         return [f": {block['dialect']}: expected {block['text']!r}, got {text!r}"]
     query = dialects.read(text, block["dialect"], block.get("static", False))
     if r2s is not None:
-        asked = replace(asked, r2s=query.r2s)
+        case_query = replace(case_query, r2s=query.r2s)
     return [
         f": {block['dialect']}: reads back as {got!r}, not {expected!r}"
-        for expected, got in _differing_parts(asked, query)
+        for expected, got in _differing_parts(case_query, query)
     ]
 
 
 def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
-    """Return the operator of a block, if it has one."""
+    """Return the R2S operator of a block; None if it has none."""
     if "r2s" not in block:
         return None
     r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
@@ -314,57 +322,59 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
 
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
-    """Return what comes of a case that should be refused. Raises the RefengineError of the
-    refusal.
+    """Return the line that a case was not refused. Raises the RefengineError of the refusal, if it
+    is refused.
     """
     got = _unrefused(case, ask, block)
     return [f": expected {_expectation('refuse', block)}, got {got}"]
 
 
 def _unrefused(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> str:
-    """Return what is read, rendered or reported, in words. Raises RefengineError."""
+    """Read, render or evaluate what should be refused, and write what came of it. Raises
+    RefengineError.
+    """
     static = block.get("static", False)
     if "text" in block:
         return repr(dialects.read(block["text"], block["dialect"], static))
-    asked = ask()
+    case_query = ask()
     if "dialect" in block:
-        return repr(dialects.render(asked, block["dialect"], _r2s(block), static))
+        return repr(dialects.render(case_query, block["dialect"], _r2s(block), static))
     streams_of(case)
     reports: list[engine.Report] = []
     if "semantics" in block:
-        reports = _reports(case, asked, block, MANY)
-    return counted(len(reports), "report")
+        reports = _reports(case, case_query, block, MANY)
+    return count_text(len(reports), "report")
 
 
 # Showing
 
 
 def show_windows(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """Return the windows of a report as text: `window [0,10)`, `windows [0,10), [5,15)`."""
-    shown = tuple(windows)
-    match len(shown):
+    """Write the windows of a report: `window [0,10)`, `windows [0,10), [5,15)`."""
+    every = tuple(windows)
+    match len(every):
         case 0:
             return "a window"
         case 1:
-            return f"window {show_borders(shown, closure)}"
+            return f"window {show_borders(every, closure)}"
         case _:
-            return f"windows {show_borders(shown, closure)}"
+            return f"windows {show_borders(every, closure)}"
 
 
 def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
-    """Return borders as text: `[0,10), [5,15)`; a window that has none is `without borders`."""
+    """Write borders: `[0,10), [5,15)`. A window that has none is `without borders`."""
     brackets = str(closure or "[]")
-    shown = []
+    texts = []
     for window in windows:
         if window is None:
-            shown.append("without borders")
+            texts.append("without borders")
         else:
-            shown.append(f"{brackets[0]}{window[0]},{window[1]}{brackets[1]}")
-    return ", ".join(shown)
+            texts.append(f"{brackets[0]}{window[0]},{window[1]}{brackets[1]}")
+    return ", ".join(texts)
 
 
 def show(rows: Bag) -> str:
-    """Return a bag as text, in a fixed order: `{x: :a}, {x: :b}`."""
+    """Write the rows of a bag in a fixed order: `{x: :a}, {x: :b}`."""
     return ", ".join(sorted(map(_show_row, rows.elements()))) or "no rows"
 
 
@@ -373,7 +383,7 @@ def _show_row(line: Row) -> str:
 
 
 def show_term(value: Term) -> str:
-    """Return a term as Turtle, with : and xsd:."""
+    """Write a term in Turtle, with the prefixes : and xsd:."""
     if local := re.fullmatch(rf"<{re.escape(BASE)}([A-Za-z0-9_-]*)>", value):
         return f":{local[1]}"
     if not value.startswith('"'):

@@ -7,7 +7,7 @@ from typing import Any
 from refengine.core.semantics import POLICIES, T0, show
 
 INTEGER = "an integer"
-# field: the rule that says what its values mean, or {value: the rule}
+# field -> the rule that says what its values mean, or {value: rule} if there is one for each value
 RULES: dict[str, str | dict[str, str]] = {
     "t0": {
         INTEGER: "WIN-3",
@@ -54,9 +54,9 @@ RULES: dict[str, str | dict[str, str]] = {
 }
 
 
-def means(field: str, value: Any) -> list[str]:
-    """Return the ids of the rules that say what a field's value means, sorted. A report has one for
-    each of its conditions; an open t0 has ORA-2.
+def rules_of_value(field: str, value: Any) -> list[str]:
+    """Return the rules that say what a value of a field means. For `report` there is one for each
+    condition, and for an open t0 it is ORA-2.
     """
     rules = RULES[field]
     if isinstance(rules, str):
@@ -65,8 +65,8 @@ def means(field: str, value: Any) -> list[str]:
 
 
 def _words(value: Any) -> list[str]:
-    """Return the keys under which RULES has a value of a field: one, or each condition of a
-    report.
+    """Return the value of a field as the words that RULES has for it: one, or one for each
+    condition of `report`.
     """
     if isinstance(value, frozenset):
         return sorted(value)

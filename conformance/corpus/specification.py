@@ -1,7 +1,6 @@
-"""SPEC.md as data: its rules, and the table of all values of all fields.
-
-A row of the table shows the rule that defines the value, the rule's functions, a case that has the
-value, and a wrong engine that this case catches.
+"""SPEC.md as data: its rules, and its table of values. The table shows for every value of every
+dimension the rule, the function, a case that has the value, and a wrong engine that this case
+catches.
 """
 
 from __future__ import annotations
@@ -20,14 +19,15 @@ from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
 
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
-# `*Function* of both` names the function of this rule and of the one before it
+# `*Function* of both` is about this rule and the one before
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}
-BLOCKS = ("expect", "judge", "refuse")  # those that have a semantics
+BLOCKS = ("expect", "judge", "refuse")  # the blocks of a case that have a semantics
 
 
-class Row(NamedTuple):
-    """A row of the table: a value of a field of Semantics, or of a window's kind or unit; the rule
-    and its functions; a case and a wrong engine.
+class ValueRow(NamedTuple):
+    """A row of the table of values: a value of a field of Semantics, or a window's kind or unit;
+    its rule and the rule's functions; a case with the value, and a wrong engine that the case
+    catches.
     """
 
     field: str
@@ -39,10 +39,10 @@ class Row(NamedTuple):
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
-    """Return {rule id: names of its functions} of a specification, in its order.
+    """Return the rules of a specification in its order, {id: names of its functions}.
 
-    A rule begins with a paragraph that begins with its id in bold. It goes on, over lists, tables
-    and examples, up to the next rule or heading.
+    A rule begins with a paragraph that begins with its id in bold, and ends before the next one or
+    before a heading.
     """
     functions: dict[str, tuple[str, ...]] = {}
     is_in_rule = False
@@ -90,35 +90,35 @@ def _values(field: str) -> list[str]:
     return [INTEGER] * (field in INTEGRAL) + words + ["none"] * (field in OPTIONAL)
 
 
-def table(text: str) -> list[Row]:
-    """Return the rows of the table, for the text of a specification. Raises LookupError for a value
-    that no case has, or that no wrong engine gets wrong in such a case.
+def value_table(text: str) -> list[ValueRow]:
+    """Return the table of values for a specification. Raises LookupError for a value that no case
+    has, or that no wrong engine gets wrong there.
     """
     functions = rules(text)
     every_case = corpus.cases()
-    rows: list[Row] = []
+    rows: list[ValueRow] = []
     for field, value, rule in values():
         of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
         cases = [case for case in of_rule if case is not None]
         used = {row.miniature for row in rows if row.field == field}
-        # one of its own, if there is one, and one that breaks this rule before all others
+        # rather a wrong engine that has no row yet, and then one that is named after this rule
         breaking = [miniature for miniature in MINIATURES if rule in miniature.rules]
         miniatures = sorted(breaking, key=lambda m: (m in used, m.rule != rule))
         pair = _first_catch(cases, miniatures)
         if pair is None:
             raise LookupError(
-                f"{field}={value}: of {len(cases)} cases of {rule} with it none "
-                f"catches a wrong engine of {rule}"
+                f"{field}={value}: none of the {len(cases)} cases of {rule} that have it catches "
+                f"a wrong engine of {rule}"
             )
-        rows.append(Row(field, value, rule, functions[rule], *pair))
+        rows.append(ValueRow(field, value, rule, functions[rule], *pair))
     return rows
 
 
 def _first_catch(
     cases: Iterable[Case], miniatures: Iterable[Miniature]
 ) -> tuple[Case, Miniature] | None:
-    """Return the first wrong engine that some case catches, after the first case that does; None if
-    no case catches any.
+    """Return the first wrong engine that a case catches, after the first such case; None if no case
+    catches any.
     """
     for miniature in miniatures:
         for case in cases:
@@ -128,14 +128,14 @@ def _first_catch(
 
 
 def catches(case: Case, miniature: Miniature) -> bool:
-    """Whether a case fails on a wrong engine."""
+    """Whether a case catches a wrong engine: it fails while that is installed."""
     with miniature.installed():
         return bool(corpus.check(case))
 
 
 def only(case: Case, field: str, value: str) -> Case | None:
-    """Return the case with only those of its blocks in which a field has a value; None if there is
-    no such block.
+    """Return the case with only those blocks that have a value of a field; None if no block has
+    it.
     """
     if field in ("window", "unit"):
         if value in _window_values(case, field):
@@ -153,7 +153,7 @@ def only(case: Case, field: str, value: str) -> Case | None:
 
 
 def _window_values(case: Case, field: str) -> set[str | None]:
-    """Return the kinds of a case's windows, for the field `window`; for `unit` their units."""
+    """Return the kinds, or the units, of a case's windows."""
     windows = case.table["query"]["windows"]
     if field == "window":
         return {window.get("kind") for window in windows}
@@ -161,16 +161,16 @@ def _window_values(case: Case, field: str) -> set[str | None]:
 
 
 def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
-    """Whether a field has a value in the semantics of a block, or may have it."""
+    """Whether the semantics of a block has a value of a field, or may have it."""
     stated = block.get("semantics", block.get("profile"))
     if stated is None:
         return False
-    # what is none everywhere is shown where it must not be
+    # most semantics have none here: what it means is shown by a case that refuses it
     if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):
         return field in block.get("message", "") and stated.get(field, "none") == "none"
     try:
         own = corpus.profile_of(stated).fields.get(field, "")
-    except RefengineError:  # values that contradict each other: as the block gives them
+    except RefengineError:  # the values contradict each other: take this one as it stands
         own = stated.get(field, "")
     if field == "report":
         return isinstance(own, frozenset) and value in own
@@ -179,7 +179,7 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
     return show(own) == value
 
 
-def markdown(rows: list[Row]) -> Iterator[str]:
+def table_in_markdown(rows: list[ValueRow]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
     yield "| field | value | rule | function | case | wrong engine |"
     yield "|---|---|---|---|---|---|"

@@ -1,5 +1,5 @@
-"""The list of what the two libraries that confirm the definition of R2R are known to get wrong, and
-the libraries asked directly.
+"""The known defects of the two libraries that confirm the definition of R2R, and functions that ask
+the libraries directly.
 
 The list is `witness_defects.toml`; `docs/witnesses.md` is generated from it and
 `tests/sparql/test_witness_defects.py` holds it.
@@ -40,9 +40,11 @@ that a library raises."""
 
 @dataclass(frozen=True)
 class Defect:
-    """A defect: one thing that a witness gets wrong. `right` is derived by hand from `section`;
-    `answers` is what a witness answers today, for each witness that errs. `refused`: the project's
-    own R2R refuses such a body (QRY-3), whatever its answer.
+    """A defect: one thing that a witness gets wrong.
+
+    `right` is the right answer, derived by hand from `section` of the standard. `answers` has the
+    answer of each witness that errs. `refused` is true if the project's own R2R refuses such a body
+    (QRY-3), whatever its answer is.
     """
 
     id: str
@@ -70,8 +72,8 @@ class Defect:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of somebody on W3C's tests: how many answers are right, wrong, refused for a
-    reason, or broken off by an error.
+    """The figures of one evaluator on W3C's tests: how many answers are right, wrong, refused for a
+    reason, or ended by an error.
     """
 
     right: int
@@ -82,8 +84,8 @@ class Figures:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The list of defects, and the figures of W3C's tests: the commit of w3c/rdf-tests, the number
-    of tests, each witness's outcome.
+    """The list of defects, and the figures on W3C's tests: the commit of w3c/rdf-tests, the number
+    of tests, and the figures of each evaluator by name.
     """
 
     defects: tuple[Defect, ...]
@@ -93,7 +95,7 @@ class Catalogue:
 
 
 def load_catalogue(path: Path = SOURCE) -> Catalogue:
-    """Read the list. A key that is unknown or missing is an error."""
+    """Read the list of defects. Raises ValueError or TypeError for an unknown or missing key."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     suite = table.pop("w3c")
     defects = tuple(_defect(entry) for entry in table.pop("defect"))
@@ -140,7 +142,7 @@ def term_of(text: str) -> Term:
     return statement[2]
 
 
-def text_of(term: Term) -> str:
+def turtle_of(term: Term) -> str:
     """Return a short Turtle text of a term; the inverse of `term_of`."""
     if plain := re.fullmatch(r"<urn:(\w+)>", term):
         return f":{plain[1]}"
@@ -168,7 +170,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
 
 @silenced()
 def ask_rdflib(text: str, dataset: Dataset) -> Answer:
-    """Ask rdflib, over literals as they are written."""
+    """Ask rdflib, which is given literals as they are written."""
     store = QuietDataset(default_union=False)
     for statement in sorted(dataset):
         subject, predicate, object_, *name = map(to_rdflib, statement)
@@ -188,7 +190,7 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
 
 
 def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
-    """Ask pyoxigraph."""
+    """Ask pyoxigraph, and return its answer."""
     store = pyoxigraph.Store()
     store.extend(map(_quad, sorted(dataset)))
     result = store.query(text)

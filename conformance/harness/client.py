@@ -1,9 +1,9 @@
-"""The suite's end of the protocol (PROTOCOL.md): a harness in a process of its own, asked one
-command after the other.
+"""The suite's end of the protocol (PROTOCOL.md): a harness runs in a process of its own and is
+asked one command after the other.
 
-Whatever a harness does, it ends in a reply or in `Broken`: hangs, exits, floods and garbage alike.
-No shell is involved. POSIX: the process is the leader of a session of its own, and is killed with
-all that it started.
+Each command ends in a reply or in `Broken`, whether the harness hangs, exits, floods its output or
+writes garbage. No shell is involved. On POSIX the process leads a session of its own, and is killed
+together with all that it started.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
 
 PROTOCOL = 1
-KEPT = 64 * 1024  # bytes of standard error
-CHUNK = 1 << 16
-SAMPLE = 0.5  # seconds between two samples of resources, as YABench takes them
+COMPLAINT_SIZE = 64 * 1024  # bytes of standard error that are kept, the last ones
+CHUNK = 1 << 16  # bytes that are read or written at once
+SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
 
 
 def _last_will() -> Callable[[], object] | None:
-    """Return what a new process does first: on Linux it asks to be killed when the suite is, so
-    that none is left behind.
+    """Return what a new process calls first. On Linux it asks to be killed when the suite's process
+    ends, so that no harness is left behind.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -50,15 +50,18 @@ _LAST_WILL = _last_will()
 
 
 class Broken(Exception):
-    """The error of a harness that hangs, exits, floods or writes what is no reply. Its process has
-    been killed.
+    """The error of a harness that hangs, exits, writes too much or writes no valid reply. Its
+    process has been killed.
     """
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a harness: seconds for the reply to `start`, to any other command and for a
-    whole case; bytes of one line and of all replies of a case.
+    """The limits of a harness.
+
+    `start`, `reply` and `whole` are seconds: for the reply to `start`, for the reply to any other
+    command, and for a whole case. `line` and `case` are bytes: of one reply, and of all replies of
+    a case.
     """
 
     start: float = 30
@@ -69,8 +72,8 @@ class Limits:
 
 
 class Sample(NamedTuple):
-    """A sample of what a harness's processes use: seconds since its start, resident bytes, CPU
-    seconds and threads of all of them.
+    """A sample of the resources that all processes of a harness use together: seconds since its
+    start, resident bytes, CPU seconds, threads.
     """
 
     at: float
@@ -81,8 +84,8 @@ class Sample(NamedTuple):
 
 @dataclass
 class Harness:
-    """A running harness. `command` is its argument vector; `environment` replaces the suite's where
-    it is given.
+    """A running harness. `command` is its argument vector. `environment`, if given, replaces the
+    environment of the suite.
     """
 
     command: Sequence[str]
@@ -112,7 +115,7 @@ class Harness:
             os.set_blocking(stream.fileno(), False)
         self._seq = 0  # of the last command
         self._spent = 0  # bytes of replies in this case
-        self._pending = b""  # of a reply
+        self._pending = b""  # what has been read of a reply
         self._complaints = b""  # the end of standard error
         # when the process, the case and the last sample began
         self._started = self._began = self._sampled = time.monotonic()
@@ -130,9 +133,7 @@ class Harness:
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        """Return the reply to a command. Raises Broken, after which there is no process any
-        more.
-        """
+        """Return the reply to a command. Raises Broken; the process has ended then."""
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
@@ -145,7 +146,7 @@ class Harness:
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         try:
             answer = self._exchange(line, self._patience(command), command)
-        except KeyboardInterrupt:  # it owes a reply, for which nobody waits
+        except KeyboardInterrupt:  # the reply would be read as that to the next command
             self._kill()
             raise
         reply = self._reply(answer, command)
@@ -155,11 +156,11 @@ class Harness:
 
     @property
     def usable(self) -> bool:
-        """Whether the process is there to be asked."""
+        """Whether the process runs and can be asked."""
         return self.alive and self._process.poll() is None
 
     def stop(self) -> None:
-        """Stop the harness as it asks to be stopped; what does not end is killed."""
+        """Stop the harness with the command `stop`, and kill what has not ended then."""
         if self.alive:
             with suppress(Broken):
                 self.ask("stop")
@@ -169,13 +170,13 @@ class Harness:
 
     @property
     def complaint(self) -> str:
-        """The end of what it wrote to standard error, as one line of bounded length."""
+        """The end of what the harness wrote to standard error, as one line of bounded length."""
         return plain(self._complaints.decode("utf-8", "replace").strip())
 
     # One exchange
 
     def _patience(self, command: str) -> float:
-        """Return the seconds that a reply is waited for. Raises Broken if the case has taken too
+        """Return how many seconds to wait for a reply. Raises Broken if the case has taken too
         long.
         """
         if command == "start":
@@ -188,8 +189,8 @@ class Harness:
         return min(left, self.limits.reply)
 
     def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
-        """Return the line that answers a line. Raises Broken if none comes before the time is
-        over.
+        """Write a line, and return the line that the harness answers. Raises Broken if no line, or
+        more than one, comes within so many seconds.
         """
         deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
@@ -200,7 +201,7 @@ class Harness:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     self._break(f"{command}: no reply within {seconds:.3g} s")
-                for key, _ in selector.select(min(left, SAMPLE)):
+                for key, _ in selector.select(min(left, SAMPLE_INTERVAL)):
                     if key.fileobj is self._stdin:
                         line = self._write(line, selector)
                     elif key.fileobj is self._stderr:
@@ -219,14 +220,14 @@ class Harness:
         try:
             line = line[self._stdin.write(line[:CHUNK]) or 0 :]
         except BrokenPipeError:
-            line = b""  # it has ended, or no longer reads: what it wrote, or the time, will tell
+            line = b""  # the process has ended, or reads no more: the reply is still waited for
         if not line:
             selector.unregister(self._stdin)
         return line
 
     def _read(self, command: str) -> bool:
-        """Read a piece of standard output; return whether there was one. Raises Broken for one that
-        is too long.
+        """Read a piece of standard output, and return whether there was one. Raises Broken if the
+        reply, or all replies of the case, are too long.
         """
         piece = self._stdout.read(CHUNK) or b""
         self._pending += piece
@@ -238,15 +239,22 @@ class Harness:
         return bool(piece)
 
     def _hear(self, selector: selectors.BaseSelector) -> None:
-        """Read a piece of standard error, of which the end is kept."""
+        """Read a piece of standard error, and keep its end."""
         piece = self._stderr.read(CHUNK)
         if piece:
-            self._complaints = (self._complaints + piece)[-KEPT:]
-        elif piece == b"" and self._stderr in {key.fileobj for key in selector.get_map().values()}:
+            self._complaints = (self._complaints + piece)[-COMPLAINT_SIZE:]
+            return
+
+        # None: nothing has come yet; b"": the harness has closed it
+        is_closed = piece is not None
+        is_watched = self._stderr in {key.fileobj for key in selector.get_map().values()}
+        if is_closed and is_watched:
             selector.unregister(self._stderr)
 
     def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
-        """Return the reply in a line. Raises Broken for what is no reply of the protocol."""
+        """Return the reply that a line holds. Raises Broken for a line that is no reply of the
+        protocol.
+        """
         try:
             reply: dict[str, Any] = json.loads(
                 answer.decode("utf-8"),
@@ -256,9 +264,9 @@ class Harness:
         except (ValueError, RecursionError) as error:
             self._break(f"{command}: not JSON: {why(error)}: {_beginning(answer)}")
         for problem in problems("reply", reply):
-            problem = _of_its_kind(problem)
-            message = _shortened(problem.message)
-            self._break(f"{command}: no reply of the protocol: {problem.json_path}: {message}")
+            problem = _most_useful(problem)
+            message = _shorten(problem.message)
+            self._break(f"{command}: the reply is malformed: {problem.json_path}: {message}")
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
@@ -266,7 +274,7 @@ class Harness:
     # The end of a process
 
     def _status(self) -> str:
-        """Return how the process ended, in words; nothing if it did not."""
+        """Return how the process ended, in words, or nothing if it still runs."""
         try:
             code = self._process.wait(1)
         except subprocess.TimeoutExpired:
@@ -276,14 +284,16 @@ class Harness:
         return f" with exit code {code}"
 
     def _break(self, context: str) -> NoReturn:
-        """Kill the process, and raise Broken with what it wrote to standard error."""
+        """Raise Broken with a context and what the harness wrote to standard error, after killing
+        it.
+        """
         self._kill()
         if self._complaints:
             context += f"; it said: {self.complaint}"
         raise Broken(plain(context))
 
     def _kill(self) -> None:
-        """Kill the process and all that it started."""
+        """End the process and all that it started, at once."""
         if not self.alive:
             return
         self.alive = False
@@ -295,9 +305,9 @@ class Harness:
                 stream.close()
 
     def _sample(self) -> None:
-        """Take a sample of resources, if it is time for one."""
+        """Add a sample of resources, if it is time for one."""
         now = time.monotonic()
-        if now - self._sampled < SAMPLE and self.samples:
+        if now - self._sampled < SAMPLE_INTERVAL and self.samples:
             return
         self._sampled = now
         with suppress(psutil.Error):
@@ -311,15 +321,15 @@ class Harness:
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    """Return standard input, output and error of a process that was started with a pipe for
-    each.
-    """
+    """Return the pipes to a process's standard input, and from its standard output and error."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     return process.stdin, process.stdout, process.stderr
 
 
-def _of_its_kind(problem: ValidationError) -> ValidationError:
-    """Return what is wrong with a reply as one of the kind that it says it is."""
+def _most_useful(problem: ValidationError) -> ValidationError:
+    """Return the most useful of the errors behind one of the schema's `oneOf`: of the kind of reply
+    that the value of `reply` names.
+    """
     branches: dict[str | int, list[ValidationError]] = {}
     for error in problem.context or ():
         branches.setdefault(error.relative_schema_path[0], []).append(error)
@@ -334,9 +344,9 @@ def _beginning(line: bytes) -> str:
     return display(line[:200].decode("utf-8", "replace"))
 
 
-def _shortened(message: str) -> str:
-    """Return the beginning of a message, which has the value, and its end, which has what is wrong
-    with it.
+def _shorten(message: str) -> str:
+    """Return a message, of a long one the beginning and the end: it begins with the value, and ends
+    with what is wrong with it.
     """
     if len(message) <= 300:
         return message

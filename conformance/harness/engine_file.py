@@ -1,5 +1,5 @@
-"""Engines under test: what each one's file says of how it is started, what it reads, what it sets
-out to do, and what it cannot.
+"""Engines under test. The file of an engine says how it is started, which query language it reads,
+which semantics it sets out to have, and what it is known to do otherwise.
 """
 
 from __future__ import annotations
@@ -33,48 +33,57 @@ HERE = Path(__file__).parent
 FILES = HERE.parent / "engines"
 # of entry points, each of which is an Engine or the path of an engine's file
 GROUP = "conformance.engines"
-CLASSPATH = "{classpath}"  # in a command: the user's, who brings the engine
+CLASSPATH = "{classpath}"  # stands in a command for the classpath that the user gives
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
 class InvalidEngine(RefengineError):
-    """The error of an engine's file that is none, or of an engine that there is not."""
+    """The error of a malformed engine's file, or of an engine that does not exist."""
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A known deviation of an engine: `fields` of its semantics that have other values, or
-    what it has wrong to say of its answers (`told`: window), or neither, where no value says it.
-    `cases` are the ids of those that show it; what neither fields nor `told` say explains these and
-    no others: their wrong answers, or, if it `crashes`, their errors.
+    """A known deviation of an engine from the semantics that it sets out to have.
+
+    `reason` and `link` say what it is and where it is documented, and `cases` has the ids of the
+    cases that show it. `fields` are fields of the semantics that have other values. `misstates` (in
+    the file: `told`) is "window" for an engine that states wrong windows for its answers. A
+    deviation with neither explains its own cases and no others: their wrong answers, or, if it
+    `crashes`, their errors.
     """
 
     reason: str
     link: str
     cases: tuple[str, ...]
     fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    told: str = ""
+    misstates: str = ""
     crashes: bool = False
 
     @property
-    def grants(self) -> bool:
-        """Whether the oracle can be told of it."""
-        return bool(self.fields or self.told)
+    def is_known_to_oracle(self) -> bool:
+        """Whether the oracle can judge with this deviation, so that it may explain any case."""
+        return bool(self.fields or self.misstates)
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine as its file describes it: `profile` is what it sets out to do; an engine without
-    one is told its semantics. `kinds` and `forms` are the windows and the queries that it has;
-    `deviations`, what it is known to do otherwise; `suites`, what it is held to; `needs`,
-    `commands` and `modules` are the paths, commands and Python packages without which it cannot be
-    started. `window_closure` says which borders belong to the windows that it tells, where that is
-    not what its semantics says. `unreported` outputs may be missing at each end (ORA-3). With a
-    `heartbeat` it is told how time goes on every so many ms. A `fresh` one has a process a case.
-    With a `tolerance` it is replayed on the wall clock, and may be late by so much of a unit of its
-    time.
+    """An engine as its file describes it.
+
+    How it is started: `command` and its `dialect`; `needs`, `commands` and `modules` are the paths,
+    commands and Python packages without which it cannot be started, and `get` says how to get them;
+    a `fresh` engine has a new process for each case.
+
+    What it claims: `profile` is the semantics that it sets out to have; an engine without a profile
+    is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
+    it has, and `deviations` what it is known to do otherwise.
+
+    How it is tested: `suites` are the suites that it is held to. `window_closure` says which
+    borders belong to the windows that it states, if that is not what its semantics says. With a
+    `heartbeat` it is sent the time every so many ms. `unreported` outputs may be missing at each
+    end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
+    much of a unit of its time late.
     """
 
     name: str
@@ -100,8 +109,8 @@ class Engine:
 
     @property
     def missing(self) -> str:
-        """The first thing that it needs and that is not there, and how to get it; nothing if it can
-        be started.
+        """The first thing that the engine needs and that is missing, and how to get it; empty if
+        the engine can be started.
         """
         lacking = next(self._lacking(), "")
         if not lacking:
@@ -109,7 +118,7 @@ class Engine:
         return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ")
 
     def _lacking(self) -> Iterator[str]:
-        """Yield what the engine needs and that is not there."""
+        """Yield the things that the engine needs and that are missing."""
         if self._takes_classpath:
             yield f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
         yield from (place for place in self.needs if not os.path.exists(place))
@@ -122,13 +131,13 @@ class Engine:
 
     @property
     def _takes_classpath(self) -> bool:
-        """Whether its command has a place for a classpath."""
+        """Whether the engine's command has a place for a classpath."""
         return any(CLASSPATH in word for word in self.command)
 
-    def on(self, classpath: str) -> Engine:
-        """Return the engine with its classpath, by default that of the environment, if it takes
-        one. Raises InvalidEngine for one that is not there, and for one that is given to an engine
-        that takes none.
+    def with_classpath(self, classpath: str) -> Engine:
+        """Return the engine with a classpath in its command, by default that of the environment.
+        Raises InvalidEngine for a classpath that does not exist, and for one that is given to an
+        engine that takes none.
         """
         if not self._takes_classpath:
             if classpath:
@@ -154,8 +163,9 @@ class Engine:
     def text(
         self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
     ) -> str:
-        """Return a query, which a table was, in the engine's language. Raises Unrenderable, also
-        for what the engine has not.
+        """Return the text of a query in the engine's language. `table` is the table from which the
+        query was made, for an engine that reads tables. Raises Unrenderable if the language cannot
+        say the query, or the engine has no such windows or form.
         """
         if self.dialect == "table" and table is None:
             raise Unrenderable("the query has no table", rule="DIA-6", place="query")
@@ -172,9 +182,10 @@ class Engine:
             return json.dumps(table)
         return dialects.render(query, self.dialect, self._operator(), static)
 
-    def claim(self, query: Query) -> Profile:
-        """Return what it sets out to do with a query: the operator that one states, with the base
-        that it needs (QRY-5).
+    def profile_for(self, query: Query) -> Profile:
+        """Return the profile under which the engine is judged on a query. If the query states
+        Istream or Dstream and the profile has no baseline for it, that is the previous answer
+        (QRY-5).
         """
         assert self.profile is not None  # an engine without one is told its semantics
         is_comparing = query.r2s in (R2S.ISTREAM, R2S.DSTREAM)
@@ -183,7 +194,7 @@ class Engine:
         return self.profile
 
     def _operator(self) -> R2S | None:
-        """Return the operator that its profile has, if it has one."""
+        """Return the R2S operator of its profile, if that has one value."""
         if self.profile is None:
             return None
         operator = self.profile.fields.get("r2s")
@@ -193,14 +204,14 @@ class Engine:
 
 
 def _variable(name: str) -> str:
-    """Return the name of the environment variable with an engine's classpath:
+    """Return the name of the environment variable for an engine's classpath, such as
     `CONFORMANCE_CLASSPATH_RSP_JS`.
     """
     return f"CONFORMANCE_CLASSPATH_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
-def read(path: Path) -> Engine:
-    """Return the engine of a file. Raises InvalidEngine with the file and the key."""
+def read_engine_file(path: Path) -> Engine:
+    """Return the engine that a file describes. Raises InvalidEngine, which names file and key."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -214,8 +225,8 @@ def read(path: Path) -> Engine:
 
 
 def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the fields of an engine from the table of its file, which is of the schema. Raises
-    RefengineError for a semantics that is none.
+    """Return the fields of Engine from the table of a file, which has passed the schema. Raises
+    RefengineError for a contradictory semantics.
     """
     fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
     if "semantics" in table:
@@ -239,14 +250,21 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _deviation(entry: Mapping[str, Any]) -> Deviation:
-    """Return a known deviation. Raises RefengineError for fields that the semantics has not."""
+    """Return a known deviation from its table. Raises RefengineError for unknown fields."""
     fields = corpus.profile_of(entry.get("fields", {})).fields
-    return Deviation(**{**entry, "cases": tuple(entry["cases"]), "fields": fields})
+    return Deviation(
+        entry["reason"],
+        entry["link"],
+        tuple(entry["cases"]),
+        fields,
+        misstates=entry.get("told", ""),
+        crashes=entry.get("crashes", False),
+    )
 
 
 def _with_places(word: str, path: Path, tolerance: float) -> str:
-    """Return a word of an engine's file with places for their names in braces; other braces are the
-    word's own.
+    """Return a word of an engine's file in which names in braces, such as {python} or {here}, are
+    replaced with their places. Other braces stay.
     """
     places = {
         **PLACES,
@@ -260,8 +278,8 @@ def _with_places(word: str, path: Path, tolerance: float) -> str:
 
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
-    """Return an engine from a command line, which no shell reads; `semantics` is a profile's name
-    and key=value words.
+    """Return the engine behind a command line, which is split into words without a shell.
+    `semantics` is the name of a profile and words of the form key=value.
     """
     if dialect != "table":
         dialects.find_dialect(dialect)
@@ -283,7 +301,9 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
 
 
 def pair(word: str, form: str) -> tuple[str, str]:
-    """Return a key and its value. Raises InvalidEngine for a word that is not of that form."""
+    """Split a word at its first `=` into key and value. Raises InvalidEngine, with the expected
+    form, for a word without one.
+    """
     key, sign, value = word.partition("=")
     if not sign:
         raise InvalidEngine(f"{display(word)} is not {form}", rule="engine")
@@ -291,19 +311,20 @@ def pair(word: str, form: str) -> tuple[str, str]:
 
 
 def engines() -> dict[str, Engine]:
-    """Return the engines that have a file here, by name."""
-    return {path.stem: read(path) for path in sorted(FILES.glob("*.toml"))}
+    """Return the engines that are shipped with the suite, by name."""
+    return {path.stem: read_engine_file(path) for path in sorted(FILES.glob("*.toml"))}
 
 
 def engine(name: str) -> Engine:
-    """Return an engine by its name, here or of the entry points of installed packages, or by the
-    path of its file (*.toml). Raises InvalidEngine with the nearest valid name.
+    """Return an engine by the path of its file (*.toml) or by its name: that of an engine shipped
+    with the suite, or of an entry point of an installed package. Raises InvalidEngine with the
+    nearest valid name.
     """
     if name.endswith(".toml"):
-        return read(Path(name))
+        return read_engine_file(Path(name))
     ours = FILES / f"{name}.toml"
     if ours.parent == FILES and ours.is_file():
-        return read(ours)
+        return read_engine_file(ours)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {display(name)}{nearest(name, names())}", rule="engine")
@@ -311,13 +332,15 @@ def engine(name: str) -> Engine:
         entry = theirs[name].load()
         if isinstance(entry, Engine):
             return entry
-        return replace(read(Path(entry)), name=name)
+        return replace(read_engine_file(Path(entry)), name=name)
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidEngine(
-            f"its entry point {theirs[name].value!r} gives none: {error}", rule="engine", place=name
+            f"its entry point {theirs[name].value!r} gives no engine: {error}",
+            rule="engine",
+            place=name,
         ) from None
 
 
 def names() -> list[str]:
-    """Return the names of all engines that `engine` knows."""
+    """Return the names of all engines that `engine` finds by name."""
     return sorted({*engines(), *(point.name for point in entry_points(group=GROUP))})

@@ -1,5 +1,5 @@
-"""Playing a case to a harness: its query is registered, its elements are pushed in the order of
-their arrival, and its end is said.
+"""Playing a question to a harness: register the query, push the elements in the order of their
+arrival, say that the stream has ended, and collect the reports.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Command = tuple[str, dict[str, Any]]  # its name and its fields
 
 
 class Declined(Exception):
-    """The error that the engine has no such thing; `link` says where it says so."""
+    """The error that an engine does not support a query. `link` is where its makers say so."""
 
     def __init__(self, reason: str, link: str = "") -> None:
         super().__init__(reason)
@@ -33,8 +33,8 @@ class Declined(Exception):
 
 @dataclass(frozen=True)
 class EngineQuery:
-    """A query as an engine is asked it: its text in a dialect, and the semantics, if the engine is
-    told one.
+    """A query as it is put to an engine: its text in a dialect, and the semantics, for an engine
+    that is sent one.
     """
 
     query: Query
@@ -45,50 +45,58 @@ class EngineQuery:
 
 def play(
     harness: Harness,
-    asked: EngineQuery,
+    engine_query: EngineQuery,
     streams: Mapping[str, Stream],
     static: Dataset = frozenset(),
     heartbeat: int = 0,
 ) -> list[EngineReport]:
-    """Return what an engine answers to a query over streams, in the order of its reports. With a
-    heartbeat it is told of the instant after every multiple of it, until the last window with an
-    element is over.
+    """Play a query and its streams to an engine, and return its reports in the order in which they
+    come.
 
-    Raises Declined if it does not support them, and Broken where the harness breaks down, or
-    answers with what are no terms.
+    With a `heartbeat` (ms) the engine is sent the time one instant after every multiple of it,
+    until the last window with an element is over.
+
+    Raises Declined if the engine does not support the query, and Broken if the harness breaks down
+    or answers with malformed terms.
     """
-    pushes = _pushes(asked.query, streams)
+    pushes = _pushes(engine_query.query, streams)
     if heartbeat:
-        longest = max(window.span for window in asked.query.windows)
+        longest = max(window.span for window in engine_query.query.windows)
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
-    register = "register", _registration(asked, streams, static)
+    register = "register", _registration(engine_query, streams, static)
     reports: list[EngineReport] = []
     labels: dict[Term, Term] = {}
     for command, fields in chain([register], pushes, [("end", {})]):
         reply = harness.ask(command, **fields)
         _check_result(reply, command, len(reports))
-        for report in _reports(reply, asked.query.body.variables, command, labels):
+        for report in _reports(reply, engine_query.query.body.variables, command, labels):
             reports.append(report._replace(came=fields.get("at")))
     return reports
 
 
 def _registration(
-    asked: EngineQuery, streams: Mapping[str, Stream], static: Dataset
+    engine_query: EngineQuery, streams: Mapping[str, Stream], static: Dataset
 ) -> dict[str, Any]:
     """Return the fields of `register`."""
-    # what is not declared is for the judge (QRY-4)
-    names = list(streams) or sorted({window.stream for window in asked.query.windows})
-    fields: dict[str, Any] = {"query": asked.text, "dialect": asked.dialect, "streams": names}
+    # windows over undeclared streams are the judge's business (QRY-4)
+    names = list(streams) or sorted({window.stream for window in engine_query.query.windows})
+    fields: dict[str, Any] = {
+        "query": engine_query.text,
+        "dialect": engine_query.dialect,
+        "streams": names,
+    }
     if static:
         fields["static"] = to_nquads(static)
-    if asked.semantics is not None:
-        fields["semantics"] = {name: _value(value) for name, value in vars(asked.semantics).items()}
+    if engine_query.semantics is not None:
+        fields["semantics"] = {
+            name: _value(value) for name, value in vars(engine_query.semantics).items()
+        }
     return fields
 
 
 def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
-    """Raise Declined for a reply that something is unsupported, before there are reports, and
-    Broken for an error.
+    """Raise Declined for the reply `unsupported`, if no reports have come yet, and Broken for
+    `error`.
     """
     if reply["reply"] == "unsupported":
         reason = plain(reply["reason"])
@@ -100,9 +108,9 @@ def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
 
 
 def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[Command]:
-    """Yield the elements of all streams in the order of their arrival: of each stream its own, of
-    several by ENG-5. Those of streams that the query does not name are pushed, too: that it does
-    not see them is QRY-4.
+    """Yield the elements of all streams in the order of their arrival: the order of a stream is its
+    own, and several are merged by ENG-5. Streams that the query does not name are pushed, too: the
+    engine must not see them in its windows (QRY-4).
     """
     windows = [window.stream for window in query.windows]
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
@@ -124,8 +132,8 @@ def _push(stream: str, element: Element) -> dict[str, Any]:
 
 
 def _with_heartbeats(pushes: Iterator[Command], every: int, after: int) -> Iterator[Command]:
-    """Yield the pushes, with the instants k · every + 1 between and `after` them: one past a
-    border, for engines that wait for that.
+    """Yield the pushes and, between them and up to `after` ms after the last one, `advance` to each
+    instant k · every + 1. That is one ms past a border, since some engines wait for it.
     """
     last = None
     for command, fields in pushes:
@@ -144,7 +152,7 @@ def _advances(after: int, until: int, every: int) -> Iterator[Command]:
 
 
 def _value(value: Any) -> Any:
-    """Return the value of a field of the semantics, for JSON."""
+    """Return the value of a field of the semantics as JSON has it."""
     if isinstance(value, int):
         return value
     return show(value)
@@ -153,7 +161,7 @@ def _value(value: Any) -> Any:
 def _reports(
     reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]
 ) -> Iterator[EngineReport]:
-    """Yield the reports of a reply. Raises Broken for what are no terms."""
+    """Yield the reports of a reply. Raises Broken for malformed terms."""
     for number, entry in enumerate(reply.get("relations", ())):
         where = f"relations[{number}].rows"
         try:

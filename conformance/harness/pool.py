@@ -1,5 +1,6 @@
-"""The running harnesses of one process: one an engine, started when it is needed, and again after
-it broke down or, of an engine that is to be fresh, for each case.
+"""The running harnesses of one process: at most one for each engine. A harness is started when it
+is first needed, and again after it broke down. An engine that is `fresh` has a new one for each
+case.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from conformance.harness.engine_file import Engine
 
 
 class Harnesses:
-    """The running harnesses, at most one an engine. An engine that twice in a row does not start is
-    not started again.
+    """The running harnesses, at most one for each engine. An engine that has failed to start twice
+    in a row is not started again.
     """
 
     def __init__(self) -> None:
         self.running: dict[str, Harness] = {}
-        self.failures: dict[str, list[Broken]] = {}  # to start, since it last did
+        self.failures: dict[str, list[Broken]] = {}  # to start, since the last start that worked
 
     def of(self, engine: Engine) -> Harness:
-        """Return the engine's harness, ready for `register`. Raises Broken."""
+        """Return the harness of an engine, ready for `register`. Raises Broken if it does not
+        start.
+        """
         harness = self.running.get(engine.name)
         if harness is not None and harness.usable:
             if not engine.fresh:
@@ -26,7 +29,7 @@ class Harnesses:
             harness.stop()
         failures = self.failures.setdefault(engine.name, [])
         if len(failures) > 1:
-            raise Broken(f"it does not start, twice tried: {failures[-1]}")
+            raise Broken(f"it has failed to start twice: {failures[-1]}")
         try:
             harness = Harness(engine.command, limits=engine.limits)
             self.running[engine.name] = harness
@@ -38,6 +41,6 @@ class Harnesses:
         return harness
 
     def stop(self) -> None:
-        """Stop them all."""
+        """Stop all harnesses."""
         while self.running:
             self.running.popitem()[1].stop()

@@ -1,7 +1,8 @@
-"""Queries as engines over rows have them: of one window the matches of one triple pattern, or
-aggregates over these.
+"""Queries for engines over rows: the matches of one triple pattern in one window, or aggregates
+over these.
 
-A row is a triple: its terms in the columns s, p and o, and in n what o is as a number.
+A row is a triple. Its terms are in the columns s, p and o, and the number that o is, if it is one,
+is in the column n.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 NUMBER = "decimal(38, 18)"  # the type of n in SQL
 EXACT = {*INTEGERS, XSD + "decimal"}
 NUMERIC = {*EXACT, XSD + "double", XSD + "float"}
-# of no rows they are null in SQL, and 0 in SPARQL (R2R-6)
+# over no rows they are null in SQL, and 0 in SPARQL (R2R-6)
 NONE = {"sum": "coalesce({}, 0)", "avg": "coalesce({}, 0)"}
 
 
@@ -61,29 +62,33 @@ class Aggregate(NamedTuple):
         return NONE.get(self.function, "{}").format(f"{self.function}({column})")
 
     def term(self, value: Any) -> Term:
-        """Return the literal that a value is."""
+        """Return the literal for a value of the aggregate."""
         if isinstance(value, Decimal):
             return elements.literal(format(value, "f"), XSD + "decimal")
         return elements.literal(str(value), XSD + "integer")
 
 
 class Program(NamedTuple):
-    """A program, which is asked of a window's rows: of those with these `terms` by column, and with
-    the same in both of each of the `equal` columns, the `columns` by variable, of which `shown` are
-    in the answer, or, grouped by these columns, the `aggregates` by variable.
+    """A query over the rows of a window.
+
+    It takes the rows that have `terms` in their columns, and equal terms in each pair of `equal`
+    columns. The answer has `variables`. Without aggregates `columns` gives the column of each
+    variable, and `distinct` removes equal rows. With `aggregates`, by variable, the rows are
+    grouped by `columns`.
     """
 
     terms: dict[str, Term]
     equal: list[tuple[str, str]]
     columns: dict[str, str]
-    shown: tuple[str, ...]
+    variables: tuple[str, ...]
     distinct: bool = False
     aggregates: dict[str, Aggregate] | None = None
 
     def rows(self, graph: str) -> list[dict[str, Any]]:
-        """Return the triples of N-Triples as rows. What is no number is null, which SQL's sums and
-        averages leave out; SPARQL's are an error (R2R-16). Raises Unsupported for a number that
-        does not fit, and for what MIN or MAX would have to order otherwise.
+        """Return the triples of a text in N-Triples as rows. In the column n null stands for what
+        is no number: SQL leaves it out of sums and averages, where SPARQL has an error (R2R-16).
+        Raises Unsupported for a number that does not fit into n, and for any other term if MIN or
+        MAX would have to order it.
         """
         rows: list[dict[str, str | None]] = []
         for quad in pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES):
@@ -107,18 +112,16 @@ class Program(NamedTuple):
         )
 
     def _needs_number(self, term: Term) -> bool:
-        """Whether an aggregate would be wrong without a term that the column of numbers does not
-        hold.
-        """
+        """Whether an aggregate would be wrong because the column n cannot hold a term."""
         aggregates = (self.aggregates or {}).values()
-        functions = {one.function for one in aggregates if one.column == "n"}
+        functions = {aggregate.function for aggregate in aggregates if aggregate.column == "n"}
         if functions & {"min", "max"}:
             return True
         return bool(functions) and _datatype(term) in NUMERIC
 
     def mapping(self, keys: Mapping[str, Term], values: Mapping[str, Any]) -> Row:
-        """Return a solution mapping: of terms by variable, and of what the aggregates came to; null
-        is unbound.
+        """Return the solution mapping for terms by variable and values of aggregates by variable. A
+        null value is unbound.
         """
         aggregates = self.aggregates or {}
         terms = {
@@ -127,18 +130,20 @@ class Program(NamedTuple):
             if value is not None
         }
         return elements.row(
-            (name, term) for name, term in {**keys, **terms}.items() if name in self.shown
+            (name, term) for name, term in {**keys, **terms}.items() if name in self.variables
         )
 
 
-def program(asked: Query, static: str = "") -> Program:
-    """Return a query as a program. Raises Unsupported, with what would have to be otherwise."""
-    _has(len(asked.windows) == 1 and asked.windows[0].name is None, "one window, without a name")
-    _has(asked.windows[0].kind is WindowKind.TIME, "windows over time")
-    _has(asked.body.form is Form.SELECT, "SELECT")
-    _has(asked.r2s in (None, R2S.RSTREAM), f"Rstream, not {asked.r2s}")
+def program(query: Query, static: str = "") -> Program:
+    """Translate a query into a program. Raises Unsupported, which says what the query would have to
+    be.
+    """
+    _has(len(query.windows) == 1 and query.windows[0].name is None, "one window, without a name")
+    _has(query.windows[0].kind is WindowKind.TIME, "windows over time")
+    _has(query.body.form is Form.SELECT, "SELECT")
+    _has(query.r2s in (None, R2S.RSTREAM), f"Rstream, not {query.r2s}")
     _has(not static, "no static data")
-    node = asked.body.algebra.pattern
+    node = query.body.algebra.pattern
     if distinct := isinstance(node, Distinct):
         node = node.pattern
     _has(isinstance(node, Project), f"no {type(node).__name__} around the projection")
@@ -150,16 +155,16 @@ def program(asked: Query, static: str = "") -> Program:
         node = node.pattern
     if isinstance(node, Group):
         _has(not distinct, "no DISTINCT around aggregates")
-        return _grouped(asked, node, named)
+        return _grouped(query, node, named)
     terms, equal, columns = _pattern(node)
     _has(not named, "no expressions and no BIND")
-    shown = {name: columns[name] for name in asked.body.variables if name in columns}
-    return Program(terms, equal, shown, asked.body.variables, distinct)
+    variables = {name: columns[name] for name in query.body.variables if name in columns}
+    return Program(terms, equal, variables, query.body.variables, distinct)
 
 
 def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dict[str, str]]:
-    """Return of one triple pattern the terms by column, the columns that are equal, and the first
-    column of each variable.
+    """Return what one triple pattern asks of rows: terms by column, pairs of equal columns, and the
+    first column of each variable.
     """
     _has(node != Join(()), "one triple pattern, not 0")
     _has(
@@ -185,9 +190,9 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
     )
 
 
-def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Program:
-    """Return the program of aggregates, of all rows or by keys; `named` is what SELECT gives a name
-    to.
+def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Program:
+    """Translate a query with aggregates, with or without keys. `named` has the expressions to which
+    SELECT gives names.
     """
     terms, equal, columns = _pattern(node.pattern)
     keys = [
@@ -198,7 +203,7 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
     _has(len(keys) == len(node.keys or ()), "GROUP BY variables of the pattern")
     functions = dict(node.aggregates)
     aggregates = {}
-    for name in asked.body.variables:
+    for name in query.body.variables:
         if name in keys:
             continue
         what = named[name]
@@ -213,13 +218,13 @@ def _grouped(asked: Query, node: Group, named: Mapping[str, Expression]) -> Prog
         terms,
         equal,
         {name: columns[name] for name in keys},
-        asked.body.variables,
+        query.body.variables,
         aggregates=aggregates,
     )
 
 
 def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> Aggregate:
-    """Return an aggregate as a row's columns have it."""
+    """Translate an aggregate of a variable into one of a column."""
     argument = function.argument
     is_plain = argument is None or (isinstance(argument, Var) and argument.name in columns)
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
@@ -235,14 +240,14 @@ def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> 
 
 
 def _has(holds: bool, what: str) -> None:
-    """Raise Unsupported for a query that has not what it would have to have."""
+    """Raise Unsupported, naming what the query would have to be, if it does not hold."""
     if not holds:
         raise Unsupported(f"engines over rows are asked for {what}", rule="QRY-1", place="query")
 
 
 def number(term: Term) -> str | None:
-    """Return an integer or a decimal in plain digits, if it has at most 20 before the point and 18
-    after it; None for any other term.
+    """Return an integer or a decimal in plain digits, or None: for other terms, and for numbers
+    with more than 20 digits before the point or 18 after it.
     """
     if _datatype(term) not in EXACT:
         return None

@@ -20,7 +20,9 @@ Output = Sequence[Bag]
 
 
 class Partition(StrEnum):
-    """What is a block of the first output: what one execution answered, or one row."""
+    """The blocks into which the first output falls: the answer of one execution (periodical), or a
+    single row (eager).
+    """
 
     PERIODICAL = "periodical"
     EAGER = "eager"
@@ -37,29 +39,34 @@ def mm(
     partition: Partition = Partition.PERIODICAL,
     mode: Mode = Mode.VALUE,
 ) -> Fraction | None:
-    """Return the mismatch mm(E1, E2) in percent: how much of the first output is not in the second
-    where it is looked for; None if the first is empty.
+    """Return LSBench's mismatch mm(E1, E2) in percent: the share of the rows of the first output
+    that are not found in the second. None if the first output is empty.
 
-    With A_1, A_2, … the blocks of the first and b_1, b_2, … the rows of the second: j_1 = 1; T_i is
-    the rows of A_i that are among b_j, b_j+1, … with j = j_i; j_i+1 is the least place ≥ j_i of a
-    row of T_i, or j_i if T_i is empty. The mismatch is 100 · Σ(|A_i| − |T_i|) / Σ|A_i|. The order
-    of rows inside a relation never counts: those of the second output's have one place, where the
-    relation begins, and eager blocks of one relation are taken in the order of the second output.
-    Source: LSBench; that order, and what is empty, decided here. Raises Unsupported for blank
-    nodes, whose labels two outputs do not share.
+    The first output is walked through block by block, and the rows of a block are looked for in the
+    second output from the place on that the walk has come to. With the blocks A_1, A_2, … of the
+    first output and the rows b_1, b_2, … of the second: j_1 = 1; T_i is the rows of A_i that are
+    among b_j, b_j+1, … with j = j_i; j_i+1 is the least place ≥ j_i of a row of T_i, or j_i if T_i
+    is empty. The mismatch is 100 · Σ(|A_i| − |T_i|) / Σ|A_i|.
+
+    The order of rows within a relation never counts: all rows of a relation of the second output
+    have the place where the relation begins, and eager blocks of one relation are taken in the
+    order of the second output. Raises Unsupported for blank nodes. Source: LSBench; the order of
+    rows and the empty output are decided here.
     """
-    if compare.blanks(line for output in (first, second) for rows in output for line in rows):
-        raise Unsupported(
-            "a blank node cannot be looked for in another output", rule="CMP-4", place="mm"
-        )
+    _refuse_blank_nodes(first, second)
     if not size(first):
         return None
-    places = _relations_with(second, first, mode)
-    start = lost = 0
+    numbers = _relations_with(second, first, mode)
+    start = 0
+    lost = 0
     for rows in first:
-        there = {line: places[line][bisect_left(places[line], start) :][:1] for line in rows}
-        lost += sum(count for line, count in rows.items() if not there[line])
-        hits = [place for hit in there.values() for place in hit]
+        hits = []
+        for row, count in rows.items():
+            hit = _first_from(numbers[row], start)
+            if hit is None:
+                lost += count
+            else:
+                hits.append(hit)
         match partition:
             case Partition.PERIODICAL:
                 start = min(hits, default=start)
@@ -69,21 +76,39 @@ def mm(
     return Fraction(100 * lost, size(first))
 
 
+def _refuse_blank_nodes(*outputs: Output) -> None:
+    """Raise Unsupported for blank nodes: two outputs do not share their labels."""
+    rows = (row for output in outputs for relation in output for row in relation)
+    if compare.blanks(rows):
+        raise Unsupported(
+            "a blank node cannot be looked for in another output", rule="CMP-4", place="mm"
+        )
+
+
+def _first_from(numbers: Sequence[int], start: int) -> int | None:
+    """Return the first of ascending numbers that is at least `start`; None if there is none."""
+    index = bisect_left(numbers, start)
+    if index == len(numbers):
+        return None
+    return numbers[index]
+
+
 def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list[int]]:
-    """Return, of each row of the first output, the numbers of the relations of the second that have
-    it, ascending.
+    """Return, for each row of the first output, the ascending numbers of the relations of the
+    second output that have it.
     """
-    lines = [line for rows in second for line in rows]
-    numbers = [number for number, rows in enumerate(second) for _ in rows]
-    found = compare.places(lines, (line for rows in first for line in rows), mode)
-    return {line: sorted({numbers[place] for place in where}) for line, where in found.items()}
+    rows_of_first = (row for relation in first for row in relation)
+    rows_of_second = [row for relation in second for row in relation]
+    relation_of = [number for number, relation in enumerate(second) for _ in relation]
+    places = compare.places(rows_of_second, rows_of_first, mode)
+    return {row: sorted({relation_of[place] for place in found}) for row, found in places.items()}
 
 
-def pairs(
+def mismatch_of_pairs(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> Iterator[tuple[tuple[str, str], Fraction | None]]:
-    """Yield every ordered pair of engines with its mismatch; `eager` are the engines whose rows are
-    blocks of their own.
+    """Yield every ordered pair of engines with its mismatch in percent. For the engines in `eager`
+    each row is a block of its own.
     """
     for one, other in permutations(outputs, 2):
         partition = Partition.PERIODICAL
@@ -98,27 +123,30 @@ def comp(
     eager: Collection[str] = (),
     mode: Mode = Mode.VALUE,
 ) -> bool:
-    """Whether the engines E are comparable on a query at a rate, whose outputs these are,
-    comp(E, Q, R, ε): no ordered pair of them has a mismatch above ε percent. An undefined mismatch
-    is none: the pair the other way around says 100.
+    """Whether engines are comparable by their outputs on one query at one rate, LSBench's
+    comp(E, Q, R, ε): no ordered pair of them has a mismatch above ε percent.
 
-    Source: LSBench; the undefined one decided here. Raises RefengineError for an ε that is no
-    percentage.
+    An undefined mismatch counts as none, since the pair the other way around has 100. Raises
+    RefengineError for an ε that is no percentage. Source: LSBench; the undefined mismatch is
+    decided here.
     """
     if not 0 <= epsilon <= 100:
         raise RefengineError(f"epsilon is a percentage, from 0 to 100, got {epsilon}", rule="comp")
-    return all(found is None or found <= epsilon for _, found in pairs(outputs, eager, mode))
+    return all(
+        percent is None or percent <= epsilon
+        for _, percent in mismatch_of_pairs(outputs, eager, mode)
+    )
 
 
 def mismatches(
     outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
 ) -> dict[tuple[str, str], float | None]:
-    """Return (E1, E2) → mm(E1, E2) in percent, None where it is undefined, for every ordered pair
-    of engines.
+    """Return the mismatch of every ordered pair of engines, (E1, E2) → mm(E1, E2) in percent; None
+    where it is undefined.
     """
     percent: dict[tuple[str, str], float | None] = {}
-    for pair, found in pairs(outputs, eager, mode):
+    for pair, mismatch in mismatch_of_pairs(outputs, eager, mode):
         percent[pair] = None
-        if found is not None:
-            percent[pair] = float(found)
+        if mismatch is not None:
+            percent[pair] = float(mismatch)
     return percent

@@ -33,8 +33,8 @@ SHIFTED = 3  # sizes that a shifted window spans, at most: each border shifts by
 
 
 class Reading(StrEnum):
-    """How YABench's measures are read: as its paper has them, or as its code does, with windows
-    that have both borders.
+    """The reading of YABench's measures: as its paper defines them, or as its code computes them,
+    over windows that have both borders.
     """
 
     PAPER = "paper"
@@ -51,22 +51,22 @@ def of_run(
     is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
-    """Return the measures of a run, one entry a window (under content change, one a slide), in
-    order.
+    """Return YABench's measures of a run in order: an entry for each window, or under content
+    change for each slide.
 
-    `setting` has the assignment under which `expected` are the reports: the oracle's winning or
-    nearest one, without what it found to be missing before and after the recording. `output` is
-    what the engine answered.
+    `setting` has the semantics under which `expected` are the reports, without those that were not
+    recorded before and after. `output` is what the engine answered.
 
     An entry is {"window": [o, c], "precision", "recall", "gracious": {"precision", "recall",
-    "window": [o, c]}, "delay", "elements", "expected", "actual"}: scores are floats, the last three
-    counts of elements and of rows. "window" is None for an answer beyond the last report;
-    "gracious" is None where no shift of the borders gives the answer: where the query's window is
-    not one time-based window over points, R2S is not Rstream, or under content change; "delay" is
-    None without an instant. With `is_incremental` the answers over shifted windows are those of
-    incremental evaluation where it covers the body. In the code's reading only answered windows
-    have an entry, and under content change the entries are those of its fold. Raises Unsupported
-    for a report that YABench has no measure for, and for what no rule compares (CMP-4),
+    "window": [o, c]}, "delay", "elements", "expected", "actual"}. Scores are floats; the last three
+    are numbers of elements and of rows. "window" is None for an answer after the last report.
+    "delay" is None if the instant of the answer is not known. "gracious" is None if the answers
+    over shifted windows are not known: under content change, unless R2S is Rstream, and unless the
+    query has one time-based window over points.
+
+    With `is_incremental` answers over shifted windows are computed incrementally if the body is
+    covered. In the code's reading only answered windows have an entry. Raises Unsupported for a
+    report for which YABench has no measure, and for rows that no rule compares (CMP-4); and
     RefengineError for more instants than answers.
     """
     if len(output.instants) > len(output.rows):
@@ -89,8 +89,8 @@ def of_run(
 
 
 class _Contents:
-    """What a window holds from one instant to another, and the answer over it, each content asked
-    once.
+    """The contents of a window from one instant to another, and the answers over them. Each content
+    is evaluated once.
     """
 
     def __init__(self, view: View, rows: Callable[[range], Bag]):
@@ -110,8 +110,8 @@ class _Contents:
 def _contents(
     setting: Setting, answer: engine.Answer, *, is_incremental: bool = False
 ) -> _Contents | None:
-    """Return the answers over shifted windows; None where a window's content alone does not decide
-    them: where there is more than one time-based window over points.
+    """Return the answers over shifted windows. None if the query does not have one time-based
+    window over points: only then does the content of a window decide its answer.
     """
     query, collection = setting.query, setting.semantics.collection
     views = engine.plan(query, setting.streams, setting.semantics).views
@@ -137,9 +137,9 @@ def _contents(
 
 @dataclass(frozen=True)
 class _ClosedWindows:
-    """The measures under window close: of each report and the answer at its position.
+    """The measures under window close: each report is compared with the answer at its position.
 
-    `contents` has the answers over shifted windows; None where nothing says them.
+    `contents` has the answers over shifted windows, None if they are not known.
     """
 
     setting: Setting
@@ -148,8 +148,8 @@ class _ClosedWindows:
     mode: Mode
 
     def entries(self, expected: Sequence[Report], output: EngineOutput) -> Iterator[Entry]:
-        """Yield an entry a report, and one for each answer beyond them; in the code's reading one
-        for each report that was answered.
+        """Yield an entry for each report, and one for each answer after the last report. In the
+        code's reading there is one for each report that was answered.
         """
         timed = output.timed()
         if self.reading is Reading.CODE:
@@ -165,7 +165,7 @@ class _ClosedWindows:
             yield _beyond_the_last(rows, self.mode)
 
     def _by_paper(self, report: Report, actual: Bag, at: int | None) -> Entry:
-        """Return the entry of a report and its answer, empty where there is none."""
+        """Return the entry of a report and its answer, which is empty if there is none."""
         window, closure = report.window, self.setting.semantics.closure
         expected = report.relation.rows
         shifted = None
@@ -174,11 +174,11 @@ class _ClosedWindows:
                 window, closure, self.contents.expects, expected, actual, mode=self.mode
             )
         counts = (sum(map(len, report.contents)), expected.total(), actual.total())
-        found = yabench.score(expected, actual, self.mode)
-        return _entry(window, found, shifted, _delay(window, at), counts)
+        score = yabench.score(expected, actual, self.mode)
+        return _entry(window, score, shifted, _delay(window, at), counts)
 
     def _by_code(self, report: Report, actual: Bag, at: int | None) -> Entry:
-        """Return the entry of a report and its answer, as YABench's code has them."""
+        """Return the entry of a report and its answer, as YABench's code computes it."""
         if self.contents is None or report.window is None:
             raise Unsupported(
                 "YABench's code measures one time-based window under Rstream",
@@ -191,12 +191,12 @@ class _ClosedWindows:
             window, self.contents.expects, expected, actual, mode=self.mode
         )
         counts = (len(self.contents.content(*window)), expected.total(), actual.total())
-        found = yabench.score(expected, actual, self.mode)
-        return _entry(window, found, shifted, _delay(window, at), counts)
+        score = yabench.score(expected, actual, self.mode)
+        return _entry(window, score, shifted, _delay(window, at), counts)
 
 
 def _delay(window: Borders | None, at: int | None) -> int | None:
-    """Return how long after the end of its window an answer came; None where one is not known."""
+    """Return how long after the end of its window an answer came; None if that is not known."""
     if at is None or window is None:
         return None
     return at - window[1]
@@ -215,8 +215,8 @@ def _folded_by_code(
     *,
     is_incremental: bool,
 ) -> Iterator[Entry]:
-    """Yield, under content change, what YABench's code folds for each slide; its elements are all
-    of the window.
+    """Yield the entries of YABench's code under content change, one for each slide. The number of
+    elements is that of the whole window.
     """
     contents = _contents(setting, answer, is_incremental=is_incremental)
     if contents is None:
@@ -243,8 +243,8 @@ def _folded_by_code(
 def _slide_entries(
     query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode
 ) -> Iterator[Entry]:
-    """Yield, under content change, an entry for each slide [o + kβ, o + (k+1)β), o being a window's
-    opening. Those in which nothing is reported have none.
+    """Yield the entries under content change, one for each slide [o + kβ, o + (k+1)β) in which
+    something is reported; o is the opening of a window.
     """
     if not expected:
         if actual:
@@ -270,7 +270,7 @@ def _slide_entries(
 
 def _entry(
     window: Borders | None,
-    found: Score,
+    score: Score,
     shifted: Shifted | None,
     delay: int | None,
     counts: tuple[int, int, int],
@@ -279,7 +279,7 @@ def _entry(
     elements, expected, actual = counts
     return {
         "window": window and list(window),
-        **_floats(found),
+        **_floats(score),
         "gracious": shifted and {**_floats(shifted.score), "window": list(shifted.window)},
         "delay": delay,
         "elements": elements,
@@ -288,6 +288,6 @@ def _entry(
     }
 
 
-def _floats(found: Score) -> dict[str, float]:
+def _floats(score: Score) -> dict[str, float]:
     """Return a score's parts as floats, by name."""
-    return {"precision": float(found.precision), "recall": float(found.recall)}
+    return {"precision": float(score.precision), "recall": float(score.recall)}

@@ -17,28 +17,33 @@ from refengine.model.elements import Bag, Row
 def deal_to_slides(
     expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALUE
 ) -> list[Bag]:
-    """Return the actual rows of each slide, whose expected rows are given: an engine's clock does
-    not say in which slide it answered, so order does.
+    """Deal the rows of an output to slides by their order, since an engine's clock does not say to
+    which slide an answer belongs. Returns the rows of each slide.
 
-    Slides that are answered exactly, from the first on and from the last back, have their rows. Of
-    those between, a longest common subsequence of what was expected and what came is in its slides;
-    of the other rows each is in the first slide that lacks it, from that of the row before it to
-    that of the next row of the subsequence, or else in that of the row before it. Decided here.
+    1. The slides that are answered exactly, from the first on and from the last back, get their
+       rows.
+    2. Of the other slides, a longest common subsequence of the expected rows and the actual rows
+       goes to the slides where it is expected.
+    3. Each other row goes to the first slide that lacks it, between the slide of the row before it
+       and that of the next row of the subsequence; if none lacks it, to the slide of the row before
+       it.
+
+    Decided here.
     """
     if not expected:
         return []
-    found: list[Bag] = [Counter() for _ in expected]
+    dealt: list[Bag] = [Counter() for _ in expected]
     rows = [line for relation in actual for line in sorted(relation.elements())]
-    between, rows = _deal_exact(expected, rows, found, mode)
-    _deal_others(expected, rows, between, found, mode)
-    return found
+    between, rows = _deal_exact(expected, rows, dealt, mode)
+    _deal_others(expected, rows, between, dealt, mode)
+    return dealt
 
 
 def _deal_exact(
-    expected: Sequence[Bag], rows: list[Row], found: list[Bag], mode: Mode
+    expected: Sequence[Bag], rows: list[Row], dealt: list[Bag], mode: Mode
 ) -> tuple[range, list[Row]]:
-    """Put the rows of the slides that are answered exactly, from the first on and from the last
-    back, where they are found. Returns the other slides and the other rows.
+    """Deal rows to the slides that are answered exactly, from the first on and from the last back.
+    Returns the range of the other slides, and the other rows.
     """
     first = 0
     last = len(expected)
@@ -47,7 +52,7 @@ def _deal_exact(
         came = Counter(rows[:at])
         if not compare.equal(expected[first], came, mode):
             break
-        found[first] = came
+        dealt[first] = came
         rows = rows[at:]
         first += 1
     while first < last:
@@ -56,16 +61,16 @@ def _deal_exact(
         if not compare.equal(expected[last - 1], came, mode):
             break
         last -= 1
-        found[last] = came
+        dealt[last] = came
         rows = rows[:at]
     return range(first, last), rows
 
 
 def _deal_others(
-    expected: Sequence[Bag], rows: list[Row], between: range, found: list[Bag], mode: Mode
+    expected: Sequence[Bag], rows: list[Row], between: range, dealt: list[Bag], mode: Mode
 ) -> None:
-    """Add each other row to a slide, by a longest common subsequence of rows expected and rows that
-    came.
+    """Deal the other rows to the slides of a range, by a longest common subsequence of the expected
+    and the actual rows.
     """
     slide = [number for number in between for _ in range(expected[number].total())]
     lines = [line for number in between for line in expected[number].elements()]
@@ -82,12 +87,12 @@ def _deal_others(
         if place is not None:
             used.add(place)
             now = slide[place]
-        found[now][line] += 1
+        dealt[now][line] += 1
 
 
 def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[int]:
-    """Return, for each of so many rows, the slide of the next row of the subsequence, whose slides
-    are given; else the last one.
+    """Return for each row the slide of the next row of the subsequence; the last slide if there is
+    none. `slides` has the slides of the rows of the subsequence by their index.
     """
     following = [between.stop - 1] * rows
     for index in reversed(range(rows - 1)):
@@ -97,7 +102,9 @@ def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The index of a row, its place in the other sequence, and the one before it."""
+    """A pair of a common subsequence: the index of a row, its place in the other sequence, and the
+    pair before it.
+    """
 
     index: int
     place: int
@@ -105,8 +112,8 @@ class Pairing:
 
 
 def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[int, int]:
-    """Return a longest common subsequence (Hunt and Szymanski), given where each row is in the
-    other sequence: index → place there.
+    """Return a longest common subsequence of two sequences, {index of a row: its place in the other
+    sequence}. `places` has the places of each row there. Source: Hunt and Szymanski.
     """
     tails: list[int] = []
     nodes: list[Pairing] = []  # index and place of each tail, and the node before it
@@ -118,9 +125,9 @@ def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[in
                 before = nodes[at - 1]
             tails[at : at + 1] = [place]
             nodes[at : at + 1] = [Pairing(index, place, before)]
-    found: dict[int, int] = {}
+    common: dict[int, int] = {}
     node = next(reversed(nodes), None)
     while node is not None:
-        found[node.index] = node.place
+        common[node.index] = node.place
         node = node.before
-    return found
+    return common

@@ -21,7 +21,7 @@ from refengine.model.elements import Bag
 Borders = tuple[int, int]
 # the expected rows over the elements from one instant to another, both included
 Answer = Callable[[int, int], Bag]
-MOST = 1000  # shifted windows that gracious mode tries
+MOST = 1000  # shifted windows that gracious mode tries, at most
 
 
 class Score(NamedTuple):
@@ -31,18 +31,18 @@ class Score(NamedTuple):
     recall: Fraction
 
     @staticmethod
-    def of(found: int, expected: int, actual: int) -> Score:
-        """Return the score where so many rows are expected, came, and pair up. What would be
-        divided by zero is 0.
+    def of(pairs: int, expected: int, actual: int) -> Score:
+        """Return the score of an answer of `actual` rows, where `expected` rows are due and `pairs`
+        rows pair up. A division by zero gives 0.
         """
-        return Score(_share(found, actual), _share(found, expected))
+        return Score(_share(pairs, actual), _share(pairs, expected))
 
 
-def _share(found: int, total: int) -> Fraction:
-    """Return a share of the whole; 0 of nothing."""
+def _share(pairs: int, total: int) -> Fraction:
+    """Return how much of a total the pairs are; 0 if the total is 0."""
     if total == 0:
         return Fraction(0)
-    return Fraction(found, total)
+    return Fraction(pairs, total)
 
 
 PERFECT = Score(Fraction(1), Fraction(1))
@@ -50,8 +50,9 @@ PERFECT = Score(Fraction(1), Fraction(1))
 
 @dataclass(frozen=True)
 class ExpectedAnswers:
-    """What is expected over any elements of a stream: its instants, ascending, each once, and the
-    rows over the elements from one instant to another.
+    """The answers that are expected over any interval of a stream: `instants` are those of its
+    elements, ascending and each once, and `answer` gives the rows over the elements from one
+    instant to another.
     """
 
     instants: Sequence[int]
@@ -59,8 +60,8 @@ class ExpectedAnswers:
 
 
 class EngineOutput(NamedTuple):
-    """What an engine answered: the rows of each relation, and when it answered, in the stream's
-    unit of time and from its zero (an entry too few, or None, where that is not known).
+    """The output of an engine: the rows of each relation, and the instants at which it answered, in
+    the stream's unit of time. Instants that are not known are None, or left out at the end.
     """
 
     rows: Sequence[Bag]
@@ -73,8 +74,8 @@ class EngineOutput(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How far gracious mode shifts: neither border by more than `time` (None: by ω), and the
-    nearest `windows` windows.
+    """The reach of gracious mode: it shifts no border by more than `time` (None: by ω), and tries
+    the nearest `windows` windows.
     """
 
     time: int | None = None
@@ -85,8 +86,8 @@ BY_ITS_SIZE = Reach()
 
 
 class Shifted(NamedTuple):
-    """What gracious mode found: the score, and the borders (o, c) of the window under which it is
-    reached.
+    """The result of gracious mode: the best score, and the borders (o, c) of the window that has
+    it.
     """
 
     score: Score
@@ -94,22 +95,21 @@ class Shifted(NamedTuple):
 
 
 def matched(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> int:
-    """Return TP: how many rows pair up, one to one. Blank nodes pair by label unless the bags are
-    the same up to a renaming (CMP-4). Raises Unsupported for bags too symmetric to compare.
+    """Return the number of rows that pair up one to one, TP. Blank nodes pair by their labels,
+    unless the bags are equal up to a renaming (CMP-4). Raises Unsupported for bags too symmetric to
+    compare.
     """
     missing, extra = compare.difference(expected, actual, mode)
-    if (
-        (missing or extra)
-        and compare.blanks([*missing, *extra])
-        and compare.equal(expected, actual, mode)
-    ):
+    has_blanks = compare.blanks([*missing, *extra])
+    if has_blanks and compare.equal(expected, actual, mode):
         return actual.total()
     return actual.total() - extra.total()
 
 
 def score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
-    """Return precision TP/|actual| and recall TP/|expected| of one window's answer. Both bags empty
-    is 1 and 1; else what would be divided by zero is 0. Source: YABench's paper, and its FMeasure.
+    """Return precision TP/|actual| and recall TP/|expected| of one window's answer. If both bags
+    are empty they are 1 and 1; else a division by zero gives 0. Source: YABench's paper and
+    FMeasure.
     """
     if not expected and not actual:
         return PERFECT
@@ -117,20 +117,20 @@ def score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
 
 
 def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
-    """Return, under content change, the mean over what happened in one slide of: a row found
-    (1, 1); another one in its place (0, 0); a row that no row came for (1, 0); a row that none was
-    expected for (0, 1). Nothing at all is 1 and 1.
+    """Return the score of one slide under content change. It is the mean over its rows: an expected
+    row that came has (1, 1); one in whose place another came (0, 0); one for which none came (1,
+    0); a row that came where none was expected (0, 1). A slide without rows has (1, 1).
 
-    Source: YABench's OnContentChangeComparator; that the four are counted a slide, and not in the
-    order of arrival, decided here.
+    Source: YABench's OnContentChangeComparator. That these are counted by slide, and not in the
+    order of arrival, is decided here.
     """
     most = max(expected.total(), actual.total())
     if not most:
         return PERFECT
-    found = matched(expected, actual, mode)
+    pairs = matched(expected, actual, mode)
     return Score(
-        Fraction(found + most - actual.total(), most),
-        Fraction(found + most - expected.total(), most),
+        Fraction(pairs + most - actual.total(), most),
+        Fraction(pairs + most - expected.total(), most),
     )
 
 
@@ -143,12 +143,12 @@ def gracious(
     reach: Reach = BY_ITS_SIZE,
     mode: Mode = Mode.VALUE,
 ) -> Shifted:
-    """Shift the borders until precision and recall peak: the paper's gracious mode.
+    """Shift the borders of a window until precision and recall peak: the paper's gracious mode.
 
-    Tried are the windows that differ in what they hold, each with the borders that are shifted
-    least, within reach, and still overlapping their own place. Neither precision nor recall may get
-    worse; the peak is the greatest sum of the two, of equal ones the nearest. Source: YABench's
-    paper; how far, and what a peak is, decided here.
+    Windows within reach that overlap the original one are tried. Of windows with the same content
+    it is the one whose borders are shifted least. Neither precision nor recall may get worse. The
+    peak is the greatest sum of the two, and of equal sums the nearest window. Source: YABench's
+    paper; the reach and what a peak is are decided here.
     """
     best = Shifted(score(expected, actual, mode), window)
     least = best.score
@@ -163,26 +163,26 @@ def gracious(
         rows = expects.answer(start, end)
         if not _can_be_better(_greatest_score(rows.total(), actual.total()), best.score, least):
             continue
-        found = score(rows, actual, mode)
-        if _can_be_better(found, best.score, least):
-            best = Shifted(found, (start - low, end - high))
+        shifted_score = score(rows, actual, mode)
+        if _can_be_better(shifted_score, best.score, least):
+            best = Shifted(shifted_score, (start - low, end - high))
     return best
 
 
-def _can_be_better(found: Score, best: Score, least: Score) -> bool:
-    """Whether a score has a greater sum than the best one, and neither part is worse than that of
-    the window in its own place.
+def _can_be_better(tried: Score, best: Score, least: Score) -> bool:
+    """Whether a score has a greater sum than the best one so far, and neither part is less than in
+    `least`, the score of the window that is not shifted.
     """
     return (
-        sum(found) > sum(best)
-        and found.precision >= least.precision
-        and found.recall >= least.recall
+        sum(tried) > sum(best)
+        and tried.precision >= least.precision
+        and tried.recall >= least.recall
     )
 
 
 def _shifted_windows(own: Borders, instants: Sequence[int], time: int, most: int) -> list[Borders]:
-    """Return the windows that differ in what they hold, neither border of which is shifted by more
-    than a time, at most so many, the nearest first. A window is its first and last instant.
+    """Return the shifted windows with different contents, the nearest first and at most `most`. A
+    window is given as its first and last instant; neither is shifted by more than `time`.
     """
     first, last = own
     near = instants[bisect_left(instants, first - time) : bisect_right(instants, last + time)]
@@ -209,8 +209,8 @@ def _shifted_windows(own: Borders, instants: Sequence[int], time: int, most: int
 
 
 def _greatest_score(expected: int, actual: int) -> Score:
-    """Return the score of so many expected and actual rows if as many pair up as can: the sizes
-    alone rule most windows out.
+    """Return the greatest score that bags of these sizes can have. It rules out most windows
+    without a comparison of rows.
     """
     if not expected and not actual:
         return PERFECT

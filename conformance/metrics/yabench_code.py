@@ -1,5 +1,5 @@
-"""YABench's measures as its code has them: gracious mode to the right alone, and what is noted
-under content change (docs/metrics.md).
+"""YABench's measures as its code computes them: gracious mode, which shifts to the right only, and
+the steps and slides under content change (docs/metrics.md).
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from refengine.model.elements import Bag, Row
 
 
 class Step(NamedTuple):
-    """What the code notes when it holds one relation of the engine against what is due at an
-    instant: its score, the window evaluated, the delay, and how many rows were due and came.
+    """A step of the code: it compares one relation of the engine with the rows that are due at an
+    instant. It has the score, the window that was evaluated, the delay, and the numbers of rows
+    that were due and that came.
     """
 
     score: Score
@@ -51,15 +52,16 @@ def steps_code(
     *,
     mode: Mode = Mode.VALUE,
 ) -> Iterator[Step]:
-    """Yield what the code notes under content change, without gracious mode and `singleresult`, in
-    its order.
+    """Yield the steps of the code under content change, in its order, without gracious mode and
+    without `singleresult`.
 
-    At each instant t the query is asked over [kβ, t], k the least with kβ + ω >= t. Due are its
-    rows that the last answer with new rows had not. The engine's next relation is held against
-    them: one row that is due is found, and the next is taken, until nothing is due. Another
-    relation is noted as such, once for all that is still due; if none was found at this instant the
-    next relation is taken in its place, up to the last, and else it waits for the next instant. A
-    relation never waits at the end.
+    At each instant t the query is evaluated over [kβ, t], k being the least with kβ + ω >= t. The
+    rows that are due are those that the last answer with new rows did not have. The engine's next
+    relation is compared with them. If it is one row that is due, that row is found, and the next
+    relation is taken, until nothing is due. If it is anything else, that is noted once for all rows
+    that are still due. If no row was found at this instant, the next relation is taken in its
+    place, up to the last; otherwise the relation waits for the next instant. No relation waits at
+    the end.
 
     Source: OnContentChangeComparator. Its reader passes over instants that have a single triple,
     which is not followed.
@@ -82,10 +84,10 @@ def steps_code(
         if waiting is None:
             yield from (Step(LOST, window, None, 1, 0) for _ in due)
 
-        found = False
-        while waiting is not None and not found:
-            waiting, found = yield from _hold(waiting, coming, due, window, mode)
-            if waiting is not None and not found:
+        is_found = False
+        while waiting is not None and not is_found:
+            waiting, is_found = yield from _hold(waiting, coming, due, window, mode)
+            if waiting is not None and not is_found:
                 waiting = next(coming, None)
         before = now
 
@@ -93,7 +95,7 @@ def steps_code(
 
 
 def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step]:
-    """Yield what the code notes of the relations that are left after the last instant."""
+    """Yield the steps for the relations that are left after the last instant."""
     for rows, clock in coming:
         end = last
         if clock is not None:
@@ -102,8 +104,10 @@ def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step
 
 
 def _new(now: Bag, before: Bag, mode: Mode) -> list[Row]:
-    """Return the rows of an answer that another has not, however often."""
-    # as few are: a content grows by an element
+    """Return the rows of an answer of which the answer before has no copy, each as often as it is
+    in the answer.
+    """
+    # few rows are new, since a content grows by one element
     other = [line for line in now if line not in before]
     if not other:
         return []
@@ -112,38 +116,38 @@ def _new(now: Bag, before: Bag, mode: Mode) -> list[Row]:
 
 
 def _says_nothing(rows: Bag) -> bool:
-    """Whether an answer is empty to the code: no row, or one in which nothing is bound."""
+    """Whether an answer is empty to the code: it has no row, or one in which nothing is bound."""
     return not rows or (rows.total() == 1 and not any(rows))
 
 
 def _hold(
     waiting: Timed, coming: Iterator[Timed], due: list[Row], window: Borders, mode: Mode
 ) -> Generator[Step, None, tuple[Timed | None, bool]]:
-    """Hold the engine's relations against what is due, which loses what is found. Returns the
-    relation that waits, and whether any was found.
+    """Compare the engine's relations with the rows that are due, and remove from these the rows
+    that are found. Returns the relation that waits, if one does, and whether any row was found.
     """
-    found = False
+    is_found = False
     while True:
         rows, clock = waiting
         line = _due_row(rows, due, mode)
         if line is None:
             # The code means to note how many rows were due here, but counts none.
             yield Step(OTHER, window, None, 0, rows.total())
-            return waiting, found
+            return waiting, is_found
 
-        found = True
+        is_found = True
         due.remove(line)
         delay = None
         if clock is not None:
             delay = clock - window[1]
         yield Step(FOUND, window, delay, 1, 1)
         if not due:
-            return None, found
+            return None, is_found
 
         following = next(coming, None)
         if following is None:
             yield from (Step(LOST, window, None, 1, 0) for _ in due)
-            return None, found
+            return None, is_found
         waiting = following
 
 
@@ -155,9 +159,9 @@ def _due_row(rows: Bag, due: Iterable[Row], mode: Mode) -> Row | None:
 
 
 class Slide(NamedTuple):
-    """What the code writes of a slide: the mean score, from the opening of the first window to the
-    last instant, the mean of the delays above 0, whole milliseconds, the rows due and come, and how
-    many steps it is made of.
+    """The entry that the code writes for a slide: the mean score of its steps, the interval from
+    the opening of their first window to their last instant, the mean of the delays above 0 in whole
+    milliseconds, the numbers of rows that were due and that came, and the number of steps.
     """
 
     score: Score
@@ -169,26 +173,26 @@ class Slide(NamedTuple):
 
 
 def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]:
-    """Yield what the code writes of its steps: an entry whenever the slide changes, and one with a
-    perfect score for each slide that is passed over. Slide k ends with the instant (k+1)β. Source:
-    OCCORWriter, but that it writes of no step at all.
+    """Yield the entries that the code writes: one for the steps of each slide, and one with a
+    perfect score for each slide without steps. Slide k ends with the instant (k+1)β. Source:
+    OCCORWriter; it writes an entry even if there is no step at all, which is not followed.
     """
     current = 0
-    kept: list[Step] = []
+    of_slide: list[Step] = []
     for step in steps:
         number = _slide_of(step.window[1], slide)
-        if kept and number != current:
-            yield _merged(kept)
-            kept = []
+        if of_slide and number != current:
+            yield _merged(of_slide)
+            of_slide = []
             current += 1
         yield from (
             Slide(PERFECT, (k * slide, k * slide + size), 0, 0, 0, 0)
             for k in range(current, number)
         )
-        kept.append(step)
+        of_slide.append(step)
         current = number
-    if kept:
-        yield _merged(kept)
+    if of_slide:
+        yield _merged(of_slide)
 
 
 def _slide_of(instant: int, slide: int) -> int:
@@ -197,17 +201,18 @@ def _slide_of(instant: int, slide: int) -> int:
 
 
 def _merged(steps: Sequence[Step]) -> Slide:
-    """Return what the code writes of the steps of one slide."""
+    """Return the entry that the code writes for the steps of one slide."""
+    count = len(steps)
     late = [step.delay for step in steps if step.delay is not None and step.delay > 0]
+    precisions, recalls = zip(*(step.score for step in steps), strict=True)
+    mean_score = Score(Fraction(sum(precisions)) / count, Fraction(sum(recalls)) / count)
     return Slide(
-        Score(
-            *(sum(one) / len(steps) for one in zip(*(step.score for step in steps), strict=True))
-        ),
+        mean_score,
         (min(step.window[0] for step in steps), max(step.window[1] for step in steps)),
         sum(late) // max(1, len(late)),
         sum(step.expected for step in steps),
         sum(step.actual for step in steps),
-        len(steps),
+        count,
     )
 
 
@@ -219,13 +224,14 @@ def gracious_code(
     *,
     mode: Mode = Mode.VALUE,
 ) -> Shifted:
-    """Shift a window as YABench's code does, over [o, c]: greedy and to the right alone. As long as
-    recall is below 1 and does not fall, the window starts at its next element's instant; then, as
-    long as precision is below 1 and neither falls, it ends at the stream's next instant. Precision
-    can get worse.
+    """Shift a window [o, c] as YABench's code does: greedily, and to the right only.
 
-    Source: OnWindowCloseComparator; elements that its reader lost or kept by an oversight are not
-    followed.
+    First the start moves to the instant of the window's next element, as long as recall is below 1
+    and does not fall. Then the end moves to the stream's next instant, as long as precision is
+    below 1 and neither falls. Precision can get worse in the first part.
+
+    Source: OnWindowCloseComparator. That its reader loses or keeps some elements by an oversight is
+    not followed.
     """
     start, end = window
     best = score(expected, actual, mode)
@@ -234,15 +240,15 @@ def gracious_code(
     for t in instants[inside][1:]:
         if best.recall == 1:
             break
-        found = score(expects.answer(t, end), actual, mode)
-        if found.recall < best.recall:
+        shifted = score(expects.answer(t, end), actual, mode)
+        if shifted.recall < best.recall:
             break
-        start, best = t, found
+        start, best = t, shifted
     for t in instants[inside.stop :]:
         if best.precision == 1:
             break
-        found = score(expects.answer(start, t), actual, mode)
-        if found.precision < best.precision or found.recall < best.recall:
+        shifted = score(expects.answer(start, t), actual, mode)
+        if shifted.precision < best.precision or shifted.recall < best.recall:
             break
-        end, best = t, found
+        end, best = t, shifted
     return Shifted(best, (start, end))

@@ -1,6 +1,6 @@
-"""A badge: an SVG of its own, which a README shows from a file.
+"""A badge: an SVG file that a README can show.
 
-shields.io would have to fetch an endpoint from somewhere.
+A badge of shields.io would need an endpoint on the web.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from conformance.report.source import Entry
 from conformance.report.template import template
 
-# white on each is read well
+# white text can be read on each of them
 COLOURS = {"right": "#1d7a46", "known": "#8a5a00", "wrong": "#b3261e", "none": "#56606d"}
 LABEL = "RSP conformance"
 CHARACTER = 7.1  # pixels of a character on the average; textLength makes it exact
 
 
 def badge(entries: Iterable[Entry]) -> str:
-    """Return a badge, which says how many of the results that say something pass.
+    """Return a badge that says how many of the judged results pass.
 
-    Unsupported and disputed results are no fault, and not counted. Red is a fail or an error that
-    no known deviation explains, brown one that it does.
+    Unsupported and disputed results are not counted. The badge is red if there is a fail or an
+    error that no known deviation explains, and brown if a known deviation explains all of them.
     """
     kinds = Counter(entry.kind for entry in entries)
     words = _words(kinds)

@@ -1,4 +1,4 @@
-"""All that a page says of one result, but whose it is."""
+"""The details of one result on a page: its argument, its evidence and its charts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from conformance.report.drawings.drawing import WIDTH
 from conformance.report.source import Entry
 from conformance.report.template import template
 from conformance.report.texts import Shorten
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
-ELEMENTS, TRIPLES = 60, 4  # of a case's elements, those listed as text
+ELEMENTS, TRIPLES = 60, 4  # elements that are listed, and triples of each
 
 
 def detail(entry: Entry) -> str:
-    """Return the HTML of a result: its argument, and what its evidence shows."""
+    """Return the HTML of a result's argument and evidence. The names are left out, since results
+    with equal details share them.
+    """
     evidence = entry.evidence
-    shown: dict[str, Any] = {"query": None}
+    fields: dict[str, Any] = {"query": None}
     if evidence is not None:
-        shown = _evidence(entry.result, evidence)
+        fields = _evidence(entry.result, evidence)
     known = [
         (texts.clean(reason, 600), texts.link(link)) for reason, link in entry.result.known[:20]
     ]
@@ -31,14 +33,14 @@ def detail(entry: Entry) -> str:
         outcome=str(entry.result.outcome),
         argument=texts.block(entry.result.argument),
         known=known,
-        **shown,
+        **fields,
     )
 
 
 def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template shows of evidence."""
-    every, first = pairs.pairs(evidence, result.outcome)
-    shorten = texts.shortener(evidence["query"])
+    """Return what the template needs to show evidence."""
+    every, first = pairs.pair_reports(evidence, result.outcome)
+    shorten = texts.term_shortener(evidence["query"])
     bounds = timeline.bounds_of(evidence)
     lines = [
         {**_line(pair, bounds, shorten), "first": pair.number == first}
@@ -66,22 +68,22 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
-    """Return a row of the table of reports: what is due, what was given, what differs; where
-    nothing does, the first rows.
+    """Return a row of the table of reports: the due report, the engine's report and the rows that
+    differ, or if none differ the first rows.
     """
-    report = pair.due or pair.given
+    report = pair.due or pair.actual
     assert report is not None  # a pair has one of them
     rows = report["rows"]
     first_rows: list[str] = []
     if not pair.lacking and not pair.surplus:
-        first_rows = [texts.json_row(row, shorten) for row in rows[:2]]
+        first_rows = [texts.json_mapping_text(row, shorten) for row in rows[:2]]
     return {
         "number": pair.number + 1,
         "due": _place_and_rows(pair.due, bounds),
-        "given": _place_and_rows(pair.given, bounds),
+        "given": _place_and_rows(pair.actual, bounds),
         "differs": pair.differs,
-        "lacking": [texts.row(row, shorten) for row in pair.lacking],
-        "surplus": [texts.row(row, shorten) for row in pair.surplus],
+        "lacking": [texts.mapping_text(row, shorten) for row in pair.lacking],
+        "surplus": [texts.mapping_text(row, shorten) for row in pair.surplus],
         "more": pair.more,
         "note": texts.clean(pair.note, 300),
         "rows": first_rows,
@@ -90,17 +92,19 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
 
 
 def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] | None:
-    """Return where a report is and how many rows it has, in words; None if there is none."""
+    """Return the window or instant of a report and its number of rows, in words; None for no
+    report.
+    """
     if report is None:
         return None
     place = timeline.place_of(report, bounds)
     if not place and "instant" in report:
         place = f"at {report['instant']}"
-    return {"place": place, "rows": counted(pairs.total(report), "row")}
+    return {"place": place, "rows": count_text(pairs.total(report), "row")}
 
 
 def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
-    """Yield the first elements, a line each: `5 to 7 s: :a :p :b`."""
+    """Yield a line for each of the first elements: `5 to 7 s: :a :p :b`."""
     several = len({element["stream"] for element in evidence["elements"]}) > 1
     for element in evidence["elements"][:ELEMENTS]:
         place = str(element["at"])

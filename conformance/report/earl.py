@@ -1,8 +1,8 @@
-"""EARL 1.0 in Turtle: each result an assertion of the suite about an engine. The same results give
-the same bytes.
+"""Results in EARL 1.0, as Turtle: each result is an assertion of the suite about an engine. The
+same results give the same bytes.
 
-What an engine is and where it lives is not ours to say: IRIs are URNs under `urn:refengine:`, with
-the names percent-encoded, and what is long replaced by its hash.
+IRIs are URNs under `urn:refengine:`, since engines have no IRIs of their own that we know. Names in
+them are percent-encoded, and the end of a long name is replaced by its hash.
 
 | outcome | EARL | why |
 |---|---|---|
@@ -12,8 +12,8 @@ the names percent-encoded, and what is long replaced by its hash.
 | disputed | earl:cantTell | no witness confirms the definition's answer: who is right? |
 | error | earl:cantTell | asked, so not untested; not seen to be wrong, so not failed |
 
-A case that was not asked has no assertion, rather than an untested one: results do not say what
-else could have been asked.
+A case that was not asked has no assertion, instead of `untested`: results do not say which cases
+could have been asked.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ SUITE = "<urn:refengine:suite>"
 
 
 def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
-    """Yield the document's lines. Without a `date` (YYYY-MM-DD) it has none: results do not say
-    when they were made.
+    """Yield the lines of the document. `date` (YYYY-MM-DD) is that of the results, which do not say
+    it themselves; without it the document has none.
     """
     if date is not None:
-        check(date)
+        check_date(date)
     ordered = sorted(entries, key=lambda entry: entry.result.key)
     for prefix, namespace in PREFIXES.items():
         yield f"@prefix {prefix}: <{namespace}> ."
@@ -85,8 +85,8 @@ def turtle(entries: Iterable[Entry], date: str | None = None) -> Iterator[str]:
         yield from _assertion(entry, date)
 
 
-def check(date: str) -> None:
-    """Raise RefengineError for what is no date."""
+def check_date(date: str) -> None:
+    """Raise RefengineError for a text that is no date YYYY-MM-DD."""
     try:
         if day.fromisoformat(date).isoformat() == date:
             return
@@ -110,7 +110,7 @@ def _assertion(entry: Entry, date: str | None) -> Iterator[str]:
 
 
 def _information(result: Result) -> str:
-    """Return the argument of a result, which begins with its outcome, and its known deviations."""
+    """Return the argument of a result, after its outcome and before its known deviations."""
     argument = result.argument
     if not argument.startswith(f"{result.outcome}:"):
         argument = f"{result.outcome}: {argument}"
@@ -124,7 +124,7 @@ def _iri(*parts: str) -> str:
 
 
 def _short(name: str) -> str:
-    """Return a name, of a long one the beginning and its hash."""
+    """Return a name; of a long one the beginning and the hash of the whole."""
     if len(name) <= LONGEST:
         return name
     digest = sha256(name.encode(errors="backslashreplace")).hexdigest()

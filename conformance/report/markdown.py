@@ -1,4 +1,4 @@
-"""A summary in Markdown, for a pull request or a release: engines by outcomes, and what fails."""
+"""A summary in Markdown, for a pull request or a release: outcomes by engine, and what fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
 
 
-def markdown(results: Results) -> Iterator[str]:
+def markdown_lines(results: Results) -> Iterator[str]:
     """Yield the lines of the summary."""
     yield "# Conformance"
     yield ""
@@ -27,11 +27,11 @@ def markdown(results: Results) -> Iterator[str]:
     if warnings := list(results.warnings):
         yield from ("", "## Notes", "")
         for line in warnings:
-            yield f"- {safe(line, 400)}"
+            yield f"- {escape_markdown(line, 400)}"
 
 
 def _engines(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield a table with a row an engine and a column an outcome."""
+    """Yield the lines of a table with a row for each engine and a column for each outcome."""
     counts: dict[str, Counter[str]] = {}
     for entry in entries:
         of_engine = counts.setdefault(entry.result.engine, Counter())
@@ -41,11 +41,11 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
     yield f"|---|{'---:|' * (len(Outcome) + 1)}"
     for name, of_engine in sorted(counts.items()):
         cells = " | ".join(str(of_engine[outcome]) for outcome in [*Outcome, "known"])
-        yield f"| {safe(name)} | {cells} |"
+        yield f"| {escape_markdown(name)} | {cells} |"
 
 
 def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
-    """Yield a section with a row a result; nothing where there is none."""
+    """Yield the lines of a section that lists failures; none if there are no failures."""
     if not failures:
         return
     yield ""
@@ -56,18 +56,20 @@ def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
     for entry in failures[:LISTED]:
         result = entry.result
         reasons = "; ".join(reason for reason, _ in result.known)
-        why = safe(reasons or texts.first_line(result.argument), texts.FIRST)
-        yield f"| {safe(result.engine)} | {safe(result.case)} | {result.outcome} | {why} |"
+        why = escape_markdown(reasons or texts.most_telling_line(result.argument), texts.FIRST)
+        engine = escape_markdown(result.engine)
+        case = escape_markdown(result.case)
+        yield f"| {engine} | {case} | {result.outcome} | {why} |"
     if len(failures) > LISTED:
         yield f"\n… {len(failures) - LISTED} more"
 
 
-def safe(text: str, most: int = texts.NAME) -> str:
-    """Return a text that Markdown shows as it stands, in a table too, and at the beginning of a
+def escape_markdown(text: str, most: int = texts.NAME) -> str:
+    """Return a text that Markdown shows as it stands, even in a table and at the beginning of a
     line.
 
-    An empty space (U+200B) parts what GitHub would follow, entities read: `@name`, `#1`, `GH-1`,
-    `https://…`, `www.…`.
+    A space of no width (U+200B) breaks up what GitHub would turn into a link: `@name`, `#1`,
+    `GH-1`, `https://…`, `www.…`.
     """
     parted = re.sub(
         r"(?<=@)|(?<=#)(?=[0-9])|(?<=\bGH-)(?=[0-9])|(?<=:)(?=//)|(?<=\bwww)(?=\.)",

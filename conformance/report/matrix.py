@@ -1,4 +1,6 @@
-"""The matrix of a page: engines by rules, sections of SPEC.md by section, then the benchmarks."""
+"""The matrix of a page: a column for each engine, a row for each rule of SPEC.md, section by
+section, and then rows for the benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from conformance.report import texts
 from conformance.report.source import Entry
 from conformance.verdict.results import Result
 
-OWN_ROW = 40  # queries of a benchmark that get a row each; of more, the suite gets one
-# characters of a name, in the list and in what leads there
+OWN_ROW = 40  # a suite with more queries has one row for all of them
+# characters of a name in the list, and in the links that lead there
 CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}
 KINDS = ("fail", "error", "known", "disputed", "unsupported", "pass")  # the worst first
 SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
@@ -38,9 +40,9 @@ Rank = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Of one engine and one row of the matrix: the worst kind, how many there are of it, of how
-    many, and all counts in words.
+class MatrixCell:
+    """A cell of the matrix: the worst kind of its results, the number of these and of all, all
+    counts in words, and a link to the results in the list.
     """
 
     kind: str
@@ -50,16 +52,16 @@ class Cell:
     link: str
 
 
-class Line(NamedTuple):
+class MatrixLine(NamedTuple):
     """A row of the matrix: a rule, or a query of a benchmark."""
 
     name: str
-    cells: list[Cell | None]
+    cells: list[MatrixCell | None]
 
 
-class Row(NamedTuple):
-    """What a row is about, in the order of the matrix: a rule, or a suite and, if it has a row of
-    its own, a case.
+class MatrixRow(NamedTuple):
+    """The subject of a row, with which rows are sorted: a rule, or a suite, or a suite and a case
+    that has a row of its own.
     """
 
     rank: Rank
@@ -70,7 +72,7 @@ class Row(NamedTuple):
 
     @property
     def filters(self) -> dict[str, str]:
-        """What leads to its results in the list."""
+        """The filters that select the results of the row in the list."""
         if self.rule:
             return {"rule": self.rule}
         if self.case:
@@ -79,7 +81,7 @@ class Row(NamedTuple):
 
 
 def rank(rule: str) -> Rank:
-    """Return the place of a rule in SPEC.md; what is no rule comes last."""
+    """Return the sort key of a rule: its place in SPEC.md. What is no rule comes last."""
     match = re.fullmatch(r"([A-Z][A-Z0-9]*)-([0-9]{1,9})", rule)
     if match is None:
         return len(SECTIONS) + 1, rule, 0
@@ -87,14 +89,14 @@ def rank(rule: str) -> Rank:
     return places.get(match[1], len(SECTIONS)), match[1], int(match[2])
 
 
-def cut(kind: str, name: str) -> str:
-    """Return the name of an engine, a suite, a rule or a case as the list has it."""
+def cut_name(kind: str, name: str) -> str:
+    """Return a name as the list has it, cut to the length for its kind (engine, suite, …)."""
     return texts.clean(name, CUTS[kind])
 
 
-def engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield for each engine its name and link, how many results it has of each kind, and the shares
-    of the kinds in percent.
+def engine_rows(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield for each engine its name, its link, its number of results of each kind, and the share
+    of each kind in percent.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
     for entry in entries:
@@ -114,10 +116,12 @@ def engines(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict[str
         }
 
 
-def sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[str, list[Line]]]:
-    """Yield title and lines of each section: the rules by section, then the benchmarks."""
+def sections(
+    entries: Sequence[Entry], names: Sequence[str]
+) -> Iterator[tuple[str, list[MatrixLine]]]:
+    """Yield title and rows of each section: first the sections of SPEC.md, then the benchmarks."""
     with_a_row_each = _short_benchmarks(entries)
-    counts: dict[Row, dict[str, Counter[str]]] = {}
+    counts: dict[MatrixRow, dict[str, Counter[str]]] = {}
     columns = set(names)
     for entry in entries:
         if entry.result.engine in columns:
@@ -129,7 +133,7 @@ def sections(entries: Sequence[Entry], names: Sequence[str]) -> Iterator[tuple[s
 
 
 def _short_benchmarks(entries: Iterable[Entry]) -> set[str]:
-    """Return the suites that have so few queries that each gets a row."""
+    """Return the benchmarks that have so few queries that each gets a row."""
     queries: dict[str, set[str]] = {}
     for entry in entries:
         if not entry.result.rule:
@@ -137,37 +141,37 @@ def _short_benchmarks(entries: Iterable[Entry]) -> set[str]:
     return {suite for suite, cases in queries.items() if len(cases) <= OWN_ROW}
 
 
-def _row_of(result: Result, with_a_row_each: set[str]) -> Row:
-    """Return the row that a result belongs to."""
+def _row_of(result: Result, with_a_row_each: set[str]) -> MatrixRow:
+    """Return the row to which a result belongs."""
     if not result.rule:
         case = ""
         if result.suite in with_a_row_each:
             case = result.case
         last = len(SECTIONS) + 2, result.suite, 0
-        return Row(last, result.suite, "", case, result.suite)
+        return MatrixRow(last, result.suite, "", case, result.suite)
     section = result.rule.partition("-")[0]
     if section in SECTIONS:
         section = f"{section} · {SECTIONS[section]}"
-    return Row(rank(result.rule), section, result.rule, "", result.suite)
+    return MatrixRow(rank(result.rule), section, result.rule, "", result.suite)
 
 
-def _line(row: Row, by_engine: Mapping[str, Counter[str]]) -> Line:
+def _line(row: MatrixRow, by_engine: Mapping[str, Counter[str]]) -> MatrixLine:
     cells = [_cell(kinds, {**row.filters, "engine": name}) for name, kinds in by_engine.items()]
-    return Line(texts.clean(row.rule or row.case or row.suite, 60), cells)
+    return MatrixLine(texts.clean(row.rule or row.case or row.suite, 60), cells)
 
 
-def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> Cell | None:
-    """Return the cell of an engine's results; None where there is none."""
+def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> MatrixCell | None:
+    """Return the cell of an engine with so many results of each kind; None if it has none."""
     present = [kind for kind in KINDS if kinds[kind]]
     if not present:
         return None
     words_of = {"known": "known to fail"}
     words = ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in present)
-    return Cell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
+    return MatrixCell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
 
 
 def _link(filters: Mapping[str, str]) -> str:
-    """Return a place in the list: the page's script reads it."""
+    """Return the link that makes the page's script filter the list."""
     return "#" + "&".join(
-        f"{kind}={quote(cut(kind, name), safe='')}" for kind, name in filters.items()
+        f"{kind}={quote(cut_name(kind, name), safe='')}" for kind, name in filters.items()
     )

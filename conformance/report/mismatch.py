@@ -1,6 +1,4 @@
-"""LSBench's mismatch of engines that answered the same benchmark query, made of the reports that
-they gave.
-"""
+"""Tables of LSBench's mismatch between engines that answered the same benchmark query."""
 
 from __future__ import annotations
 
@@ -16,9 +14,9 @@ from refengine.model.errors import RefengineError
 ENGINES, QUERIES, ROWS = 12, 60, 20_000
 
 
-class Table(NamedTuple):
-    """The mismatches of one query: the engines, and mm(row, column) of each ordered pair in words;
-    or a note why there are none.
+class MismatchTable(NamedTuple):
+    """The mismatches of one query: the engines, and rows with mm(row, column) in words for each
+    ordered pair of them. `note` says why there are no rows, if so.
     """
 
     suite: str
@@ -28,8 +26,8 @@ class Table(NamedTuple):
     note: str = ""
 
 
-def tables(entries: Iterable[Entry]) -> list[Table]:
-    """Return a table for each benchmark query that two engines answered."""
+def tables(entries: Iterable[Entry]) -> list[MismatchTable]:
+    """Return a table for each benchmark query that at least two engines answered."""
     by_query: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if not entry.result.rule and entry.text is not None:
@@ -38,7 +36,7 @@ def tables(entries: Iterable[Entry]) -> list[Table]:
     return [_table(*query, answers[:ENGINES]) for query, answers in several[:QUERIES]]
 
 
-def _table(suite: str, case: str, answers: Sequence[Entry]) -> Table:
+def _table(suite: str, case: str, answers: Sequence[Entry]) -> MismatchTable:
     names = [texts.clean(entry.result.engine, 40) for entry in answers]
     outputs = [entry.evidence["actual"] for entry in answers if entry.evidence is not None]
     rows: list[tuple[str, list[str]]] = []
@@ -55,11 +53,11 @@ def _table(suite: str, case: str, answers: Sequence[Entry]) -> Table:
                 (name, list(_cells(str(place), len(names), percents)))
                 for place, name in enumerate(names)
             ]
-    return Table(texts.clean(suite), texts.clean(case), names, rows, note)
+    return MismatchTable(texts.clean(suite), texts.clean(case), names, rows, note)
 
 
 def _why_not(outputs: Sequence[Sequence[Report]]) -> str:
-    """Return why the mismatch of some outputs is not measured; nothing if it can be."""
+    """Return why the mismatch of some outputs cannot be measured; nothing if it can."""
     reports = [report for output in outputs for report in output]
     if any(map(is_cut, reports)):
         return "rows are left out of the results"
@@ -69,7 +67,9 @@ def _why_not(outputs: Sequence[Sequence[Report]]) -> str:
 
 
 def _cells(row: str, count: int, percents: Mapping[tuple[str, str], float | None]) -> Iterator[str]:
-    """Yield the cells of one engine's row; engines are numbers written as texts."""
+    """Yield the cells of one engine's row. `row`, and the keys of `percents`, are the numbers of
+    engines as texts.
+    """
     for column in map(str, range(count)):
         percent = percents.get((row, column))
         if row == column:

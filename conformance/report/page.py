@@ -1,4 +1,6 @@
-"""The page: one HTML file that needs nothing else. Who is judged, how, and for each result why."""
+"""The page of results: one HTML file that needs nothing else. It says which engines were judged,
+how each did, and for each result why.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,22 @@ from markupsafe import Markup
 
 from conformance.report import matrix, mismatch, texts
 from conformance.report.detail import detail
-from conformance.report.matrix import KINDS, Rank, cut, rank
+from conformance.report.matrix import KINDS, Rank, cut_name, rank
 from conformance.report.source import Entry, Gap, Results
-from conformance.report.template import template, text_of
+from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
-DRAWN = 1_500  # results that are told in full, at most; equal ones count once
-BYTES = 16_000_000  # of these together
+# the most that a page has
+DRAWN = 1_500  # results with details; equal ones count once
+BYTES = 16_000_000  # of all details together
 LISTED = 100_000  # results in the list
 ENGINES = 150  # columns of the matrix
-NOTED = 200  # duplicates, and cases of a gap, that are named
+NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
 def page(results: Results) -> str:
-    """Return the page of results: the same for the same results."""
+    """Return the HTML of the page of results. The same results give the same page."""
     entries = results.entries
     listed = ResultList()
     listed.fill(sorted(entries, key=_order))
@@ -37,16 +40,16 @@ def page(results: Results) -> str:
     if len(names) > ENGINES:
         left_out.append(f"the matrix has {ENGINES} of {len(names)} engines")
     outcomes = Counter(entry.result.outcome for entry in entries)
-    script = text_of("page.js")
+    script = read_asset("page.js")
     return template("page.html.j2").render(
-        engines=list(matrix.engines(entries, names[:ENGINES])),
+        engines=list(matrix.engine_rows(entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
         sections=list(matrix.sections(entries, names[:ENGINES])),
         total=len(entries),
         outcomes=[(str(outcome), outcomes[outcome]) for outcome in Outcome],
         deviations=_deviations(entries),
         unexplained=sum(entry.kind in ("fail", "error") for entry in entries),
-        names=[cut("engine", name) for name in names],
+        names=[cut_name("engine", name) for name in names],
         duplicates=[" · ".join(map(texts.clean, key)) for key in results.duplicates[:NOTED]],
         duplicates_total=len(results.duplicates),
         gaps=[_gap(gap) for gap in results.gaps[:NOTED]],
@@ -54,28 +57,30 @@ def page(results: Results) -> str:
         left_out=left_out,
         mismatches=mismatch.tables(entries),
         data=_inert(listed.data),
-        style=Markup(text_of("page.css")),
+        style=Markup(read_asset("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
 def _inert(data: Any) -> Markup:
-    """Return JSON in a script element: no text of it can end the element, or begin a comment or a
-    script there.
+    """Return data as JSON for a script element. It is escaped so that no text in it can end the
+    element, or begin a comment or a script.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _gap(gap: Gap) -> tuple[str, str, int, list[str]]:
-    """Return engine, suite, number of cases and the first of these."""
+    """Return the engine, the suite, the number of missing cases and the first of them."""
     cases = [texts.clean(case) for case in gap.cases[:NOTED]]
     return texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), cases
 
 
 def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
-    """Return the known deviations and how many results each explains, the most frequent first."""
+    """Return the known deviations with the number of results that each explains, the most frequent
+    first.
+    """
     counts = Counter(
         texts.clean(reason, 300)
         for entry in entries
@@ -88,8 +93,8 @@ def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
 
 
 def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
-    """Return the place of a result in the list: what needs a look comes first; then by rule, case
-    and engine.
+    """Return the sort key of a result in the list: the worst kind comes first, then by rule, suite,
+    case and engine.
     """
     result = entry.result
     return KINDS.index(entry.kind), rank(result.rule), result.suite, result.case, result.engine
@@ -97,9 +102,10 @@ def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
 
 @dataclass
 class ResultList:
-    """The list of results, as the page's script reads it: texts that occur again are in it once.
+    """The list of results, as the page's script reads it. A text that occurs again is in it once.
 
-    Results that differ in name alone share their details; `size` is the length of all of them.
+    Results that differ in their names alone share their details. `size` is the length of all
+    details, and `without_details` counts the results for whose details there was no room.
     """
 
     data: dict[str, list[Any]] = field(
@@ -114,13 +120,13 @@ class ResultList:
     without_details: int = 0
 
     def fill(self, ordered: Sequence[Entry]) -> None:
-        """Add the first of the results, as many as there is room for."""
+        """Add results in their order, as many as there is room for."""
         self.total += len(ordered)
         for entry in ordered[:LISTED]:
             self._add(entry)
 
     def left_out(self) -> list[str]:
-        """Return what there was no room for, in words."""
+        """Return a line for each thing for which there was no room."""
         lines = []
         if self.total > LISTED:
             lines.append(
@@ -128,34 +134,36 @@ class ResultList:
             )
         if self.without_details:
             lines.append(
-                f"{self.without_details:,} results of the list have the first line of their "
-                f"argument alone, and no drawing: {len(self.details):,} are told in full"
+                f"{self.without_details:,} results of the list have only the first line of their "
+                f"argument and no drawing; {len(self.details):,} have all details"
             )
         return lines
 
     def _add(self, entry: Entry) -> None:
-        """Add a row: the places of engine, case, outcome, known deviations, first line and details
-        (-1: there was no room for them).
+        """Add the row of a result. It has indices into the lists of engines, cases, outcomes, known
+        deviations, first lines and details (-1 if there was no room for details).
         """
         result = entry.result
         details = self._details(entry)
         case = self._case(result)
         self.data["rows"].append(
             [
-                self._place("engines", cut("engine", result.engine), result.engine),
+                self._place("engines", cut_name("engine", result.engine), result.engine),
                 case,
                 list(Outcome).index(result.outcome),
                 [
                     self._place("known", texts.clean(reason, 300), (reason, link))
                     for reason, link in result.known[:8]
                 ],
-                self._place("texts", texts.first_line(result.argument)),
+                self._place("texts", texts.most_telling_line(result.argument)),
                 details,
             ]
         )
 
     def _details(self, entry: Entry) -> int:
-        """Return the place of a result's details, which are made if there is room; else -1."""
+        """Return the index of a result's details, after adding them if they are new; -1 if there is
+        no room.
+        """
         result = entry.result
         key = (entry.text, result.argument, result.known, result.outcome)
         if key not in self.details:
@@ -168,13 +176,13 @@ class ResultList:
         return self.details[key]
 
     def _case(self, result: Result) -> int:
-        suite = self._place("suites", cut("suite", result.suite))
-        case = suite, cut("rule", result.rule), cut("case", result.case)
+        suite = self._place("suites", cut_name("suite", result.suite))
+        case = suite, cut_name("rule", result.rule), cut_name("case", result.case)
         return self._place("cases", case, (result.suite, result.rule, result.case))
 
     def _place(self, kind: str, value: Any, key: Any = None) -> int:
-        """Return where a value is in its list, at the end if it is not there yet. Values of one
-        `key`, by default the value itself, are one.
+        """Return the index of a value in its list, after adding it if it is new. Values with the
+        same `key`, by default the value itself, are the same.
         """
         if key is None:
             key = value

@@ -1,5 +1,5 @@
-"""Reports due and reports given, side by side: which differ, by which mappings, and where they
-part.
+"""Pairs of reports: each report that is due beside the engine's report in its place, with the rows
+in which they differ. The first pair that differs is the first divergence.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from refengine.model.errors import RefengineError
 from refengine.rdf.recordings import relation_from_json
 
 Report = Mapping[str, Any]
-ROWS = 5  # mappings shown of each kind
-# rows that differ as terms: more are not paired by tolerance and renaming, which takes the square
-# of their number
+ROWS = 5  # lacking or surplus rows that a pair has, at most
+# If more rows than this differ as terms, they are not compared by tolerance and renaming, which
+# takes time that grows with the square of their number.
 NEAR = 400
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A report due and the one given in its place, either of which may not be there. `lacking` and
-    `surplus` are the first of the mappings that differ, `more` how many of each are left out;
-    `note` is why they were not compared.
+    """A report that is due, and the engine's report in its place. Either may be missing.
+
+    `lacking` and `surplus` are the first rows that differ, and `more` says how many of each are
+    left out. `note` says why or how rows were not compared.
     """
 
     number: int
     due: Report | None
-    given: Report | None
+    actual: Report | None
     differs: bool = False
     lacking: tuple[Row, ...] = ()
     surplus: tuple[Row, ...] = ()
@@ -39,16 +40,18 @@ class Pair:
     note: str = ""
 
 
-def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
-    """Return all pairs, and the place of the first that differs. Of a pass none does: the oracle
-    may have found an order of arrival that is not the one under which the reports due are listed.
+def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
+    """Return all pairs, and the number of the first that differs, None if none does.
+
+    In a pass no pair differs: the oracle may have found another order of arrival than that under
+    which the due reports are listed.
     """
     due = evidence.get("expected")
-    given = evidence["actual"]
+    actual = evidence["actual"]
     if due is None:
-        return [Pair(number, None, report) for number, report in enumerate(given)], None
+        return [Pair(number, None, report) for number, report in enumerate(actual)], None
     before = min(evidence.get("before", 0), len(due))
-    placed = enumerate(zip_longest(due, [*[None] * before, *given]))
+    placed = enumerate(zip_longest(due, [*[None] * before, *actual]))
     if outcome == "pass":
         return [Pair(number, one, other) for number, (one, other) in placed], None
     compared = [_pair(number, one, other, number < before) for number, (one, other) in placed]
@@ -59,25 +62,27 @@ def pairs(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | 
     return compared, first
 
 
-def _pair(number: int, due: Report | None, given: Report | None, is_unseen: bool) -> Pair:
-    """Return a pair, compared unless the report due was not seen, or rows are left out."""
-    pair = Pair(number, due, given)
+def _pair(number: int, due: Report | None, actual: Report | None, is_unseen: bool) -> Pair:
+    """Return a pair. It is compared unless the due report was not recorded (`is_unseen`), or rows
+    are left out of the evidence.
+    """
+    pair = Pair(number, due, actual)
     if is_unseen:
         return pair
-    if is_cut(due) or is_cut(given):
+    if is_cut(due) or is_cut(actual):
         note = "rows are left out of the results, so they are not compared"
-        return replace(pair, differs=total(due) != total(given), note=note)
+        return replace(pair, differs=total(due) != total(actual), note=note)
     try:
         return _with_differences(pair)
     except RefengineError as error:
-        return replace(pair, differs=due is None or given is None, note=f"not compared: {error}")
+        return replace(pair, differs=due is None or actual is None, note=f"not compared: {error}")
 
 
 def _with_differences(pair: Pair) -> Pair:
-    """Return the pair with what differs. Raises RefengineError for what are no terms."""
+    """Return a pair with the rows that differ. Raises RefengineError for malformed terms."""
     expected = bag(pair.due)
-    actual = bag(pair.given)
-    same = _is_same_window(pair.due, pair.given)
+    actual = bag(pair.actual)
+    same = _is_same_window(pair.due, pair.actual)
     note = ""
     lacking, surplus = Bag(), Bag()
     if (expected - actual).total() + (actual - expected).total() > NEAR:
@@ -91,27 +96,29 @@ def _with_differences(pair: Pair) -> Pair:
     elif not (same and compare.equal(expected, actual)):
         same = False
         lacking, surplus = compare.difference(expected, actual)
-    some = tuple(sorted(lacking.elements())[:ROWS])
-    others = tuple(sorted(surplus.elements())[:ROWS])
-    more = lacking.total() - len(some), surplus.total() - len(others)
-    return replace(pair, differs=not same, lacking=some, surplus=others, more=more, note=note)
+    first_lacking = tuple(sorted(lacking.elements())[:ROWS])
+    first_surplus = tuple(sorted(surplus.elements())[:ROWS])
+    more = lacking.total() - len(first_lacking), surplus.total() - len(first_surplus)
+    return replace(
+        pair, differs=not same, lacking=first_lacking, surplus=first_surplus, more=more, note=note
+    )
 
 
 def _excess(rows: Bag, others: Bag) -> Bag:
-    """Return what rows hold more of than others, by value."""
-    left = Counter(map(compare.identity, others.elements()))
+    """Return the rows that `rows` has more often than `others`, compared by value."""
+    unpaired = Counter(map(compare.identity, others.elements()))
     excess = Bag()
     for line in rows.elements():
         key = compare.identity(line)
-        if left[key]:
-            left[key] -= 1
+        if unpaired[key]:
+            unpaired[key] -= 1
         else:
             excess[line] += 1
     return excess
 
 
 def total(report: Report | None) -> int:
-    """Return how many rows a report has, of which some may be left out here."""
+    """Return how many rows a report has, including those that are left out of the evidence."""
     if report is None:
         return 0
     rows: int = max(report["total"], len(report["rows"]))
@@ -119,37 +126,37 @@ def total(report: Report | None) -> int:
 
 
 def is_cut(report: Report | None) -> bool:
-    """Whether rows of a report are left out."""
+    """Whether rows of a report are left out of the evidence."""
     return report is not None and len(report["rows"]) < total(report)
 
 
-def _is_same_window(due: Report | None, given: Report | None) -> bool:
-    """Whether both are there, about one window, as far as they say which."""
-    if due is None or given is None:
+def _is_same_window(due: Report | None, actual: Report | None) -> bool:
+    """Whether both reports are there, and about the same window as far as they name one."""
+    if due is None or actual is None:
         return False
-    windows = due.get("window"), given.get("window")
+    windows = due.get("window"), actual.get("window")
     return None in windows or windows[0] == windows[1]
 
 
 def bag(report: Report | None) -> Bag:
-    """Return the rows of a report. Raises RefengineError for what are no terms."""
+    """Return the rows of a report. Raises RefengineError for malformed terms."""
     if report is None:
         return Bag()
     variables = tuple(sorted({name for row in report["rows"] for name in row}))
     return relation_from_json(report["rows"], variables, "rows", {}).rows
 
 
-def around_first(some: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
-    """Return the pairs that are drawn: all, or so many around the first that differs."""
-    if first is None or len(some) <= most:
-        return some[:most]
-    start = max(0, min(first - most // 4, len(some) - most))
-    return some[start : start + most]
+def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
+    """Return the pairs that are drawn: all, or `most` of them around the first that differs."""
+    if first is None or len(pairs) <= most:
+        return pairs[:most]
+    start = max(0, min(first - most // 4, len(pairs) - most))
+    return pairs[start : start + most]
 
 
-def windows(some: Sequence[Pair]) -> Iterator[list[int]]:
-    """Yield every window that a report names."""
-    for pair in some:
-        for report in (pair.due, pair.given):
+def windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    """Yield the windows that the reports of some pairs name."""
+    for pair in pairs:
+        for report in (pair.due, pair.actual):
             if report is not None and "window" in report:
                 yield report["window"]

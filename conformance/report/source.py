@@ -1,5 +1,5 @@
-"""Results as they are read: files merged, each line checked against the schema, duplicates and gaps
-found.
+"""Reading files of results: each line is checked against the schema, the files are merged, and
+duplicates and gaps are found.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from conformance import schemas
 from conformance.report.texts import clean
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, why
 
-NAMED = 3  # cases that a line about them names
+NAMED = 3  # cases that a warning names, at most
 
 Key = tuple[str, str, str]  # engine, suite and case
 
 
 class InvalidResults(RefengineError):
-    """A file of results that is none."""
+    """The error of a malformed file of results."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A result without its evidence, and this as JSON: it is read where it is drawn. 100,000 of
-    them would not fit otherwise.
+    """A result whose evidence is kept as JSON text, and parsed when it is drawn. Otherwise 100,000
+    results would not fit into memory.
     """
 
     result: Result
@@ -39,7 +40,7 @@ class Entry:
 
     @property
     def evidence(self) -> Mapping[str, Any] | None:
-        """What the result rests on."""
+        """The evidence of the result."""
         if self.text is None:
             return None
         evidence: dict[str, Any] = json.loads(self.text)
@@ -47,14 +48,14 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """The outcome; `known` where a known deviation explains a fail or an error."""
+        """The outcome, or `known` for a fail or an error that a known deviation explains."""
         if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR):
             return "known"
         return str(self.result.outcome)
 
 
 class Gap(NamedTuple):
-    """The cases of a suite that another engine has, and this one has not."""
+    """The cases of a suite for which another engine has results, and this one has none."""
 
     engine: str
     suite: str
@@ -63,12 +64,13 @@ class Gap(NamedTuple):
     def __str__(self) -> str:
         names = _first(list(map(clean, self.cases)))
         where = clean(self.suite)
-        return f"{clean(self.engine)} has no result of {len(self.cases)} in {where}: {names}"
+        cases = count_text(len(self.cases), "case")
+        return f"{clean(self.engine)} has no result for {cases} of {where}: {names}"
 
 
 class Results(NamedTuple):
-    """What a report is made of: entries by engine, suite and case, one each; the keys that came
-    more than once; and the gaps.
+    """The merged results of some files: one entry for each engine, suite and case; the keys that
+    came more than once; and the gaps.
     """
 
     entries: list[Entry]
@@ -77,7 +79,7 @@ class Results(NamedTuple):
 
     @property
     def warnings(self) -> Iterator[str]:
-        """A line each, for a terminal: the page names all."""
+        """The lines about duplicates and gaps, for a terminal; the page names all of them."""
         if self.duplicates:
             names = _first([" ".join(map(clean, key)) for key in self.duplicates])
             yield f"given more than once, the last counts: {names}"
@@ -85,25 +87,25 @@ class Results(NamedTuple):
 
 
 def _first(names: list[str]) -> str:
-    """Return the first few of some names, and how many more there are."""
+    """Write the first few of some names, and how many more there are."""
     text = ", ".join(names[:NAMED])
     if len(names) > NAMED:
         text += f", … {len(names) - NAMED} more"
     return text
 
 
-def read(paths: Iterable[Path]) -> Results:
-    """Return the results of files. Raises InvalidResults, which names file and line."""
+def read_results(paths: Iterable[Path]) -> Results:
+    """Read files of results, and merge them. Raises InvalidResults, which names file and line."""
     return merge(entry for path in paths for entry in _entries(path))
 
 
 def of(results: Iterable[Result]) -> Results:
-    """Return the results of a run."""
+    """Return results that are already in memory as the merged results of a file."""
     return merge(_entry(result, {}) for result in results)
 
 
 def merge(entries: Iterable[Entry]) -> Results:
-    """Return entries, one a key: of those with the same key the last."""
+    """Merge entries: of those with the same key the last one counts."""
     by_key: dict[Key, Entry] = {}
     twice: set[Key] = set()
     for entry in entries:
@@ -115,7 +117,7 @@ def merge(entries: Iterable[Entry]) -> Results:
 
 
 def _gaps(keys: Iterable[Key]) -> Iterator[Gap]:
-    """Yield the gap of each engine and suite that has one."""
+    """Yield the gaps, at most one for each engine and suite."""
     cases: dict[str, set[str]] = defaultdict(set)
     own: dict[tuple[str, str], set[str]] = defaultdict(set)
     for engine, suite, case in keys:
@@ -143,30 +145,30 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 def _parsed(line: bytes, place: str) -> dict[str, Any]:
-    """Return the JSON object of a line, which is one of the schema. Raises InvalidResults."""
+    """Return the JSON object of a line that has passed the schema. Raises InvalidResults."""
     try:
-        found: dict[str, Any] = json.loads(
+        table: dict[str, Any] = json.loads(
             line.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_number
         )
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None
     except (ValueError, RecursionError) as error:
         raise InvalidResults(f"no JSON: {why(error)}", rule="results", place=place) from None
-    if not schemas.accepts("result")(found):
-        reason = _disagreement(found)
+    if not schemas.accepts("result")(table):
+        reason = _disagreement(table)
         raise InvalidResults(f"no result: {reason}", rule="results", place=place)
-    return found
+    return table
 
 
-def _disagreement(found: dict[str, Any]) -> str:
-    """Return why an object is not of the schema: `evidence.cut: 1 is not of type 'boolean'`."""
-    wrong = next(schemas.validator("result").iter_errors(found))
-    while wrong.context:  # of the choices, what the likeliest lacks
-        wrong = max(wrong.context, key=lambda one: len(one.absolute_path))
-    where = schemas.path_text(wrong.absolute_path)
+def _disagreement(table: dict[str, Any]) -> str:
+    """Return why an object fails the schema: `evidence.cut: 1 is not of type 'boolean'`."""
+    problem = next(schemas.validator("result").iter_errors(table))
+    while problem.context:  # of several choices, the one that fits furthest
+        problem = max(problem.context, key=lambda one: len(one.absolute_path))
+    where = schemas.path_text(problem.absolute_path)
     if not where:
-        return str(wrong.message)
-    return f"{where}: {wrong.message}"
+        return str(problem.message)
+    return f"{where}: {problem.message}"
 
 
 def _refuse_constant(word: str) -> float:
@@ -175,8 +177,8 @@ def _refuse_constant(word: str) -> float:
 
 
 def _number(word: str) -> float:
-    """Return a number with a point or an exponent: 1.0 is an integer to the schema, so it is one to
-    whoever counts with it.
+    """Return a number that is written with a point or an exponent, as an integer if it is one: to
+    the schema 1.0 is an integer, so it must be one here.
     """
     number = float(word)
     if not isfinite(number):
@@ -187,7 +189,7 @@ def _number(word: str) -> float:
 
 
 def _entry(result: Result, texts: dict[str, str]) -> Entry:
-    """Return an entry; evidence that is the same text is one text."""
+    """Return the entry of a result. Equal texts of evidence are one object in `texts`."""
     if result.evidence is None:
         return Entry(result, None)
     text = json.dumps(result.evidence, sort_keys=True, separators=(",", ":"))

@@ -24,7 +24,7 @@ def template(name: str) -> jinja2.Template:
     return _environment().get_template(name)
 
 
-def text_of(name: str) -> str:
+def read_asset(name: str) -> str:
     """Return a file of ours, which goes into a page as it is."""
     loader = _environment().loader
     assert loader is not None

@@ -1,9 +1,9 @@
-"""A recording beside ground truth: CSRBench's verdict, LSBench's mismatch, and YABench's precision,
-recall and delay.
+"""Comparing a recording with ground truth: the verdict, LSBench's mismatch, and YABench's
+precision, recall and delay.
 
-Each report is compared with the recorded relation at its place, where Spark runs; some relations
-may be missing at each end (ORA-3), so that a place is compared with as many relations before its
-own. What is folded over the whole is folded by the driver.
+On Spark each report is compared with the recorded relation at its place. As up to `missing` reports
+may not be recorded at the beginning (ORA-3), it is also compared with so many relations before that
+place. The driver folds the comparisons of all places into one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
 from conformance.spark.streams.rows import batch
-from conformance.spark.truth import TruthQuery, error_of, text_of
+from conformance.spark.truth import TruthQuery, pickle_error, unpickle_error
 from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
 from refengine.core.engine import Report
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NOTHING = {"precision": 1.0, "recall": 1.0}  # nothing was expected and nothing came
-# rows that the driver holds, for LSBench's mismatch and slides under content change
+# the most rows that the driver holds, for LSBench's mismatch and for slides under content change
 FOLDED = 1_000_000
 ROWS = "recorded boolean, place long, rows string"
 SCHEMA = (
@@ -51,9 +51,10 @@ SCHEMA = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """An outcome and its argument; `measures`, an entry a report or, under content change, a slide,
-    as metrics.run has them; and LSBench's mismatch in percent of the expected output in the
-    recorded one, and the other way around (None: not measured).
+    """The comparison of a recording with ground truth: the outcome and its argument; YABench's
+    `measures`, an entry for each report or, under content change, for each slide (metrics.run); and
+    LSBench's `mismatch` in percent, of the expected output in the recorded one and the other way
+    around (None: not measured).
     """
 
     outcome: Outcome
@@ -67,27 +68,27 @@ Places = dict[int, dict[str, Any]]  # rows of SCHEMA by place
 
 def compare_recording(
     spark: SparkSession,
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     parallel: int,
     missing: int = 1,
 ) -> Comparison:
-    """Compare what was recorded with the parts' reports (truth.REPORT), in order, over Spark.
-    Raises NoSpark, and RefengineError for what cannot be compared.
+    """Compare a recording with the reports of all parts (truth.REPORT), over Spark. Raises NoSpark,
+    and RefengineError for rows that cannot be compared.
     """
     starts = _starts(parts)
     work = {
-        number: partial(_job, spark, asked, parts, number, starts[number], recording, missing)
+        number: partial(_job, spark, truth_query, parts, number, starts[number], recording, missing)
         for number in range(len(parts))
         if starts[number] < starts[number + 1]
     }
-    tables = (table for _, table in jobs.run(work, parallel))
-    return fold(asked, parts, recording, tables, missing)
+    tables = (table for _, table in jobs.run_jobs(work, parallel))
+    return fold(truth_query, parts, recording, tables, missing)
 
 
 def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
-    """Return the place of the first report of each part, and how many there are."""
+    """Return the place of the first report of each part, and last the number of all reports."""
     return [0, *accumulate(part.num_rows for part in parts)]
 
 
@@ -95,14 +96,14 @@ def _starts(parts: Sequence[pyarrow.Table]) -> list[int]:
 
 
 def fold(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch],
     missing: int = 1,
 ) -> Comparison:
-    """Return the comparison of the parts' reports with a recording, folded of the places of all
-    parts (SCHEMA). Raises RefengineError.
+    """Fold the compared places of all parts (tables of SCHEMA) into the comparison of the whole
+    recording. Raises RefengineError.
     """
     by_before = _by_before(tables, missing)
     recorded = len(recording)
@@ -116,7 +117,7 @@ def fold(
         after = len(by_before[0]) - before - recorded
         outcome = Outcome.PASS
         argument = [
-            f"pass: {explain.counted(recorded, 'relation')}; "
+            f"pass: {explain.count_text(recorded, 'relation')}; "
             f"not recorded: {before} before the first, {after} after the last"
         ]
     else:
@@ -131,31 +132,31 @@ def fold(
         outcome = Outcome.FAIL
         first = divergences[before]
         assert first is not None  # nothing passes
-        argument = _divergence(asked, parts, recording, before, first)
-    measures = _measures(asked, parts, recording, before, after, by_before[before])
-    mismatch = _mismatch(asked, parts, recording)
-    argument += [f"  semantics: {brief(asked.semantics)}", *_figures(measures, mismatch)]
+        argument = _divergence(truth_query, parts, recording, before, first)
+    measures = _measures(truth_query, parts, recording, before, after, by_before[before])
+    mismatch = _mismatch(truth_query, parts, recording)
+    argument += [f"  semantics: {brief(truth_query.semantics)}", *_figures(measures, mismatch)]
     return Comparison(outcome, "\n".join(argument), measures, mismatch)
 
 
 def _by_before(
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch], missing: int
 ) -> dict[int, Places]:
-    """Return the rows of tables by how many reports before the first may not be recorded, and by
-    place. Raises the RefengineError of a part.
+    """Return the rows of tables by the number of reports that are taken to be missing before the
+    first relation, and by place. Raises the RefengineError of a part.
     """
     by_before: dict[int, Places] = {before: {} for before in range(missing + 1)}
     for table in tables:
         for row in table.to_pylist():
             if row["error"] is not None:
-                raise error_of(row["error"])
+                raise unpickle_error(row["error"])
             by_before[row["before"]][row["place"]] = row
     return by_before
 
 
 def _first_divergence(places: Places, before: int, recorded: int, missing: int) -> int | None:
-    """Return the first relation that is not the report's at its place, if `before` reports were not
-    recorded; None if there is none.
+    """Return the number of the first relation that differs from its report, if `before` reports are
+    missing before the first relation. None if the whole recording agrees.
     """
     nothing = {"equal": False}
     for relation in range(recorded):
@@ -168,8 +169,8 @@ def _first_divergence(places: Places, before: int, recorded: int, missing: int) 
 
 
 def _differing_rows(places: Places, before: int, recording: Recording, missing: int) -> int:
-    """Return in how many rows reports and recording differ, if `before` reports were not recorded
-    (ORA-9).
+    """Return in how many rows reports and recording differ, if `before` reports are missing before
+    the first relation (ORA-9).
     """
     recorded = len(recording)
     beyond = recording.relations[max(0, len(places) - before) :]
@@ -188,24 +189,24 @@ def _differing_rows(places: Places, before: int, recording: Recording, missing: 
 
 def _job(
     spark: SparkSession,
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     number: int,
     start: int,
     recording: Recording,
     missing: int,
 ) -> DataFrame:
-    """Return the DataFrame of a part's places."""
+    """Return the DataFrame that compares the places of a part."""
     rows = rows_to_compare(parts[number], start, recording, missing)
-    work = partial(_places, asked, len(recording), missing=missing)
+    work = partial(_places, truth_query, len(recording), missing=missing)
     return spark.createDataFrame(rows, ROWS).coalesce(1).mapInArrow(work, SCHEMA)
 
 
 def rows_to_compare(
     part: pyarrow.Table, start: int, recording: Recording, missing: int = 1
 ) -> pyarrow.Table:
-    """Return a part's reports, the first of which has the place `start`, and the relations that
-    they are compared with (ROWS).
+    """Return the reports of a part and the relations with which they are compared, as rows of ROWS.
+    The first report has the place `start`.
     """
     rows = [(False, place, text) for place, text in enumerate(part["rows"].to_pylist(), start)]
     for place in range(max(0, start - missing), min(len(recording), start + part.num_rows)):
@@ -215,28 +216,28 @@ def rows_to_compare(
 
 
 def _places(
-    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
+    truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int = 1
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield each report beside the relations at its place (SCHEMA), in a worker."""
+    """Compare reports with relations in a worker, and yield the places as batches of SCHEMA."""
     try:
-        lines = list(_beside(asked, recorded, batches, missing))
+        lines = list(_beside(truth_query, recorded, batches, missing))
     except RefengineError as error:
-        lines = [(*[None] * SCHEMA.count(","), text_of(error))]
+        lines = [(*[None] * SCHEMA.count(","), pickle_error(error))]
     yield batch(SCHEMA, lines)
 
 
 def _beside(
-    asked: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
+    truth_query: TruthQuery, recorded: int, batches: Iterable[pyarrow.RecordBatch], missing: int
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of SCHEMA for each report and each number of reports before the first that may
-    not be recorded.
+    """Yield a row of SCHEMA for each report and each number of reports, from 0 to `missing`, that
+    may be missing before the first relation.
     """
     expected_at: dict[int, Bag] = {}
     actual_at: dict[int, Bag] = {}
     for some in batches:
         columns = (column.to_pylist() for column in some.columns)
         for is_recorded, place, text in zip(*columns, strict=True):
-            rows = relation(asked, text).rows
+            rows = parse_relation(truth_query, text).rows
             if is_recorded:
                 actual_at[place] = rows
             else:
@@ -260,25 +261,25 @@ def _beside(
             )
 
 
-def relation(asked: TruthQuery, rows: str) -> Relation:
-    """Return a report's relation from its rows as JSON."""
-    return relation_from_json(json.loads(rows), asked.query.body.variables, "rows", {})
+def parse_relation(truth_query: TruthQuery, rows: str) -> Relation:
+    """Return the relation of a report from its rows as JSON."""
+    return relation_from_json(json.loads(rows), truth_query.query.body.variables, "rows", {})
 
 
 # Argument and figures
 
 
 def _divergence(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     before: int,
     first: int,
 ) -> list[str]:
-    """Return the argument of a fail: where the recording first differs, and how."""
+    """Write the argument of a fail: where the recording first differs, and in which rows."""
     place = first + before
     count = len(recording)
-    where = f"after the last of {explain.counted(count, 'relation')}"
+    where = f"after the last of {explain.count_text(count, 'relation')}"
     actual = None
     if first < count:
         where = f"relation {first + 1} of {count}"
@@ -287,23 +288,25 @@ def _divergence(
     if place >= starts[-1]:
         return [
             f"fail: {where}: the semantics reports nothing more",
-            *explain.differing(asked.query, Counter(), actual, compare.Mode.VALUE),
+            *explain.differing(truth_query.query, Counter(), actual, compare.Mode.VALUE),
         ]
     number = next(number for number, start in enumerate(starts[1:]) if place < start)
     (row,) = parts[number].slice(place - starts[number], 1).to_pylist()
     window = ""
     if row["opens"] is not None:
-        window = f" window {explain.bordered((row['opens'], row['closes']), asked.semantics)}"
-    expected = relation(asked, row["rows"]).rows
+        window = (
+            f" window {explain.window_text((row['opens'], row['closes']), truth_query.semantics)}"
+        )
+    expected = parse_relation(truth_query, row["rows"]).rows
     return [
         f"fail: first divergence, {where}:{window} at t={row['evaluation']}, "
-        f"{explain.counted(row['elements'], 'element')}",
-        *explain.differing(asked.query, expected, actual, compare.Mode.VALUE),
+        f"{explain.count_text(row['elements'], 'element')}",
+        *explain.differing(truth_query.query, expected, actual, compare.Mode.VALUE),
     ]
 
 
-def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
-    """Yield the reports, each content as so many nothings."""
+def _reports(truth_query: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Report]:
+    """Yield the reports of all parts. Their contents have the right length, but no elements."""
     for part in parts:
         for row in part.to_pylist():
             window = None
@@ -317,37 +320,40 @@ def _reports(asked: TruthQuery, parts: Sequence[pyarrow.Table]) -> Iterator[Repo
                 row["instant"],
                 (content,),
                 0,
-                relation(asked, row["rows"]),
+                parse_relation(truth_query, row["rows"]),
             )
 
 
 def _measures(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     parts: Sequence[pyarrow.Table],
     recording: Recording,
     before: int,
     after: int,
     places: Places,
 ) -> list[dict[str, Any]]:
-    """Return the measures, without what was not recorded before and after: by place or, under
-    content change alone, by slide (docs/metrics.md), where the driver can hold all rows.
+    """Return YABench's measures, without the reports that are missing before and after. They are by
+    place, or under content change alone by slide (docs/metrics.md); the latter only if the driver
+    can hold all rows.
     """
-    conditions = asked.semantics.report
+    conditions = truth_query.semantics.report
     if Condition.CLOSE in conditions:
         return _measures_by_place(parts, recording, before, after, places)
     rows = [relation.rows for relation in recording.relations]
     if Condition.CHANGE not in conditions or not _few(places.values(), rows):
         return []
-    reports = list(_reports(asked, parts))
+    reports = list(_reports(truth_query, parts))
     reports = reports[before : len(reports) - after]
-    setting = Question(asked.query, {}).under(asked.semantics)
+    setting = Question(truth_query.query, {}).under(truth_query.semantics)
     return of_run(setting, reports, yabench.EngineOutput(rows))
 
 
 def _measures_by_place(
     parts: Sequence[pyarrow.Table], recording: Recording, before: int, after: int, places: Places
 ) -> list[dict[str, Any]]:
-    """Return an entry a report; what was recorded beyond the last report has no window."""
+    """Return an entry for each report, and one without a window for each relation after the last
+    report.
+    """
     windows = [
         row for part in parts for row in part.select(["opens", "closes", "elements"]).to_pylist()
     ]
@@ -369,8 +375,8 @@ def _measures_by_place(
 
 
 def _delay(window: Sequence[int] | None, recording: Recording, place: int) -> int | None:
-    """Return how long after the close of its window a relation was recorded, in ms; None if that is
-    not known.
+    """Return how many ms after the close of its window a relation was recorded; None if that is not
+    known.
     """
     if window is None or not 0 <= place < len(recording):
         return None
@@ -381,7 +387,7 @@ def _delay(window: Sequence[int] | None, recording: Recording, place: int) -> in
 
 
 def _measure_beyond(rows: Bag) -> dict[str, Any]:
-    """Return the entry of a relation that was recorded beyond the last report."""
+    """Return the entry of a relation that was recorded after the last report."""
     entry = {
         "window": None,
         "precision": 0.0,
@@ -403,15 +409,17 @@ def _few(places: Iterable[Mapping[str, Any]], rows: Sequence[Bag]) -> bool:
 
 
 def _mismatch(
-    asked: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
+    truth_query: TruthQuery, parts: Sequence[pyarrow.Table], recording: Recording
 ) -> tuple[float | None, float | None]:
-    """Return LSBench's mismatch both ways, if the driver can hold all rows."""
+    """Return LSBench's mismatch in both directions; None for both if the driver cannot hold all
+    rows.
+    """
     actual = [relation.rows for relation in recording.relations]
     expected: list[Bag] = []
     count = sum(rows.total() for rows in actual)
     for part in parts:
         for text in part["rows"].to_pylist():
-            expected.append(relation(asked, text).rows)
+            expected.append(parse_relation(truth_query, text).rows)
             count += expected[-1].total()
             if count > FOLDED:
                 return None, None
@@ -430,7 +438,7 @@ def _percent(mismatch: Fraction | None) -> float | None:
 def _figures(
     measures: Sequence[Mapping[str, Any]], mismatch: tuple[float | None, float | None]
 ) -> Iterator[str]:
-    """Yield the lines of an argument that have the figures of YABench and LSBench."""
+    """Yield the lines of an argument with the figures of YABench and LSBench."""
     if measures:
         figures = [
             f"{name} {fmean(entry[name] for entry in measures):.4f}"

@@ -1,6 +1,6 @@
-"""The folder of a sharded run: what was asked (run.json), the record of each item as soon as it is
-known (journal.ndjson), and at the end the results (results.ndjson, results.parquet). Whatever ends
-a run, what is in the journal is done.
+"""The folder of a run of the suite over Spark. It has what was asked (run.json), the record of each
+item as soon as it is known (journal.ndjson), and at the end the results (results.ndjson,
+results.parquet). What is in the journal is done, even if the run is interrupted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.spark import shard
 from conformance.spark.shard import Record
-from conformance.suite import Asked
+from conformance.suite import SuiteOptions
 from conformance.verdict import results
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
@@ -37,7 +37,9 @@ class Folder:
     done: dict[tuple[str, str, str], Record] = field(default_factory=dict)
 
     def add(self, records: Iterable[Record]) -> None:
-        """Add the records of items; they are on the disk when this ends. Raises RefengineError."""
+        """Append records to the journal. They are on the disk when this returns. Raises
+        RefengineError.
+        """
         records = list(records)
         rest = memoryview("".join(f"{json.dumps(record)}\n" for record in records).encode())
         with results.writing(self.path / JOURNAL):
@@ -47,26 +49,32 @@ class Folder:
         self.done.update((shard.key(record), record) for record in records)
 
     def count(self) -> int:
-        """Return how many items the journal has: an interrupt may come before `done` has them."""
+        """Return how many items the journal has. They may be more than `done` has, after an
+        interrupt.
+        """
         return len(_read(self.path / JOURNAL, self.journal))
 
     def write(self) -> None:
-        """Write the results, both files or neither. An item that ended with an error has none."""
-        found = [shard.result(record) for record in self.done.values() if "error" not in record]
+        """Write both files of results, or neither. Items that ended with an error have none."""
+        items_results = [
+            shard.result_of(record) for record in self.done.values() if "error" not in record
+        ]
         results.replace(
             {
-                self.path / "results.ndjson": results.lines(found),
-                self.path / "results.parquet": parquet(found),
+                self.path / "results.ndjson": results.lines(items_results),
+                self.path / "results.parquet": parquet(items_results),
             }
         )
 
 
 @contextmanager
-def open_run(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
-    """Open the folder of a new run, or with `resume` that of a run that was asked the same, nothing
-    of which is lost but a line that was not written to its end. Raises RefengineError.
+def open_run(path: Path, suite_options: SuiteOptions, resume: bool) -> Iterator[Folder]:
+    """Open the folder of a new run, or with `resume` that of a run with the same options. Only a
+    last line of the journal that is incomplete is dropped then. Raises RefengineError.
     """
-    with claim(path, {"asked": asdict(asked), "versions": shard.versions(asked)}, resume):
+    with claim(
+        path, {"asked": asdict(suite_options), "versions": shard.versions(suite_options)}, resume
+    ):
         with results.writing(path / JOURNAL):
             journal = os.open(path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -77,8 +85,9 @@ def open_run(path: Path, asked: Asked, resume: bool) -> Iterator[Folder]:
 
 @contextmanager
 def claim(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -> Iterator[None]:
-    """Claim a folder for this process alone: a new one, in which there is the manifest then, or
-    with `resume` that of a run of the same manifest (`asked`, `versions`). Raises RefengineError.
+    """Lock a folder for this process until the context ends. It is a new folder, to which the
+    manifest (`asked`, `versions`) is written, or with `resume` that of a run with the same
+    manifest. Raises RefengineError.
     """
     manifest = json.loads(json.dumps(manifest))
     with results.writing(path):
@@ -108,7 +117,7 @@ def claim(path: Path, manifest: Mapping[str, Mapping[str, Any]], resume: bool) -
 
 
 def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise RefengineError with the first thing that was asked otherwise."""
+    """Raise RefengineError if the manifest in a file differs, with the first difference."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         before = {name: dict(before[name]) for name in manifest}
@@ -126,13 +135,15 @@ def _check(path: Path, manifest: Mapping[str, Mapping[str, Any]]) -> None:
             if part == "asked":
                 change = f"{name} was {display(old)}, and is {display(new)}"
             raise RefengineError(
-                f"of another run: {change}; name another folder", rule="usage", place=str(path)
+                f"this is the folder of another run: {change}; name another folder",
+                rule="usage",
+                place=str(path),
             )
 
 
 def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
-    """Return the records of a journal, from which a line that was not written to its end is cut
-    off. Raises RefengineError.
+    """Return the records in a journal by key, and cut off an incomplete last line. Raises
+    RefengineError.
     """
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
@@ -143,7 +154,7 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
             done[shard.key(record)] = record
         except (ValueError, KeyError, TypeError):
             raise RefengineError(
-                "not what became of an item: remove the line",
+                "not the record of an item: remove the line",
                 rule="usage",
                 place=f"{path}:{number}",
             ) from None
@@ -153,9 +164,9 @@ def _read(path: Path, journal: int) -> dict[tuple[str, str, str], Record]:
     return done
 
 
-def parquet(found: Iterable[Result]) -> bytes:
-    """Return results as Parquet, in the order of NDJSON: its columns, `evidence` as the text of its
-    JSON object.
+def parquet(items_results: Iterable[Result]) -> bytes:
+    """Return results as a Parquet file, with the order and the columns of NDJSON; `evidence` is the
+    text of its JSON object.
     """
     import pyarrow
     from pyarrow import parquet
@@ -171,7 +182,7 @@ def parquet(found: Iterable[Result]) -> bytes:
             ("witnesses", pyarrow.list_(text)),
         ]
     )
-    rows = [json.loads(line) for line in results.lines(found)]
+    rows = [json.loads(line) for line in results.lines(items_results)]
     for row in rows:
         # JSON has surrogates, Parquet has not
         row |= {name: row[name].encode("utf-8", "backslashreplace").decode() for name in names}

@@ -1,5 +1,5 @@
-"""Jobs of Spark, some at a time, each of which gives a table: a job's table comes as soon as the
-job is done, whatever comes of the rest.
+"""Running jobs of Spark, some at a time. The table of a job is given as soon as the job is done,
+whatever becomes of the others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from conformance.spark.session import NoSpark, first_line
+from conformance.spark.session import NoSpark, first_line_of_error
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
@@ -21,19 +21,21 @@ T = TypeVar("T")
 
 
 def slots(spark: SparkSession) -> int:
-    """Return how many tasks run at once: into so many parts Spark cuts a range by default."""
+    """Return how many tasks run at once. That is the number of parts into which Spark cuts a range
+    by default.
+    """
     from pyspark.sql import functions
 
     part = functions.spark_partition_id().alias("part")
     return len(collect(spark.range(10**6).select(part).distinct()))
 
 
-def run(
+def run_jobs(
     jobs: Mapping[K, Callable[[], DataFrame]], parallel: int
 ) -> Iterator[tuple[K, pyarrow.Table]]:
-    """Yield each job's rows, as the jobs end, in the order in which they were given as far as
-    possible; `parallel` run at a time. A task whose executor is lost Spark tries again, and its
-    rows come once. Raises NoSpark for a job that Spark gives up.
+    """Run jobs, `parallel` at a time, and yield the key and the rows of each when it ends. Jobs are
+    started in the order in which they are given. If an executor is lost Spark tries its task again;
+    the rows come once. Raises NoSpark for a job that Spark gives up.
     """
     waiting = iter(jobs.items())
     running: dict[Future[pyarrow.Table], K] = {}
@@ -59,7 +61,7 @@ def run(
 
 
 def collect(frame: DataFrame) -> pyarrow.Table:
-    """Return the rows of one job. Raises NoSpark if Spark gives it up."""
+    """Run a job, and return its rows. Raises NoSpark if Spark gives it up."""
     return ask(frame.toArrow)
 
 
@@ -68,7 +70,9 @@ def _table(job: Callable[[], DataFrame]) -> pyarrow.Table:
 
 
 def ask(question: Callable[[], T]) -> T:
-    """Return what Spark says to a question. Raises NoSpark for whatever else comes of it."""
+    """Call a function that asks Spark something, and return its result. Raises NoSpark for any
+    error of it.
+    """
     try:
         return question()
     except Exception as error:  # of Spark, py4j, or gRPC
@@ -76,8 +80,8 @@ def ask(question: Callable[[], T]) -> T:
 
 
 def reason(error: BaseException) -> str:
-    """Return the one line of an error that says most: of a worker's traceback that of its
-    exception, of Java's causes the last, and else the first.
+    """Return the line of an error's message that says most: the exception of a worker's traceback,
+    else the last of Java's causes, else the first line.
     """
     lines = str(error).splitlines()
     begins = next(
@@ -94,5 +98,5 @@ def reason(error: BaseException) -> str:
         for line in lines
         if line.strip().startswith("Caused by: ")
     ]
-    best = [*exceptions[:1], *causes[-1:], first_line(error)][0]
+    best = [*exceptions[:1], *causes[-1:], first_line_of_error(error)][0]
     return plain(best)[:500]

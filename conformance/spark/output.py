@@ -1,6 +1,7 @@
-"""The folder of ground truth: what was asked (run.json), where the stream is cut (cuts.json), a
-file a part as soon as it is there (parts/), lines that are no triples (quarantine.ndjson), and,
-where an engine's output is given, its result and measures.
+"""A run that computes ground truth, and its folder. The folder has what was asked (run.json), where
+the stream is cut (cuts.json), a file for each part that is computed (parts/) and the lines that are
+no triples (quarantine.ndjson). If an engine's output is given, it also has the result
+(results.ndjson) and the measures (measures.parquet).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
 from conformance.spark.truth import TruthQuery
 from conformance.verdict import results
-from conformance.verdict.explain import counted
+from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
 from refengine.core import engine
 from refengine.core.query import Window
@@ -39,26 +40,29 @@ from refengine.rdf.recordings import Recording
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# what the folder has
+# files of the folder
 CUTS = "cuts.json"
 PARTS = "parts"
 QUARANTINE = "quarantine.ndjson"
 MEASURES = "measures.parquet"
 RESULTS = "results.ndjson"
 PROVENANCE = b"provenance"
-SOME = 500_000  # triples of a part, if nobody says how many parts there are
-SHOWN = 5  # faults of a stream
+TRIPLES_OF_PART = 500_000  # if --parts is not given
+SHOWN_FAULTS = 5  # of a stream, in an error
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a run is to do. `path` is the stream's; `parts` how many, by default one a slot or
-    `SOME` triples; `quarantine`: whether lines that are no triples are set aside, and not an error.
-    `recording`: what an engine answered, for a result under the names `engine` and `case`;
-    `missing`, how many reports may not be recorded at each end.
+class TruthPlan:
+    """A plan of a run that computes ground truth.
+
+    `path` is the stream's path. `parts` is into how many parts it is cut, by default one for each
+    slot or for each `TRIPLES_OF_PART`. With `quarantine` lines that are no triples are set aside;
+    without it they are an error. `recording` is what an engine answered, if its output is to be
+    judged; its result is that of `engine` and `case`, and `missing` reports may be absent from it
+    at each end (ORA-3).
     """
 
-    asked: TruthQuery
+    truth_query: TruthQuery
     path: str
     parts: int | None = None
     quarantine: bool = False
@@ -68,10 +72,10 @@ class Run:
     missing: int = 1
 
     def check(self) -> None:
-        """Raise RefengineError for what is wrong with the query or the recording, before anything
-        is written.
+        """Raise RefengineError if the query or the recording cannot be evaluated. Nothing has been
+        written then.
         """
-        query, semantics = self.asked.query, self.asked.semantics
+        query, semantics = self.truth_query.query, self.truth_query.semantics
         if not streams.URL.match(self.path) and not os.path.exists(self.path):
             raise InvalidStream("no such file or folder", rule="IO-1", place=self.path)
         names = {spec.stream for spec in query.windows}
@@ -87,21 +91,26 @@ class Run:
         engine.plan(query, nothing, replace(semantics, horizon=End.NONE))
 
     def manifest(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return what two runs that write to one folder have in common."""
-        query, semantics = self.asked.query, self.asked.semantics
-        asked = {
+        """Return what must be the same when a run is resumed: what was asked, and by which version
+        of the project.
+        """
+        query, semantics = self.truth_query.query, self.truth_query.semantics
+        on_error = "stop"
+        if self.quarantine:
+            on_error = "quarantine"
+        what_was_asked = {
             "stream": self.path,
             "body": query.body.text,
             "windows": [_texts(spec) for spec in query.windows],
             "r2s": query.r2s and str(query.r2s),
             "registered": query.registered,
             "semantics": {name: show(value) for name, value in vars(semantics).items()},
-            "static": sorted(map(list, self.asked.static)),
-            "witnesses": list(self.asked.witnesses),
+            "static": sorted(map(list, self.truth_query.static)),
+            "witnesses": list(self.truth_query.witnesses),
             "parts": self.parts,
-            "on-error": "quarantine" if self.quarantine else "stop",
+            "on-error": on_error,
         }
-        return {"asked": asked, "versions": {"refengine": shard.code()}}
+        return {"asked": what_was_asked, "versions": {"refengine": shard.code()}}
 
 
 def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
@@ -119,7 +128,7 @@ def _check_recording(recording: Recording, variables: Sequence[str]) -> None:
 
 
 def _texts(spec: Window) -> dict[str, str | None]:
-    """Return the fields of a window as texts, those without a value as None."""
+    """Return the fields of a window as texts, or None for fields without a value."""
     fields: dict[str, str | None] = {}
     for name, value in vars(spec).items():
         fields[name] = None
@@ -129,8 +138,9 @@ def _texts(spec: Window) -> dict[str, str | None]:
 
 
 class Parts(Sequence[pyarrow.Table]):
-    """The files of so many parts of a run, each read when it is asked for: all together may be more
-    than the driver can hold. Raises RefengineError for a file that is not of the run.
+    """The reports of some parts of a run. Each file is read when its part is asked for, since all
+    of them together may be more than the driver can hold. Raises RefengineError for a file that is
+    not of this run.
     """
 
     def __init__(self, path: Path, numbers: Sequence[int], run: str) -> None:
@@ -149,9 +159,11 @@ class Parts(Sequence[pyarrow.Table]):
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth: of each part its reports (truth.REPORT) and their provenance; why the stream is
-    not cut, if it is not; how many lines were set aside, and files not read; and how the recording
-    compares, if there is one.
+    """The ground truth of a run.
+
+    `parts` has the reports of each part (truth.REPORT) and their provenance. `uncut` says why the
+    stream is not cut in time, if it is not. `quarantined` lines were set aside, and `unread` files
+    were of other kinds. `comparison` is that with the recording, if there is one.
     """
 
     triples: int
@@ -163,18 +175,18 @@ class Truth:
 
     @property
     def reports(self) -> int:
-        """How many reports there are."""
-        return sum(one.num_rows for one in self.parts.footers)
+        """The number of reports."""
+        return sum(footer.num_rows for footer in self.parts.footers)
 
     @property
     def provenance(self) -> list[str]:
-        """Who computed them, each named once."""
-        return sorted({one.metadata[PROVENANCE].decode() for one in self.parts.footers})
+        """What computed the reports, each evaluator named once."""
+        return sorted({footer.metadata[PROVENANCE].decode() for footer in self.parts.footers})
 
 
 @contextmanager
-def open_folder(path: Path, plan: Run, resume: bool) -> Iterator[set[int]]:
-    """Open the folder of a run; give the numbers of the parts that are done there. Raises
+def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]:
+    """Open the folder of a run, and give the numbers of the parts that are done. Raises
     RefengineError.
     """
     with folder.claim(path, plan.manifest(), resume):
@@ -188,25 +200,28 @@ def open_folder(path: Path, plan: Run, resume: bool) -> Iterator[set[int]]:
         }
         if done and not (path / CUTS).exists():
             raise RefengineError(
-                "parts, and no cuts: not the folder of a run; name another one",
+                "has parts but no cuts.json, so it is not the folder of a run; name another one",
                 rule="usage",
                 place=str(path),
             )
         yield done
 
 
-def run(
+def compute_truth(
     spark: SparkSession,
-    plan: Run,
+    plan: TruthPlan,
     path: Path,
     done: set[int],
     parallel: int,
     show_progress: Callable[[int, int], None],
 ) -> Truth:
-    """Do what is left to do, and write it; `show_progress` is called with how many parts are done,
-    of how many. What is written stays valid, whatever ends the run. Raises RefengineError.
+    """Compute and write the parts that are not `done`, and return the whole ground truth.
+
+    `show_progress` is called with the number of parts that are done and the number of all parts.
+    Each file is written at once, so that what is written stays valid if the run is interrupted.
+    Raises RefengineError.
     """
-    stream = streams.read(spark, plan.path)
+    stream = streams.open_stream(spark, plan.path)
     faults = _faults(stream, plan.quarantine)
     extent = stream.extent
     facts = {
@@ -228,7 +243,7 @@ def run(
     total = len(at) + 1
     todo = [number for number in range(total) if number not in done]
     show_progress(total - len(todo), total)
-    for number, table, provenance in truth.evaluate(plan.asked, stream, at, todo, parallel):
+    for number, table, provenance in truth.evaluate(plan.truth_query, stream, at, todo, parallel):
         metadata = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
         results.replace({_part(path, number): _bytes(table.replace_schema_metadata(metadata))})
         done.add(number)
@@ -237,42 +252,44 @@ def run(
     compared = None
     if plan.recording is not None:
         compared = comparison.compare_recording(
-            spark, plan.asked, parts, plan.recording, parallel, plan.missing
+            spark, plan.truth_query, parts, plan.recording, parallel, plan.missing
         )
         _write(path, plan, compared)
     return Truth(extent.triples, parts, uncut, len(faults), stream.unread, compared)
 
 
-def summary(found: Truth) -> Iterator[str]:
-    """Yield what was found, a line each."""
+def describe_truth(computed: Truth) -> Iterator[str]:
+    """Yield the lines that sum up a run: how much there was, who computed it, how the recording
+    compares.
+    """
     counts = (
-        counted(found.triples, "triple"),
-        counted(len(found.parts), "part"),
-        counted(found.reports, "report"),
+        count_text(computed.triples, "triple"),
+        count_text(len(computed.parts), "part"),
+        count_text(computed.reports, "report"),
     )
-    yield f"{', '.join(counts)}; by {'; or by '.join(found.provenance)}"
-    if found.uncut:
-        yield f"not cut in time: {found.uncut}"
-    if found.quarantined == 1:
-        yield f"1 line set aside that is no triple: {QUARANTINE}"
-    elif found.quarantined:
-        yield f"{found.quarantined} lines set aside that are no triples: {QUARANTINE}"
-    if found.unread:
-        yield f"{counted(found.unread, 'file')} of other kinds not read"
-    if found.comparison:
-        yield found.comparison.argument
+    yield f"{', '.join(counts)}; by {'; or by '.join(computed.provenance)}"
+    if computed.uncut:
+        yield f"the stream is not cut in time: {computed.uncut}"
+    if computed.quarantined == 1:
+        yield f"1 line is no triple and was set aside: {QUARANTINE}"
+    elif computed.quarantined:
+        yield f"{computed.quarantined} lines are no triples and were set aside: {QUARANTINE}"
+    if computed.unread:
+        yield f"not read: {count_text(computed.unread, 'file')} of other kinds"
+    if computed.comparison:
+        yield computed.comparison.argument
 
 
 def _faults(stream: Stream, quarantine: bool) -> list[dict[str, Any]]:
-    """Return the lines that are no triples, to be set aside. Raises InvalidStream for the first of
-    them, with the next as notes, if they are not.
+    """Return the lines that are no triples, if they are to be set aside. Otherwise raise
+    InvalidStream for the first of them, with the next ones as notes.
     """
     faults = stream.faults()
     if not faults or quarantine:
         return faults
     rule, _, reason = faults[0]["error"].partition(": ")
     error = InvalidStream(reason, rule=rule, place=_place(faults[0]))
-    for fault in faults[1:SHOWN]:
+    for fault in faults[1:SHOWN_FAULTS]:
         error.add_note(plain(f"{_place(fault)}: {fault['error']}"))
     if len(faults) > 1:
         error.add_note(f"{len(faults)} lines are no triples; --on-error=quarantine sets them aside")
@@ -284,13 +301,16 @@ def _place(fault: Mapping[str, Any]) -> str:
 
 
 def _cuts(
-    path: Path, plan: Run, extent: StreamExtent, facts: Mapping[str, Any], parallel: int
+    path: Path, plan: TruthPlan, extent: StreamExtent, facts: Mapping[str, Any], parallel: int
 ) -> tuple[list[int], str | None]:
     """Return where the stream is cut, and why it is not: where it was when the run began, of a
     stream of the same facts. Raises RefengineError if it is another stream.
     """
-    parts = plan.parts or -(-max(parallel, -(-extent.triples // SOME)) // parallel) * parallel
-    at, uncut = truth.cuts(plan.asked, extent, parts)
+    parts = (
+        plan.parts
+        or -(-max(parallel, -(-extent.triples // TRIPLES_OF_PART)) // parallel) * parallel
+    )
+    at, uncut = truth.cuts(plan.truth_query, extent, parts)
     if path.exists():
         return _cuts_before(path, facts), uncut
     results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})
@@ -298,9 +318,7 @@ def _cuts(
 
 
 def _cuts_before(path: Path, facts: Mapping[str, Any]) -> list[int]:
-    """Return the cuts of a file, which must be of a stream of the same facts. Raises
-    RefengineError.
-    """
+    """Return the cuts in a file. Raises RefengineError if it is of a stream with other facts."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         is_same = {name: before[name] for name in facts} == facts and all(
@@ -325,7 +343,7 @@ def _part(path: Path, number: int) -> Path:
 
 
 def _footer(path: Path, number: int, run: str) -> parquet.FileMetaData:
-    """Return the footer of a part, which must be that of this run. Raises RefengineError."""
+    """Return the footer of a part's file. Raises RefengineError if it is not of this run."""
     try:
         footer = parquet.read_metadata(path)
         metadata = footer.metadata or {}
@@ -346,8 +364,8 @@ def _bytes(table: pyarrow.Table) -> bytes:
     return file.getvalue()
 
 
-def _write(path: Path, plan: Run, compared: Comparison) -> None:
-    """Write the measures of a recording, and its result."""
+def _write(path: Path, plan: TruthPlan, compared: Comparison) -> None:
+    """Write the result of a recording and its measures."""
     integers = ("opens", "closes", "elements", "expected", "actual", "delay")
     schema = pyarrow.schema(
         [

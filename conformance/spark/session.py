@@ -1,5 +1,5 @@
-"""A session of Spark: what it needs is looked for before it is started, so that the message about
-what is missing is one line.
+"""Opening a session of Spark. What it needs is looked for first, so that the message about
+something that is missing is one line.
 
 Nothing but DataFrames is used, so that it may be of Spark Classic or of Spark Connect.
 """
@@ -27,20 +27,20 @@ from refengine.model.messages import display, plain
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JAVA = 17  # the oldest that Spark 4 runs on
+JAVA = 17  # the oldest version on which Spark 4 runs
 NEEDS_JAVA = f"Spark needs {JAVA} or newer"
 CONNECT_PORT = 15002
 RETRIES = 4  # how often a task is tried, in one process as on a cluster
-REACHED = 10  # seconds within which a master answers
-# halves the CPU of a minute's run: the rest would be compiled and never used
+TIMEOUT = 10  # seconds in which a master must answer
+# halves the CPU time of a run of a minute: more would be compiled than is used
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-UNPACKED = "environment"  # where executors have an archive
+UNPACKED = "environment"  # the folder into which executors unpack the archive
 MODES = frozenset({"SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"})
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
 
 
 class NoSpark(RefengineError):
-    """The error that there is no Spark here, or none answers."""
+    """The error that Spark is not installed, does not start or answer, or has given a job up."""
 
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(reason, rule="spark", place=place)
@@ -53,16 +53,16 @@ def open_session(
     light: bool = False,
     environment: Path | None = None,
 ) -> Iterator[SparkSession]:
-    """Open a session with a master, by default that of Spark's own configuration (spark-submit,
-    SPARK_REMOTE, or all cores of this machine); it ends with the context, and so does what it still
-    runs.
+    """Open a session of Spark. It ends with the context, and so do the jobs that still run.
 
-    What Spark logs goes to the end of a file, by default nowhere. `light`: Python does the work, so
-    that Java, if it is in one process, is to leave it the cores. `environment` is an archive with
-    the Python of executors, as venv-pack makes it. Raises NoSpark.
+    `master` is by default that of Spark's own configuration (spark-submit, SPARK_REMOTE, or all
+    cores of this machine). Spark's log is appended to the file `log`, or dropped without one. With
+    `light` Java leaves the cores to Python, which does the work, if all is on one machine.
+    `environment` is an archive with Python for the executors, as venv-pack makes it. Raises
+    NoSpark.
     """
     master = _or_environment(master)
-    is_remote = check(master)
+    is_remote = check_master(master)
     if environment is not None and not environment.is_file():
         raise NoSpark("no such archive", place=str(environment))
     from pyspark.errors import PySparkException
@@ -78,16 +78,17 @@ def open_session(
             spark.addArtifacts(f"{environment.absolute()}#{UNPACKED}", archive=True)
             spark.conf.set("spark.sql.execution.pyspark.python", f"{UNPACKED}/bin/python")
     except (PySparkException, OSError, RuntimeError) as error:
-        raise NoSpark(first_line(error), place=master or "") from None
+        raise NoSpark(first_line_of_error(error), place=master or "") from None
     except Exception as error:  # py4j and gRPC have bases of their own
-        raise NoSpark(f"{type(error).__name__}: {first_line(error)}", place=master or "") from None
+        raise NoSpark(
+            f"{type(error).__name__}: {first_line_of_error(error)}", place=master or ""
+        ) from None
     try:
         if interrupts:
             raise KeyboardInterrupt
         yield spark
     finally:
-        # what pyspark sets would make the next session one of Connect, too, in processes begun from
-        # here as well
+        # pyspark sets these; the next session, also in child processes, would use Connect, too
         if is_remote:
             for name in MODES - modes:
                 os.environ.pop(name, None)
@@ -97,7 +98,7 @@ def open_session(
 def _builder(
     master: str | None, is_remote: bool, light: bool, environment: Path | None
 ) -> SparkSession.Builder:
-    """Return what makes a session, of Connect or a classic one."""
+    """Return the builder of a session, of Connect or a classic one."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("conformance")
@@ -114,7 +115,7 @@ def _builder(
 
 
 def _stop(spark: SparkSession) -> None:
-    """End a session, and what it still runs."""
+    """End a session and the jobs that it still runs."""
     if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
         with suppress(Exception):
             spark.interruptAll()
@@ -123,8 +124,8 @@ def _stop(spark: SparkSession) -> None:
 
 @contextmanager
 def _delay_interrupts() -> Iterator[list[int]]:
-    """Let an interrupt wait, and put it into the list: one that comes while Java is started would
-    leave it behind.
+    """Delay interrupts until the context ends, and add them to the list that is given. One that
+    came while Java starts would leave Java behind.
     """
     interrupts: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -143,16 +144,16 @@ def _delay_interrupts() -> Iterator[list[int]]:
 
 
 def _or_environment(master: str | None) -> str | None:
-    """Return the master, or the server of Connect that the environment names."""
+    """Return the master, by default the server of Connect that the environment names."""
     server = os.environ.get("SPARK_REMOTE", "")
     if master is None and server.startswith("sc://"):
         return server
     return master
 
 
-def check(master: str | None) -> bool:
-    """Whether a master is one of Spark Connect. Raises NoSpark for what is no master, does not
-    answer, or has no Java or pyspark here.
+def check_master(master: str | None) -> bool:
+    """Whether a master is a server of Spark Connect. Raises NoSpark if it is malformed or does not
+    answer, or if pyspark, or the Java that it needs, is missing.
     """
     for name in ("pyspark", "pandas", "pyarrow"):
         if find_spec(name) is None:  # else it would be missed in the middle of a run
@@ -190,7 +191,7 @@ def _kind_and_hosts(master: str | None) -> tuple[str, list[tuple[str, int]]]:
 def _answers(host: str, port: int) -> bool:
     """Whether something takes a connection there."""
     try:
-        with socket.create_connection((host, port), timeout=REACHED):
+        with socket.create_connection((host, port), timeout=TIMEOUT):
             return True
     except (OSError, OverflowError, UnicodeError):
         return False
@@ -209,7 +210,7 @@ def _check_java() -> None:
             errors="replace",
         ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoSpark(f"Java does not run: {first_line(error)}", place=java) from None
+        raise NoSpark(f"Java does not run: {first_line_of_error(error)}", place=java) from None
     match = re.search(r'version "(?:1\.)?([0-9]+)', answer)
     if match is None:
         raise NoSpark(f"no Java: {display(answer[:200])}; {NEEDS_JAVA}", place=java)
@@ -230,8 +231,8 @@ def _find_java() -> str:
 
 
 def _config(master: str | None, light: bool = False) -> dict[str, str]:
-    """Return what is set for a classic session. On one machine workers run the driver's
-    interpreter, and a task whose worker is killed is tried again, as it is on a cluster.
+    """Return the configuration of a classic session. On one machine the workers run the driver's
+    interpreter, and a task whose worker is killed is tried again, as on a cluster.
     """
     config = {"ui.showConsoleProgress": "false"}
     if master is None:
@@ -251,7 +252,9 @@ def _config(master: str | None, light: bool = False) -> dict[str, str]:
 
 @contextmanager
 def _stderr_to(log: Path | None) -> Iterator[None]:
-    """Write standard error to the end of a file: Java, which is started meanwhile, keeps it."""
+    """Redirect standard error to the end of a file until the context ends. Java, which is started
+    meanwhile, keeps it.
+    """
     sys.stderr.flush()
     own = os.dup(2)
     file = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -264,6 +267,6 @@ def _stderr_to(log: Path | None) -> Iterator[None]:
         os.close(file)
 
 
-def first_line(error: BaseException) -> str:
-    """Return an error's first line, of bounded length."""
+def first_line_of_error(error: BaseException) -> str:
+    """Return the first line of an error's message, of bounded length."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:500]

@@ -1,8 +1,8 @@
-"""The suite's items, spread over the executors of Spark: each task makes its items anew, of the
-same words, and runs them as pytest does, with harnesses of its own that end with it.
+"""Running the suite's items on the executors of Spark.
 
-A shard is some items of one engine, and a job of Spark. The records of a shard's items come when it
-has ended, once, however often Spark had to try it.
+A shard is some items of one engine, and one job of Spark. Its task makes the items again from the
+same options and runs them as pytest does, with harnesses of its own. The records of its items come
+once, when it has ended, however often Spark had to try it.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ import conformance
 import refengine
 from conformance.harness.pool import Harnesses
 from conformance.spark import jobs, session
-from conformance.suite import Asked, Item
+from conformance.suite import Item, SuiteOptions
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
-LEAST = 16  # items of a shard, where there are enough: its engine is started for them
+LEAST = 16  # items of a shard, if there are enough: each shard has to start its engine
 CODE = (".py", ".toml", ".json", ".js", ".java")
 CLASSPATHS = "CONFORMANCE_CLASSPATH_"
 
-# what became of an item: its result as JSON, or the three parts of its key and an `error`
+# the result of an item as JSON; or `engine`, `suite` and `case` of the item and an `error`
 Record = dict[str, Any]
 
 
-def run(item: Item, harnesses: Harnesses) -> Record:
-    """Run an item; return its record, in which a RefengineError is an `error`."""
+def run_item(item: Item, harnesses: Harnesses) -> Record:
+    """Run an item, and return its record. A RefengineError becomes an `error` in it."""
     try:
         return item.run(harnesses).as_json()
     except RefengineError as error:
@@ -53,12 +54,12 @@ def run(item: Item, harnesses: Harnesses) -> Record:
 
 
 def key(record: Record) -> tuple[str, str, str]:
-    """Return the key of the item."""
+    """Return the key of a record's item."""
     return record["engine"], record["suite"], record["case"]
 
 
-def result(record: Record) -> Result:
-    """Return the item's result. Raises the RefengineError that it ended with."""
+def result_of(record: Record) -> Result:
+    """Return the result in a record. Raises the RefengineError with which the item ended."""
     if "error" in record:
         raise RefengineError(**record["error"])
     return from_json(record)
@@ -67,26 +68,26 @@ def result(record: Record) -> Result:
 # On the driver
 
 
-def spread(
-    spark: SparkSession, asked: Asked, items: Sequence[Item], parallel: int
+def run_shards(
+    spark: SparkSession, suite_options: SuiteOptions, items: Sequence[Item], parallel: int
 ) -> Generator[list[Record], None, None]:
-    """Yield the records of items, shard by shard as they end; `parallel` shards run at a time.
-    Raises NoSpark for a shard that Spark, or what an executor lacks, does not let run.
+    """Run items in shards, `parallel` at a time, and yield the records of each shard when it ends.
+    Raises NoSpark if Spark gives a shard up, or an executor cannot run it.
     """
     if not items:
         return
     paths = {name: value for name, value in os.environ.items() if name.startswith(CLASSPATHS)}
     common = {
-        "asked": asdict(asked),
-        "versions": versions(asked),
+        "asked": asdict(suite_options),
+        "versions": versions(suite_options),
         "folder": os.getcwd(),
         "classpaths": paths,
     }
     work = {}
-    for number, some in enumerate(cut(items, parallel)):
+    for number, some in enumerate(cut_into_shards(items, parallel)):
         text = json.dumps({**common, "keys": [item.key for item in some]})
         work[number] = partial(_job, spark, text)
-    for _, table in jobs.run(work, parallel):
+    for _, table in jobs.run_jobs(work, parallel):
         records = [json.loads(line) for line in table["record"].to_pylist()]
         for record in records:
             if "refused" in record:
@@ -95,34 +96,34 @@ def spread(
 
 
 @contextmanager
-def elsewhere(
-    asked: Asked, items: Sequence[Item], master: str | None
+def results_from_spark(
+    suite_options: SuiteOptions, items: Sequence[Item], master: str | None
 ) -> Iterator[Callable[[Item], Result]]:
-    """Give a function that waits for an item's result, which comes from executors. Raises NoSpark,
-    as the function does; that raises the RefengineError of an item, too.
+    """Run items on Spark, and give a function that waits for the result of one of them. It raises
+    the RefengineError with which the item ended. Both raise NoSpark.
     """
     runnable = [item for item in items if not item.missing]
     records: dict[tuple[str, str, str], Record] = {}
     if not runnable:
-        yield lambda item: result(records[item.key])
+        yield lambda item: result_of(records[item.key])
         return
     with (
         session.open_session(master, light=True) as spark,
-        closing(spread(spark, asked, runnable, jobs.slots(spark))) as shards,
+        closing(run_shards(spark, suite_options, runnable, jobs.slots(spark))) as shards,
     ):
 
         def wait(item: Item) -> Result:
             while item.key not in records:
                 records.update((key(record), record) for record in next(shards))
-            return result(records[item.key])
+            return result_of(records[item.key])
 
         yield wait
 
 
-def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
-    """Return shards, each of one engine: large ones first and ever smaller ones, so that all slots
-    end at about the same time, whatever an item takes (guided self-scheduling: Polychronopoulos and
-    Kuck 1987).
+def cut_into_shards(items: Iterable[Item], parallel: int) -> list[list[Item]]:
+    """Cut items into shards, each of one engine. Large shards come first and then smaller and
+    smaller ones, so that all slots end at about the same time even if items take different times.
+    Source: guided self-scheduling, Polychronopoulos and Kuck 1987.
     """
     rest = list(items)
     least = min(LEAST, -(-len(rest) // parallel))
@@ -135,13 +136,13 @@ def cut(items: Iterable[Item], parallel: int) -> list[list[Item]]:
     return shards
 
 
-def versions(asked: Asked) -> dict[str, str]:
-    """Return digests of what must be the same wherever items of one run are made: this project, and
-    the engines' files.
+def versions(suite_options: SuiteOptions) -> dict[str, str]:
+    """Return the digests of what must be the same on every machine of a run: the code of this
+    project, and the engines' files.
     """
     files = {
         name: hashlib.sha256(Path(name).read_bytes()).hexdigest()
-        for name in asked.engines
+        for name in suite_options.engines
         if name.endswith(".toml") and os.path.isfile(name)
     }
     return {"refengine": code(), **files}
@@ -149,7 +150,7 @@ def versions(asked: Asked) -> dict[str, str]:
 
 @cache
 def code() -> str:
-    """Return the digest of this project as it is here."""
+    """Return the digest of this project's code on this machine."""
     digest = hashlib.sha256()
     for root in (Path(refengine.__file__).parent, Path(conformance.__file__).parent):
         for folder, folders, names in os.walk(root):
@@ -171,7 +172,9 @@ def _job(spark: SparkSession, work: str) -> DataFrame:
 
 
 def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Yield a row of JSON an item; one with `refused` if the items cannot be asked there."""
+    """Run a shard on an executor, and yield its records as rows of JSON. If the items cannot be run
+    there, the only record says why under `refused`.
+    """
     import pyarrow
 
     for _ in rows:
@@ -187,37 +190,37 @@ def _task(work: str, rows: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.Re
 
 
 def _run_items(work: Mapping[str, Any]) -> list[Record]:
-    """Return the records of a shard's items. Raises RefengineError for items that are not those of
-    the driver.
+    """Run the items of a shard, and return their records. Raises RefengineError if they cannot be
+    made as on the driver.
     """
     with _as_on_the_driver(work["folder"], work["classpaths"]):
-        items = _items(Asked(**work["asked"]), work["versions"], list(map(tuple, work["keys"])))
+        options = SuiteOptions(**work["asked"])
+        keys = list(map(tuple, work["keys"]))
+        items = _items(options, work["versions"], keys)
         harnesses = Harnesses()
         try:
-            return [run(item, harnesses) for item in items]
+            return [run_item(item, harnesses) for item in items]
         finally:
             harnesses.stop()
 
 
 def _items(
-    asked: Asked, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
+    suite_options: SuiteOptions, expected: Mapping[str, str], keys: Sequence[tuple[str, ...]]
 ) -> list[Item]:
-    """Return the items of some keys. Raises RefengineError for another version than the expected
-    ones, and for items that are not there or lack something.
+    """Return the items with some keys. Raises RefengineError if the versions differ from the
+    expected ones, if an item does not exist here, or if its engine cannot be started.
     """
-    there: dict[tuple[str, ...], Item] = {item.key: item for item in asked.items()}
-    own = versions(asked)
+    there: dict[tuple[str, ...], Item] = {item.key: item for item in suite_options.items()}
+    own = versions(suite_options)
     others = [name for name, version in expected.items() if own.get(name) != version]
     if others:
         raise RefengineError(
-            f"another version of {', '.join(others)} than the driver's", rule="spark"
+            f"its version of {', '.join(others)} is not the driver's", rule="spark"
         )
     items = [there[key] for key in keys if key in there]
     if len(items) < len(keys):
-        raise RefengineError(
-            f"{len(keys) - len(items)} items are not there: other files than the driver's",
-            rule="spark",
-        )
+        lost = count_text(len(keys) - len(items), "item")
+        raise RefengineError(f"{lost} of the driver not found: the files differ", rule="spark")
     for item in items:
         if item.missing:
             raise RefengineError(item.missing, rule="spark")
@@ -226,8 +229,9 @@ def _items(
 
 @contextmanager
 def _as_on_the_driver(folder: str, classpaths: Mapping[str, str]) -> Iterator[None]:
-    """Read relative paths from the driver's folder, where that exists, with its classpaths. The
-    process is Python's worker, which runs one task at a time, and may run those of others after it.
+    """Work in the driver's folder, if it exists here, and with the driver's classpaths, until the
+    context ends. Both are restored, since this process may run tasks of others afterwards; it runs
+    one at a time.
     """
     before = dict(os.environ)
     with ExitStack() as undo:

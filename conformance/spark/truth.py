@@ -1,8 +1,8 @@
-"""Ground truth over Spark: a stream cut in time, and the reports of each part (ENG-7), each part's
-file written as soon as it is there.
+"""Ground truth over Spark: a stream is cut in time, and a job computes the reports of each part
+(ENG-7).
 
-The definition of what a part is, and from where its elements have to be given, is
-refengine.incremental.parts; here are jobs and files.
+What a part is, and from which instant its elements are needed, is defined in
+refengine.incremental.parts. This module makes the cuts, and runs the jobs.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from refengine.sparql.witnesses import WITNESSES
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# A report: the instants of its evaluation, its trigger and its stamp, the borders of its first
-# window (null: it has none), how many elements its windows hold, and its rows (bindings of SPARQL
-# 1.1 JSON). One row more says how the part came to its end: `done` with the provenance, `short`, or
-# `error`, and which.
+# A row is a report: the instants of its evaluation, its trigger and its stamp, the borders of its
+# first window (null if it has none), the number of elements in its windows, and its rows (bindings
+# of SPARQL 1.1 JSON). One last row says in `end` and `detail` how the part ended: `done` and the
+# provenance; `short` if its elements began too late; or `error` and the error.
 SCHEMA = (
     "evaluation long, trigger long, instant long, opens long, closes long, elements "
     "long, rows string, end string, detail string"
 )
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
-BATCH = 1_000  # reports that go to Spark at once
+BATCH = 1_000  # reports that are given to Spark at once
 REPORT = COLUMNS[:7]
-TRIED = 100  # instants for a cut
+TRIED = 100  # instants that are tried for each cut, at most
 
 
 @dataclass(frozen=True)
 class TruthQuery:
-    """What the truth is asked of: a query over one stream, under a complete semantics, confirmed by
-    some witnesses.
+    """A query over one stream whose ground truth is computed: with its complete semantics, its
+    static data, and the witnesses that confirm the answers.
     """
 
     query: Query
@@ -67,8 +67,8 @@ class TruthQuery:
     witnesses: tuple[str, ...] = tuple(WITNESSES)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what crosses a process border: not what is parsed of a body, but its text, which
-        is parsed again.
+        """Return what is pickled. The parsed body is not: its text is parsed again in the other
+        process.
         """
         return _parse_again, (
             self.query.body.text,
@@ -80,12 +80,12 @@ class TruthQuery:
 
     @property
     def name(self) -> str:
-        """The stream's name."""
+        """The name of the stream."""
         return self.query.windows[0].stream
 
     def answer(self, body: Any, dataset: Dataset) -> Relation:
-        """Return the definition's answer, which one of its witnesses confirms (R2R-5). Raises
-        Disputed.
+        """Return the definition's answer, which one of the witnesses confirms (R2R-5). Raises
+        Disputed if none does.
         """
         return r2r.confirmed_answer(body, dataset, self.witnesses)
 
@@ -94,107 +94,124 @@ def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
     return TruthQuery(replace(query, body=Body(text)), *rest)
 
 
-def cuts(asked: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
-    """Return where the stream is cut, and why it is not, if it is not. Within a slide, a cut is
-    where the part needs the fewest elements from before it.
+def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
+    """Return the instants at which a stream is cut into at most `count` parts, and why it is not
+    cut, if it is not. Of the instants within a slide, a cut is at the one whose part needs the
+    least time before it.
     """
-    if reason := parts.why_not_in_parts(asked.query, asked.semantics):
+    if reason := parts.why_not_in_parts(truth_query.query, truth_query.semantics):
         return [], reason
-    slide = max(window.slide(spec, asked.semantics.slide).step for spec in asked.query.windows)
+    slide = max(
+        window.slide(spec, truth_query.semantics.slide).step for spec in truth_query.query.windows
+    )
     chosen = set()
     for cut in extent.cuts(count):
         first = bisect_left(extent.instants, cut)
         last = bisect_left(extent.instants, cut + slide)
         places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
         instants = (extent.instants[place] for place in places)
-        chosen.add(min(instants, key=partial(_halo, asked, extent)))
+        chosen.add(min(instants, key=partial(_halo, truth_query, extent)))
     return sorted(chosen), None
 
 
-def _halo(asked: TruthQuery, extent: StreamExtent, at: int) -> int:
-    """Return for how long before a part its elements are needed, or so it seems."""
-    since = next(_halo_starts(asked, extent, at))
+def _halo(truth_query: TruthQuery, extent: StreamExtent, at: int) -> int:
+    """Return how long before a part that begins at `at` elements are likely to be needed."""
+    since = next(_halo_starts(truth_query, extent, at))
     if since is None:
         since = extent.first
     return at - since
 
 
 def evaluate(
-    asked: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
+    truth_query: TruthQuery, stream: Stream, at: Sequence[int], todo: Iterable[int], parallel: int
 ) -> Iterator[tuple[int, pyarrow.Table, str]]:
-    """Yield for each part to do its number, its reports (a row each, REPORT) and their provenance,
-    as they come. A part for which what is given begins too late is given more. Raises the
+    """Compute the parts in `todo`, `parallel` at a time. `at` are the instants of the cuts.
+
+    Yields the number of each part, its reports (a row each, REPORT) and their provenance, when it
+    ends. A part that ends `short` is run again with elements from an earlier instant. Raises the
     RefengineError of a part, and NoSpark.
     """
     borders = list(zip([None, *at], [*at, None], strict=True))
-    starts = {number: _halo_starts(asked, stream.extent, borders[number][0]) for number in todo}
-    left = {number: next(of_part) for number, of_part in starts.items()}
-    while left:
+    starts = {
+        number: _halo_starts(truth_query, stream.extent, borders[number][0]) for number in todo
+    }
+    todo_since = {number: next(of_part) for number, of_part in starts.items()}
+    while todo_since:
         work = {
-            number: _job(asked, stream, Part(*borders[number], since))
-            for number, since in left.items()
+            number: _job(truth_query, stream, Part(*borders[number], since))
+            for number, since in todo_since.items()
         }
-        left = {}
-        for number, table in jobs.run(work, parallel):
+        todo_since = {}
+        for number, table in jobs.run_jobs(work, parallel):
             end = table["end"][-1].as_py()
             detail = table["detail"][-1].as_py()
             if end == "short":
-                left[number] = next(starts[number])
+                todo_since[number] = next(starts[number])
             elif end == "error":
-                raise error_of(detail)
+                raise unpickle_error(detail)
             else:
                 yield number, table.select(REPORT).slice(0, table.num_rows - 1), detail
 
 
 def _halo_starts(
-    asked: TruthQuery, extent: StreamExtent, start: int | None
+    truth_query: TruthQuery, extent: StreamExtent, start: int | None
 ) -> Iterator[int | None]:
-    """Return instants from which a part's elements may have to be given, the likeliest first; None
-    is the beginning of the stream.
+    """Return instants from which the elements for a part that begins at `start` may be needed, the
+    likeliest first. None is the beginning of the stream.
     """
-    if start is None or parts.why_not_in_parts(asked.query, asked.semantics):
+    if start is None or parts.why_not_in_parts(truth_query.query, truth_query.semantics):
         return iter([None])
     return parts.halo_starts(
-        asked.query, asked.semantics, {asked.name: extent.first}, start, extent.instants
+        truth_query.query,
+        truth_query.semantics,
+        {truth_query.name: extent.first},
+        start,
+        extent.instants,
     )
 
 
-def _job(asked: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
-    """Return what makes the DataFrame of a part's reports."""
+def _job(truth_query: TruthQuery, stream: Stream, part: Part) -> Callable[[], DataFrame]:
+    """Return a function that makes the DataFrame of a part's reports."""
 
     def frame() -> DataFrame:
         rows, reader = stream.part(part.halo_start, part.stop)
-        return rows.mapInArrow(partial(_reports, asked, stream.extent.first, part, reader), SCHEMA)
+        return rows.mapInArrow(
+            partial(_reports, truth_query, stream.extent.first, part, reader), SCHEMA
+        )
 
     return frame
 
 
 def _reports(
-    asked: TruthQuery,
+    truth_query: TruthQuery,
     first: int,
     part: Part,
     reader: Reader,
     batches: Iterable[pyarrow.RecordBatch],
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the reports of a part, with SCHEMA's columns, in a worker."""
-    # elements live as long as the part: looking for what does not is a fifth of the time
+    """Compute the reports of a part in a worker, and yield them as batches of SCHEMA."""
+    # elements live as long as the part: with fewer collections of garbage it is a fifth faster
     gc.set_threshold(50_000, 20, 50)
     try:
-        streams = {asked.name: ElementStream(CanonicalElements(elements(reader(batches))))}
+        streams = {truth_query.name: ElementStream(CanonicalElements(elements(reader(batches))))}
         reports: Iterator[Report]
-        if parts.why_not_in_parts(asked.query, asked.semantics):
+        if parts.why_not_in_parts(truth_query.query, truth_query.semantics):
             reports = run = incremental.evaluate(
-                asked.query, streams, asked.semantics, static=asked.static, answer=asked.answer
+                truth_query.query,
+                streams,
+                truth_query.semantics,
+                static=truth_query.static,
+                answer=truth_query.answer,
             )
         else:
             reports, run = parts.reports_of_part(
-                asked.query,
+                truth_query.query,
                 streams,
-                asked.semantics,
-                {asked.name: first},
+                truth_query.semantics,
+                {truth_query.name: first},
                 part,
-                static=asked.static,
-                answer=asked.answer,
+                static=truth_query.static,
+                answer=truth_query.answer,
             )
         rows = map(_row, reports)
         while some := list(islice(rows, BATCH)):
@@ -203,15 +220,15 @@ def _reports(
     except HaloTooShort:
         end = "short", ""
     except RefengineError as error:
-        end = "error", text_of(error)
+        end = "error", pickle_error(error)
     except OverflowError:
         too_long = Unsupported("a report whose times need more than 64 bits", rule="MOD-1")
-        end = "error", text_of(too_long)
+        end = "error", pickle_error(too_long)
     yield batch(SCHEMA, [(*[None] * len(REPORT), *end)])
 
 
 def elements(rows: Iterable[Row]) -> Iterator[Element]:
-    """Yield the elements of sorted rows."""
+    """Yield the elements of sorted rows; the rows of an element have its time and number."""
     for number, ((time, _), some) in enumerate(groupby(rows, key=itemgetter(0, 1)), 1):
         yield Element(frozenset([triple for _, _, triple in some]), time, number)
 
@@ -234,13 +251,13 @@ def _row(report: Report) -> tuple[Any, ...]:
     )
 
 
-def text_of(error: RefengineError) -> str:
-    """Return an error as a text, which leaves a worker."""
+def pickle_error(error: RefengineError) -> str:
+    """Return an error as a text, in which it can leave a worker."""
     return pickle.dumps(error, 0).decode("latin-1")
 
 
-def error_of(text: str) -> RefengineError:
-    """Return the error of such a text."""
+def unpickle_error(text: str) -> RefengineError:
+    """Return the error in a text that `pickle_error` has written."""
     error = pickle.loads(text.encode("latin-1"))
     assert isinstance(error, RefengineError)
     return error

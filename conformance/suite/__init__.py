@@ -1,5 +1,5 @@
-"""The suite: what an engine is asked, one item a case of the corpus or a query of a benchmark, and
-what each becomes.
+"""The suite: the items of a run, and what becomes of each. An item puts one case of the corpus, or
+one query of a benchmark, to one engine.
 
 Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmarks`. Begin with
 `item`.
@@ -7,12 +7,12 @@ Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmark
 
 from conformance.suite.check import NonConformance as NonConformance
 from conformance.suite.check import check_engine as check_engine
-from conformance.suite.check import judged as judged
-from conformance.suite.check import unexpected as unexpected
-from conformance.suite.chosen import Chosen as Chosen
-from conformance.suite.item import Asked as Asked
+from conformance.suite.check import is_judged as is_judged
+from conformance.suite.check import why_unexpected as why_unexpected
+from conformance.suite.chosen import ItemSelection as ItemSelection
 from conformance.suite.item import Item as Item
+from conformance.suite.item import SuiteOptions as SuiteOptions
 from conformance.suite.item import items as items
-from conformance.suite.item import live as live
+from conformance.suite.item import live_items as live_items
 from conformance.suite.item import questions as questions
-from conformance.suite.item import recorded as recorded
+from conformance.suite.item import recorded_items as recorded_items

@@ -1,4 +1,4 @@
-"""The known deviations of an engine that explain a fail."""
+"""Explaining a fail or an error of an engine by its known deviations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from conformance.corpus import Case
-from conformance.corpus.rules import means
+from conformance.corpus.rules import rules_of_value
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from refengine.core.semantics import show
@@ -20,70 +20,83 @@ from refengine.oracle.trial import RecordedAnswer
 def explaining(
     tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
 ) -> tuple[Deviation, ...]:
-    """Return the known deviations that explain a fail: those that no field says and that this case
-    shows, or else a least set of the others, if they do.
+    """Return the known deviations that explain a fail, none if they do not. First come those that
+    list this case and have no fields; if there are none, a least set of those with which the oracle
+    passes the answers.
     """
     return _in_no_field(tested, case) or _least_set(tested, exchange)
 
 
 def crashing(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that make the engine break at this case."""
-    return tuple(one for one in tested.deviations if one.crashes and case.id in one.cases)
+    """Return the known deviations by which the engine crashes at a case."""
+    return tuple(
+        deviation
+        for deviation in tested.deviations
+        if deviation.crashes and case.id in deviation.cases
+    )
 
 
 def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that no field says and that this case shows."""
+    """Return the known deviations that list a case and about which the oracle cannot be told."""
     return tuple(
-        one
-        for one in tested.deviations
-        if not one.grants and not one.crashes and case.id in one.cases
+        deviation
+        for deviation in tested.deviations
+        if not deviation.is_known_to_oracle and not deviation.crashes and case.id in deviation.cases
     )
 
 
 def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
-    """Return a least set of the other known deviations that explains a fail, if they do: the last
-    is left out first, and again and again, since one may be needed for the sake of another. All are
-    in force all the time, so all of them together explain whatever some do.
+    """Return a least set of known deviations with which the oracle passes the answers, none if it
+    does not pass them with all.
+
+    The search starts with all of them, since all are in force at once. It drops one, the last
+    first, as long as the oracle still passes, and begins again after each, since one deviation may
+    have been needed only because of another.
     """
     explain = partial(_explain, tested, exchange, AnswerTable())
-    needed = [one for one in tested.deviations if one.grants]
+    needed = [deviation for deviation in tested.deviations if deviation.is_known_to_oracle]
     if not needed or not explain(needed):
         return ()
     while True:
-        rests = ([other for other in needed if other is not one] for one in reversed(needed))
-        rest = next((rest for rest in rests if explain(rest)), None)
-        if rest is None:
+        for deviation in reversed(needed):
+            rest = [other for other in needed if other is not deviation]
+            if explain(rest):
+                needed = rest
+                break
+        else:
             return tuple(needed)
-        needed = rest
 
 
 def _explain(
     tested: Engine, exchange: Exchange, answers: AnswerTable, deviations: Sequence[Deviation]
 ) -> bool:
-    """Whether the oracle passes an engine with these deviations. One in r2s is about what the query
-    states, too (R2S-6).
+    """Whether the oracle passes the answers under the engine's profile with these deviations. A
+    deviation in r2s also overrides the operator that the query states (R2S-6).
     """
     fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
     question = exchange.question
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
-    profile = tested.claim(question.query).but(**fields)
+    profile = tested.profile_for(question.query).but(**fields)
     recorded = RecordedAnswer.of(question, exchange.relations, **exchange.terms)
     try:
         judgement = judge_recorded_answer(recorded, profile, answers, EVERY_WITNESS)
-    # unsupported or disputed, or what the engine takes and its semantics, so changed, refuses
+    # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
         return False
     if judgement.is_right_but_for_windows:
-        return any(one.told == "window" for one in deviations)
+        return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
 
 
 def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
-    """Write what explains a fail: the fields and their rules, or else the rule that the case is
-    about.
+    """Write the known deviations that explain a fail, a line each: their fields and rules. If there
+    are none, write that, and the rule that the case is about.
     """
-    lines = [f"  known, and explains it: {_rules(case, one)}: {one.reason}" for one in deviations]
+    lines = [
+        f"  a known deviation explains it: {_rules(case, deviation)}: {deviation.reason}"
+        for deviation in deviations
+    ]
     if lines:
         return "\n".join(lines)
     return (
@@ -92,12 +105,12 @@ def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str
 
 
 def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
-    """Write the rules that a deviation is about."""
+    """Write the fields and the rules that a deviation is about."""
     if deviation.fields:
         return " ".join(
-            f"{name}={show(value)} ({', '.join(means(name, value))})"
+            f"{name}={show(value)} ({', '.join(rules_of_value(name, value))})"
             for name, value in deviation.fields.items()
         )
-    if deviation.told:
-        return "the windows that it tells (WIN-3)"
-    return f"{case.rule or case.id}, in no field"
+    if deviation.misstates:
+        return "the windows that it states (WIN-3)"
+    return f"{case.rule or case.id}, in no field of the semantics"

@@ -1,4 +1,4 @@
-"""A question to an engine, and what the engine answered to it."""
+"""Putting a question to an engine: the exchange of question and answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from refengine.oracle.trial import TermsOfJudgement
 
 
 class BenchmarkQuery(NamedTuple):
-    """What a benchmark's query is called, as a case is, and its table (QRY-1)."""
+    """A query of a benchmark, with id, rule and name as a case has them, and its table (QRY-1)."""
 
     id: str
     rule: str
@@ -29,10 +29,10 @@ class BenchmarkQuery(NamedTuple):
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question, and what an engine answered to it.
+    """A question, and the reports that an engine answered to it.
 
-    `text` is what the engine was asked. `window_closure` says which borders belong to the windows
-    that it states, and `missing` how many outputs may be missing at each end.
+    `text` is the query as it was sent to the engine. `window_closure` says which borders belong to
+    the windows that the engine states, and `missing` how many outputs may be missing at each end.
     """
 
     question: Question
@@ -43,13 +43,13 @@ class Exchange:
 
     @property
     def relations(self) -> list[Relation]:
-        """What is judged."""
+        """The relations that are judged, in order."""
         return [answer.relation for answer in self.answers]
 
     @property
     def terms(self) -> TermsOfJudgement:
-        """The terms on which it is judged: a live engine is seen from its beginning to its end, and
-        may state its windows.
+        """The terms on which the answers are judged: how many outputs may be missing, and the
+        windows that the engine states.
         """
         return {
             "missing": self.missing,
@@ -59,13 +59,13 @@ class Exchange:
 
 
 def question_of(case: Case) -> Question:
-    """Return the question of a case."""
+    """Return the question of a case: its query, streams and static data."""
     return Question(corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case))
 
 
 def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
-    """Ask an engine the question of a case. Raises what makes the case no question, and Declined
-    and Broken.
+    """Put the question of a case to an engine, and return the exchange. Raises RefengineError for a
+    case that is bad input, and Declined and Broken.
     """
     return ask_question(tested, harness, question_of(case), case.table["query"])
 
@@ -73,8 +73,10 @@ def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
 def ask_question(
     tested: Engine, harness: Harness, question: Question, table: Mapping[str, Any] | None
 ) -> Exchange:
-    """Ask an engine a question whose query was made of a table. Raises Declined and Broken."""
+    """Put a question to an engine, and return the exchange. `table` is the table from which the
+    query was made. Raises Unrenderable, Declined and Broken.
+    """
     text = tested.text(question.query, bool(question.static), table)
-    asked = EngineQuery(question.query, text, tested.dialect)
-    answers = play(harness, asked, question.streams, question.static, tested.heartbeat)
+    engine_query = EngineQuery(question.query, text, tested.dialect)
+    answers = play(harness, engine_query, question.streams, question.static, tested.heartbeat)
     return Exchange(question, answers, text, tested.window_closure, tested.unreported)

@@ -1,4 +1,4 @@
-"""What an engine that is told its semantics answers, beside a case's own expectations."""
+"""Holding an engine that is sent its semantics to the expectations of a case."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Block = Mapping[str, Any]  # one [[expect]] of a case
 
 
 def expects_reports(case: Case) -> bool:
-    """Whether a case says what a configurable engine answers."""
+    """Whether a case expects reports, and so says what a configurable engine must answer."""
     return bool(_blocks(case))
 
 
 def _blocks(case: Case) -> list[Block]:
-    """Return the expectations of reports, each of which has its semantics."""
+    """Return the blocks of a case that expect reports; each has its own semantics."""
     return [block for block in case.table.get("expect", []) if "max_reports" not in block]
 
 
 def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result:
-    """Ask an engine the question of a case under each semantics of its expectations, and hold the
-    answers against these.
+    """Put the question of a case to an engine once for each block of expectations, under its
+    semantics, and return the result: a pass if the answers to all are as expected.
     """
     blocks = _blocks(case)
     if not blocks:
@@ -46,10 +46,10 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     rests_on: dict[str, Any] | None = None
     for block in blocks:
         setting = question.under(corpus.semantics_of(block["semantics"]))
-        asked = EngineQuery(question.query, text, tested.dialect, setting.semantics)
-        answers = play(harness, asked, question.streams, question.static)
+        engine_query = EngineQuery(question.query, text, tested.dialect, setting.semantics)
+        answers = play(harness, engine_query, question.streams, question.static)
         differences = list(_differences(setting, block, answers))
-        # of the first that differs, or else of the first
+        # the evidence is that of the first block that differs, or else of the first block
         if rests_on is None or (differences and not lines):
             due = [_due_report(report, question.query) for report in block["reports"]]
             rests_on = evidence.evidence(question, answers, due, setting.semantics, text)
@@ -71,8 +71,8 @@ def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
 
 
 def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
-    """Return the instants of the elements with which reports may come, or None where elements may
-    wait for others (MOD-2).
+    """Return the instants of the elements with which reports may come. None if an element may wait
+    for late ones (MOD-2), so that this cannot be said.
     """
     if setting.semantics.disorder not in (Disorder.REJECT, 0):
         return None
@@ -81,7 +81,7 @@ def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
 
 
 def _differences(setting: Setting, block: Block, answers: list[EngineReport]) -> Iterator[str]:
-    """Yield in what the reports that an engine gave differ from those expected."""
+    """Yield a line for each way in which an engine's reports differ from the expected ones."""
     expected = block["reports"]
     mode = compare.Mode(block.get("mode", "value"))
     instants = _instants_of_reports(setting)
@@ -99,8 +99,9 @@ def _differences(setting: Setting, block: Block, answers: list[EngineReport]) ->
 def _differences_in_time(
     report: Mapping[str, Any], answer: EngineReport, instants: frozenset[int] | None
 ) -> Iterator[str]:
-    """Yield in what a report differs in what both say of its window, its instant and its trigger; a
-    trigger that is no element's instant is the horizon, which is told to no engine.
+    """Yield a line for each difference in window, instant and trigger, as far as both sides state
+    them. An expected trigger that is no element's instant is the horizon; engines are not sent it,
+    so the report must come with the end.
     """
     window = report.get("window")
     if window and answer.window is not None and list(answer.window) != window:
@@ -116,7 +117,7 @@ def _differences_in_time(
 
 
 def _coming(came: int | None) -> str:
-    """Write when a report came."""
+    """Write with which element a report came."""
     if came is None:
         return "at the end"
     return f"with the element at {came}"

@@ -1,5 +1,5 @@
-"""What an engine is held to: items, one a case of the corpus or a query of a benchmark, and what
-each becomes.
+"""The items of a run: each puts one case of the corpus, or one query of a benchmark, to one engine.
+Running an item gives a result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
 from conformance.suite import probe
-from conformance.suite.chosen import Chosen, classpaths_of, folder
+from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery
 from conformance.suite.expectations import expects_reports
 from conformance.verdict.outcomes import Judging
@@ -27,15 +27,17 @@ from refengine.core import profiles
 from refengine.core.question import Question
 from refengine.model.messages import display, nearest
 
-EMBEDDED = "embedded-"  # before the name of a query over the stream that is embedded here
-AS_EVER = Judging()
-ALL = Chosen()
+EMBEDDED = "embedded-"  # stands before the name of a query over the stream that is shipped here
+BY_DEFAULT = Judging()
+ALL = ItemSelection()
 
 
 @dataclass(frozen=True)
 class Item:
-    """One question to one engine. `shows` are the known deviations that it must show; `missing`,
-    why it cannot be asked.
+    """One question to one engine.
+
+    `run` asks it, and returns the result. `shows` has reason and link of each known deviation that
+    the result must show. `missing` says why the question cannot be asked, if it cannot.
     """
 
     engine: str
@@ -48,20 +50,23 @@ class Item:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """That of its result."""
+        """The key of its result: engine, suite and case."""
         return self.engine, self.suite, self.case
 
     @property
     def id(self) -> str:
-        """The name of the item: `rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
+        """The name of the item, such as `rsp-js-WIN-2-an-element-on-the-upper-border-…`."""
         return f"{self.engine}-{self.case}".replace("/", "-").replace(" ", "-")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a command line asks for, word by word, in values that JSON has: other processes,
-    elsewhere, make the same items of it. `command` is a harness's, with its dialect and its
-    semantics; `classpaths` are NAME=PATH; `missing` is a bound of ORA-3.
+class SuiteOptions:
+    """The options of the suite as they stand on a command line. All values are JSON's, so that
+    processes on other machines can make the same items of them.
+
+    `engines` are names or files. `command` is the command line of a harness, its dialect and its
+    semantics. `answers` and `csrbench` are folders. `classpaths` are of the form NAME=PATH.
+    `missing` is the bound of ORA-3. The rest is as in `ItemSelection`.
     """
 
     engines: Sequence[str] = ()
@@ -74,46 +79,48 @@ class Asked:
     missing: int | None = None
 
     def items(self) -> list[Item]:
-        """Return the items. Raises what `items` raises."""
+        """Return the items that these options select. Raises RefengineError."""
         more: tuple[Engine, ...] = ()
         if self.command is not None:
             more = (engine_file.command(*self.command),)
-        chosen = Chosen(
-            tuple(self.engines),
-            more,
-            folder(self.answers),
-            folder(self.csrbench),
-            self.smoke,
-            self.keep,
-            classpaths_of(self.classpaths, self.engines),
-            self.missing,
+        selection = ItemSelection(
+            names=tuple(self.engines),
+            more=more,
+            answers=folder(self.answers),
+            csrbench=folder(self.csrbench),
+            smoke=self.smoke,
+            keep=self.keep,
+            classpaths=classpaths_of(self.classpaths, self.engines),
+            missing=self.missing,
         )
-        return items(chosen)
+        return items(selection)
 
 
-def items(chosen: Chosen) -> list[Item]:
-    """Return the items that are wanted, by engine. Raises a RefengineError for what there is
-    not.
+def items(selection: ItemSelection) -> list[Item]:
+    """Return the items that a selection names, engine by engine. Raises RefengineError for an
+    engine, a case or a recording that does not exist.
     """
-    of_engines = [_items_of_name(name, chosen) for name in dict.fromkeys(chosen.names)]
-    of_engines += [live(engine, chosen) for engine in chosen.more]
-    counts = Counter(engine for some in of_engines for engine in {item.engine for item in some})
+    of_engines = [_items_of_name(name, selection) for name in dict.fromkeys(selection.names)]
+    of_engines += [live_items(engine, selection) for engine in selection.more]
+    counts = Counter(
+        engine for of_engine in of_engines for engine in {item.engine for item in of_engine}
+    )
     for engine, count in counts.items():
         if count > 1:
             raise InvalidEngine(
-                f"{count} engines have this name; name their files otherwise",
+                f"{count} engines have this name; rename one of their files",
                 rule="engine",
                 place=engine,
             )
-    return [item for some in of_engines for item in some]
+    return [item for of_engine in of_engines for item in of_engine]
 
 
-def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
-    """Return the items of an engine by its name: of its recordings, of the engine itself, or of one
-    of ours.
+def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
+    """Return the items of the engine with a name: those of its recordings, of the engine itself, or
+    of an engine of ours that is recorded here.
     """
-    if chosen.answers is not None:
-        return recorded(name, chosen.answers, chosen.judging)
+    if selection.answers is not None:
+        return recorded_items(name, selection.answers, selection.judging)
     own = [
         recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
     ]
@@ -121,32 +128,32 @@ def _items_of_name(name: str, chosen: Chosen) -> list[Item]:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
         if own:
-            return ours(own, chosen.judging)
+            return own_items(own, selection.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(
-                f"{name!r} is judged by its recordings: give --answers=DIR", rule="engine"
+                f"{name!r} has no harness: give its recordings with --answers=DIR", rule="engine"
             ) from error
         raise
-    if chosen.smoke:
-        return live(engine, chosen)
-    return live(engine, chosen) + ours(own, chosen.judging)
+    if selection.smoke:
+        return live_items(engine, selection)
+    return live_items(engine, selection) + own_items(own, selection.judging)
 
 
-def live(engine: Engine, chosen: Chosen = ALL) -> list[Item]:
-    """Return the items of an engine that is started."""
+def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
+    """Return the items of an engine that is started to answer them."""
     _check_deviations(engine)
-    engine = engine.on(chosen.classpaths.get(engine.name, ""))
-    engine = replace(engine, unreported=chosen.missing or 0)
+    engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
+    engine = replace(engine, unreported=selection.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
     return [
         replace(item, missing=engine.missing)
         for suite in engine.suites
-        for item in make[suite](engine, chosen)
+        for item in make[suite](engine, selection)
     ]
 
 
 def _check_deviations(engine: Engine) -> None:
-    """Raise InvalidEngine if a deviation is of a case that the engine is not asked."""
+    """Raise InvalidEngine if a known deviation names a case that the engine is not asked."""
     names = {
         "corpus": [case.id for case in questions()],
         "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
@@ -163,56 +170,64 @@ def _check_deviations(engine: Engine) -> None:
 
 
 def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
-    """Return the known deviations that an item must show."""
-    return tuple((one.reason, one.link) for one in engine.deviations if case in one.cases)
+    """Return reason and link of each known deviation that a case must show."""
+    return tuple(
+        (deviation.reason, deviation.link)
+        for deviation in engine.deviations
+        if case in deviation.cases
+    )
 
 
 @cache
 def questions() -> tuple[Case, ...]:
-    """Return the cases that ask something of an engine: those that expect reports, or judge an
+    """Return the cases that put a question to an engine: those that expect reports, or judge an
     output.
     """
     return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
 
 
-def _of_corpus(engine: Engine, chosen: Chosen) -> Iterator[Item]:
-    """Yield the items of the corpus."""
+def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each case of the corpus that can be put to an engine."""
     for case in questions():
         if engine.profile is None and not expects_reports(case):
             continue
-        if chosen.smoke and not case.table.get("smoke"):
+        if selection.smoke and not case.table.get("smoke"):
             continue
-        run = partial(_probe_case, engine, case)
+        run = partial(_run_case, engine, case)
         shows = _shown_deviations(engine, case.id)
         yield Item(engine.name, "corpus", case.id, run, case.rule, shows)
 
 
-def _probe_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
-    """Ask an engine a case."""
+def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
+    """Put a case to an engine, and return the result."""
     try:
-        return probe.result(engine, harnesses.of(engine), case)
+        return probe.probe_case(engine, harnesses.of(engine), case)
     except Broken as error:
         return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
 
 
-def _of_csrbench(engine: Engine, chosen: Chosen) -> Iterator[Item]:
-    """Yield the items of CSRBench's queries, over its own stream or the embedded one."""
-    source, prefix = chosen.csrbench, ""
+def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each of CSRBench's queries, over its own stream or the embedded one."""
+    source, prefix = selection.csrbench, ""
     if source is None:
         source, prefix = own_engines.embedded(), EMBEDDED
     csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        run = partial(_probe_csrbench, engine, name, query, source)
+        run = partial(_run_csrbench, engine, name, query, source)
         yield Item(engine.name, "csrbench", name, run, shows=_shown_deviations(engine, name))
 
 
-def _probe_csrbench(
+def _run_csrbench(
     engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
 ) -> Result:
-    """Ask an engine a query of CSRBench; its evidence has the resources that were used."""
-    asked = csrbench.query(query)
-    question = Question(asked, {asked.windows[0].stream: csrbench.stream(source)})
+    """Put a query of CSRBench to an engine, and return the result. The evidence has the resources
+    that the engine used.
+    """
+    benchmark_query = csrbench.query(query)
+    question = Question(
+        benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)}
+    )
     about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
     try:
         return _with_samples(harnesses.of(engine), engine, about, question)
@@ -223,44 +238,47 @@ def _probe_csrbench(
 def _with_samples(
     harness: Harness, engine: Engine, about: BenchmarkQuery, question: Question
 ) -> Result:
-    """Ask an engine a benchmark's query, and add the samples of resources to the evidence."""
+    """Put a benchmark's query to an engine, and add the samples of its resources to the
+    evidence.
+    """
     before = len(harness.samples)
-    result = probe.benchmark(engine, harness, about, question)
+    result = probe.probe_benchmark(engine, harness, about, question)
     if not result.evidence:
         return result
     samples = [sample._asdict() for sample in harness.samples[before:]]
     return replace(result, evidence={**result.evidence, "samples": samples})
 
 
-def recorded(name: str, answers: Path, judging: Judging = AS_EVER) -> list[Item]:
+def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> list[Item]:
     """Return the items of an engine's recordings in a folder: CSRBench's ENGINE-answer-N.json, or
     YABench's QR_ files.
 
-    A file that cannot be read costs its own item alone. Raises a RefengineError for a name without
-    a profile or recordings, and for CSRBench's stream, which all items need.
+    A recording that cannot be read makes its own item an error, and no other. Raises RefengineError
+    for a name without a profile or without recordings, and if CSRBench's stream, which all items
+    need, cannot be read.
     """
-    if runs := yabench.runs(name, answers):
+    if runs := yabench.recorded_runs(name, answers):
         profiles.profile(name)
         return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
-    cells = csrbench.cells(answers)
-    chosen = [cell for cell in cells if cell.engine == name]
-    if not chosen:
-        there = ", ".join(sorted({cell.engine for cell in cells}))
+    files = csrbench.answer_files(answers)
+    of_engine = [file for file in files if file.engine == name]
+    if not of_engine:
+        there = ", ".join(sorted({file.engine for file in files}))
         raise InvalidEngine(
             f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers)
         )
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(name, "csrbench", cell.case, _of_cell(answers, cell, judging))
-        for cell in chosen
-        if not cell.suffix
+        Item(name, "csrbench", file.case, _of_answer_file(answers, file, judging))
+        for file in of_engine
+        if not file.suffix
     ]
 
 
-def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> list[Item]:
-    """Return the items of our own engines over CSRBench's queries, recorded here, under the names
-    of their profiles or defects.
+def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAULT) -> list[Item]:
+    """Return the items of our own engines, which are recorded here over CSRBench's queries. They
+    have the names of their profiles or defects.
     """
     return [
         Item(recorder.name, "csrbench", name, _of_recorder(recorder, name, judging))
@@ -269,12 +287,14 @@ def ours(recorders: list[own_engines.Recorder], judging: Judging = AS_EVER) -> l
     ]
 
 
-def _of_run(run: yabench.Run, judging: Judging) -> Callable[[Harnesses], Result]:
+def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses], Result]:
     return lambda _: yabench.judge_run(run, judging)
 
 
-def _of_cell(folder: Path, cell: csrbench.Cell, judging: Judging) -> Callable[[Harnesses], Result]:
-    return lambda _: csrbench.judge_query(folder, cell.query, (cell,), judging)[0]
+def _of_answer_file(
+    folder: Path, file: csrbench.AnswerFile, judging: Judging
+) -> Callable[[Harnesses], Result]:
+    return lambda _: csrbench.judge_query(folder, file.query, (file,), judging)[0]
 
 
 def _of_recorder(

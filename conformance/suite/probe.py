@@ -1,7 +1,7 @@
-"""One question to one engine, and the result.
+"""Putting one question to one engine, and judging what it answers.
 
-It is judged by the oracle under what the engine sets out to do, or, of an engine that is told its
-semantics, by the case's own expectations.
+The oracle judges the answers under the semantics that the engine sets out to have. An engine that
+is sent its semantics is held to the case's own expectations instead.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from refengine.core.question import Question
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
 
 
-def result(tested: Engine, harness: Harness, case: Case) -> Result:
-    """Return the result of a case and an engine. Whatever the engine does, there is one; a case
-    that is bad input asks nothing.
+def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
+    """Put a case to an engine, and return the result. There is one whatever the engine does; a case
+    that is bad input is `unsupported`, since it asks nothing of an engine.
     """
 
     def ask() -> Result:
@@ -35,11 +35,11 @@ def result(tested: Engine, harness: Harness, case: Case) -> Result:
     return _settle(tested, case, ask)
 
 
-def benchmark(
+def probe_benchmark(
     tested: Engine, harness: Harness, query: BenchmarkQuery, question: Question
 ) -> Result:
-    """Return the result of a benchmark's query and an engine: its relations are judged, as a
-    recording has no more.
+    """Put a benchmark's query to an engine, and return the result. Only the relations are judged,
+    and not the windows that the engine states, since a recording has nothing else.
     """
 
     def ask() -> Result:
@@ -51,7 +51,7 @@ def benchmark(
 
 
 def _settle(tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Result]) -> Result:
-    """Return what becomes of a question, however it ends."""
+    """Return the result of asking a question, or the result for the error with which it ends."""
     try:
         return ask()
     except (Unsupported, Declined) as error:
@@ -71,7 +71,7 @@ def _settle(tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Resul
 def _without_verdict(
     tested: Engine, case: Case | BenchmarkQuery, outcome: Outcome, argument: str
 ) -> Result:
-    """Return the result of a question of which the oracle gave no verdict."""
+    """Return a result without evidence and known deviations."""
     suite = "corpus"
     if isinstance(case, BenchmarkQuery):
         suite = "csrbench"
@@ -80,22 +80,22 @@ def _without_verdict(
 
 def _reasons_and_links(deviations: tuple[Deviation, ...]) -> tuple[tuple[str, str], ...]:
     """Return the reasons and links of deviations."""
-    return tuple((one.reason, one.link) for one in deviations)
+    return tuple((deviation.reason, deviation.link) for deviation in deviations)
 
 
 def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange) -> Result:
-    """Judge an engine's answers under what it sets out to do; of a fail, name the known deviations
-    that explain it, if they do.
+    """Judge an engine's answers under the semantics that it sets out to have. The result of a fail
+    has the known deviations that explain it, if they do.
     """
     question = exchange.question
-    profile = tested.claim(question.query)
+    profile = tested.profile_for(question.query)
     try:
         verdict = outcomes.verdict(question, profile, exchange.relations, **exchange.terms)
     except InvalidStream as error:
         if error.rule != "MOD-2":
             raise
-        # An engine that sets out to refuse what is late has no answer to it; this one has.
-        argument = f"{error}; that element is to be refused, and was taken"
+        # The engine sets out to refuse late elements, and has answered one all the same.
+        argument = f"{error}; the engine must refuse that element, and has accepted it"
         verdict = _without_verdict(tested, case, Outcome.FAIL, argument)
 
     judgement = verdict.judgement

@@ -1,4 +1,4 @@
-"""From what an engine answered to a result: judgement, argument, evidence.
+"""Verdicts: an engine's answers become a result with an outcome, an argument and evidence.
 
 Imports refengine and `metrics`. Begin with `outcomes.verdict`, which makes a `results.Result`.
 """

@@ -1,4 +1,4 @@
-"""A report as an engine gave it, live or in a recording, and statements as text."""
+"""A report as an engine gave it, live or in a recording."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from refengine.model.elements import Dataset, Relation
 class EngineReport(NamedTuple):
     """One report of an engine.
 
-    `instant` is what the engine stamps it with, and `window` the borders of the window that it is
-    about, if the engine says so. `came` is the instant of the element that it came with, None if it
-    came with none.
+    `instant` is the engine's stamp, and `window` the borders of the window that the report is
+    about; both are None if the engine does not state them. `came` is the instant of the element
+    with which the report came, None if it came with none.
     """
 
     relation: Relation
@@ -22,5 +22,5 @@ class EngineReport(NamedTuple):
 
 
 def to_nquads(dataset: Dataset) -> str:
-    """Write triples as N-Triples and quads as N-Quads, a sorted line each."""
+    """Write a dataset in N-Triples, or N-Quads if it has named graphs, in sorted lines."""
     return "".join(f"{' '.join(statement)} .\n" for statement in sorted(dataset))

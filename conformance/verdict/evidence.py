@@ -1,5 +1,5 @@
-"""What a result rests on, as JSON: elements, the reports expected and those given. Pages and
-metrics are made of it alone.
+"""The evidence of a result, as JSON: what was asked, the elements, the reports that were expected
+and those that the engine gave. Pages and metrics are made of it alone.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from refengine.model.errors import Unsupported
 from refengine.oracle.judge import Judgement
 from refengine.rdf.recordings import relation_to_json
 
-# kept of each; what is beyond is left out, and `cut` says so
-TEXT, TRIPLES, ROWS, REPORTS = 4_000, 400, 2_000, 1_000
+# the most that evidence has of each; `cut` says whether something is left out
+TEXT = 4_000  # characters of the query
+TRIPLES = 400
+ROWS = 2_000
+REPORTS = 1_000
 
+UNCONFIRMED = (
+    r2r.defined_answer
+)  # the definition alone: the verdict has asked the witnesses already
 
-FAST = r2r.defined_answer  # the verdict has asked every witness
 # a report: its relation, window and instant
 DueReport = tuple[Relation, tuple[int, int] | None, int | None]
 
@@ -35,16 +40,22 @@ def evidence(
     semantics: Semantics | None,
     text: str = "",
 ) -> dict[str, Any]:
-    """Return what a result rests on: `query`, the text that was asked; `windows`, its kinds, sizes
-    and slides; `elements`: stream, `at`, `graph` (N-Triples), and `end` if it is no point; `actual`
-    and `expected`, the reports given and due, each with `rows` (SPARQL 1.1 JSON), `total`, and
-    `window` and `instant` where they are said; `semantics`, under which they are due. Benchmarks
-    add `metrics` (`measures`), and `samples` of the resources that a live engine used.
+    """Return the evidence of a result: a JSON object. Its keys are these.
+
+    - `query`: the text that the engine was asked; `windows`: their kinds, sizes and slides;
+    - `elements`: each with `stream`, `at`, `graph` (N-Triples), and `end` if it is no point;
+      `elements_total`: how many there are;
+    - `actual` and `expected`: the reports of the engine and those that are due, each with `rows`
+      (SPARQL 1.1 JSON), `total`, and `window` and `instant` if they are known;
+    - `semantics`: that under which the reports are due;
+    - `cut`: whether elements, reports or rows are left out.
+
+    Benchmarks add `metrics` (see `measures`), and `samples` of the resources of a live engine.
     """
     query, streams = question.query, question.streams
     names = dict.fromkeys(window.stream for window in query.windows)
-    given = [(answer.relation, answer.window, answer.instant) for answer in answers]
-    found: dict[str, Any] = {
+    actual = [(answer.relation, answer.window, answer.instant) for answer in answers]
+    table: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
         "windows": [
             {"stream": w.stream, "kind": str(w.kind), "size": w.size, "slide": w.slide}
@@ -52,15 +63,15 @@ def evidence(
         ],
         "elements": list(_elements(names, streams)),
         "elements_total": sum(len(streams[name]) for name in names),
-        "actual": list(_first_reports(given)),
+        "actual": list(_first_reports(actual)),
     }
-    cut = len(found["elements"]) < found["elements_total"] or _is_cut(found["actual"], len(answers))
+    cut = len(table["elements"]) < table["elements_total"] or _is_cut(table["actual"], len(answers))
     if expected is not None:
-        found["expected"] = list(_first_reports(expected))
-        cut = cut or _is_cut(found["expected"], len(expected))
+        table["expected"] = list(_first_reports(expected))
+        cut = cut or _is_cut(table["expected"], len(expected))
     if semantics is not None:
-        found["semantics"] = {name: _value(value) for name, value in vars(semantics).items()}
-    return {**found, "cut": cut}
+        table["semantics"] = {name: _value(value) for name, value in vars(semantics).items()}
+    return {**table, "cut": cut}
 
 
 def of_verdict(
@@ -69,26 +80,29 @@ def of_verdict(
     judgement: Judgement | None,
     text: str = "",
 ) -> dict[str, Any]:
-    """Return the evidence of a verdict: what is due is what the assignment that wins, or is
-    nearest, reports. `before` of these were not recorded, if any; `diverges` is the place among
-    those given where a failed assignment goes no further.
+    """Return the evidence of a verdict. The reports that are due are those of the assignment that
+    passes, or of the one that comes nearest.
+
+    It adds `before`, how many of these reports were not recorded before the first relation, if any,
+    and for a fail `diverges`, the index of the engine's report at which the nearest assignment
+    diverges.
     """
     if judgement is None or judgement.trial is None:
         return evidence(question, answers, None, None, text)
     due = [(report.relation, report.window, report.evaluation) for report in _due(judgement)]
-    found = evidence(question, answers, due, judgement.trial.semantics, text)
+    table = evidence(question, answers, due, judgement.trial.semantics, text)
     if judgement.trial.divergence is not None:
-        found["diverges"] = judgement.trial.divergence.index
+        table["diverges"] = judgement.trial.divergence.index
     if before := _before(judgement):
-        found["before"] = before
-    return found
+        table["before"] = before
+    return table
 
 
 def _due(judgement: Judgement) -> tuple[engine.Report, ...]:
-    """Return the reports that a verdict rests on, one more than are kept.
+    """Return the reports that are due by a verdict, at most one more than evidence has.
 
-    Of a pass those that it explains the recording with. Of a fail all, not only those that were
-    needed to say how far it is from the recording.
+    For a pass they are the reports with which the verdict explains the recording. For a fail they
+    are all reports of the nearest assignment.
     """
     if judgement.passed and judgement.alignment is not None:
         return judgement.alignment.reports[: REPORTS + 1]
@@ -96,7 +110,7 @@ def _due(judgement: Judgement) -> tuple[engine.Report, ...]:
 
 
 def _before(judgement: Judgement) -> int:
-    """Return how many reports come before the recording's first relation."""
+    """Return how many reports were due before the recording's first relation."""
     if judgement.alignment is not None:
         return judgement.alignment.before
     if judgement.trial is None or judgement.trial.accepting_state is None:
@@ -107,19 +121,19 @@ def _before(judgement: Judgement) -> int:
 def of_benchmark(
     question: Question, answers: Sequence[EngineReport], judgement: Judgement | None
 ) -> dict[str, Any]:
-    """Return the evidence of a verdict on a benchmark's query, with its measures."""
-    found = of_verdict(question, answers, judgement)
+    """Return the evidence of a verdict on a benchmark's query, with YABench's measures."""
+    table = of_verdict(question, answers, judgement)
     metrics = measures(answers, judgement)
     if metrics is not None:
-        found["metrics"] = metrics
-    return found
+        table["metrics"] = metrics
+    return table
 
 
 def measures(
     answers: Sequence[EngineReport], judgement: Judgement | None
 ) -> list[dict[str, Any]] | None:
-    """Return YABench's measures, an entry a window (metrics/run.py); None for what YABench has no
-    measure for, and for outputs so long that they are not kept.
+    """Return YABench's measures, an entry for each window (metrics/run.py). None if YABench has no
+    measure for such a query, or the outputs are longer than evidence has them.
     """
     if judgement is None or judgement.trial is None:
         return None
@@ -132,20 +146,22 @@ def measures(
     output = EngineOutput(
         [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
     )
-    beside = reports[_before(judgement) : stop]
+    recorded_reports = reports[_before(judgement) : stop]
     try:
-        return of_run(judgement.setting, beside, output, answer=FAST, is_incremental=True)
+        return of_run(
+            judgement.setting, recorded_reports, output, answer=UNCONFIRMED, is_incremental=True
+        )
     except Unsupported:
         return None
 
 
 def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[dict[str, Any]]:
-    """Yield the first elements of some streams, as many as are kept."""
-    left = TRIPLES
+    """Yield the first elements of some streams, as many as there is room for."""
+    room = TRIPLES
     for name in names:
         for element in streams[name]:
-            left -= 1 + len(element.graph)
-            if left < 0:
+            room -= 1 + len(element.graph)
+            if room < 0:
                 return
             entry: dict[str, Any] = {
                 "stream": name,
@@ -165,11 +181,11 @@ def _value(value: Any) -> Any:
 
 
 def _first_reports(reports: Iterable[DueReport]) -> Iterator[dict[str, Any]]:
-    """Yield the first reports with their first rows, as many as are kept."""
-    left = ROWS
+    """Yield the first reports with their first rows, as many as there is room for."""
+    room = ROWS
     for relation, window, instant in islice(reports, REPORTS):
-        rows = relation_to_json(relation)["results"]["bindings"][: max(0, left)]
-        left -= len(rows)
+        rows = relation_to_json(relation)["results"]["bindings"][: max(0, room)]
+        room -= len(rows)
         entry: dict[str, Any] = {"rows": rows, "total": relation.rows.total()}
         if window is not None:
             entry["window"] = list(window)
@@ -179,5 +195,5 @@ def _first_reports(reports: Iterable[DueReport]) -> Iterator[dict[str, Any]]:
 
 
 def _is_cut(reports: list[dict[str, Any]], total: int) -> bool:
-    """Whether fewer reports are kept than there are, or fewer rows of one."""
+    """Whether some of `total` reports, or some rows of a report, are left out."""
     return len(reports) < total or any(len(report["rows"]) < report["total"] for report in reports)

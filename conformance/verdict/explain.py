@@ -1,4 +1,4 @@
-"""Arguments: a judgement as text that fits one screen."""
+"""Arguments: the text, one screen at most, that says why a judgement is what it is."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from conformance.verdict.wording import (
     Shortener,
     bag_text,
     first_rows,
+    printable_line,
     row_text,
-    safe_line,
     shortener,
 )
-from conformance.verdict.wording import bordered as bordered
-from conformance.verdict.wording import counted as counted
+from conformance.verdict.wording import count_text as count_text
+from conformance.verdict.wording import window_text as window_text
 from refengine.core.profiles import brief
 from refengine.core.query import Body, Query
 from refengine.core.r2r import Testimony
@@ -31,11 +31,11 @@ from refengine.oracle.explanations import Explanations
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
 
-ELEMENTS = 8  # shown of a content
+ELEMENTS = 8  # of a content, the most that are written
 
 
 def explain_pass(profile: Profile, judgement: Judgement) -> str:
-    """Write the assignment that makes the recording correct."""
+    """Write the argument of a pass: the assignment under which the recording is right."""
     trial = judgement.trial
     assert trial is not None and trial.accepting_state is not None  # it passes
     state = trial.accepting_state
@@ -54,8 +54,11 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
 def explain_fail(
     profile: Profile, judgement: Judgement, far: UnreachableRow | None, near: Explanations
 ) -> str:
-    """Write the first divergence of the nearest assignment, rows at the edges of windows, and what
-    would explain the output.
+    """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
+    edges of windows, and what would explain the output.
+
+    `far` is a row that no semantics can give, if there is one, and `near` the changes of the
+    semantics under which the recording would pass.
     """
     query, trial = judgement.recorded.query, judgement.trial
     shorten = shortener(query)
@@ -67,7 +70,7 @@ def explain_fail(
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
     lines += border_lines(trial, near, shorten)
-    lines += [safe_line(f"  {reading}") for reading in near.readings]
+    lines += [printable_line(f"  {reading}") for reading in near.readings]
     if far is not None:
         lines.append(far_line(query, far, shorten))
     elif near.changes or not near.readings:
@@ -77,8 +80,8 @@ def explain_fail(
 
 
 def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
-    """Write the windows that an engine states for answers that are right, where they are others
-    (ORA-11).
+    """Write the argument of a fail by windows alone: the answers are right, but the engine states
+    other windows for them (ORA-11).
     """
     lines = [
         f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
@@ -88,7 +91,7 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     trial = judgement.trial
     assert trial is not None  # its answers are right
     if not lines:
-        lines = ["WIN-3: no assignment gives these answers for the windows that the engine tells"]
+        lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
     if len(judgement.wrong_windows) > ROWS:
         lines.append(f"  … and {len(judgement.wrong_windows) - ROWS} more windows")
     lines.append(
@@ -100,13 +103,13 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
 
 
 def _extent(judgement: Judgement) -> list[str]:
-    """Write how many reports of the nearest assignment come before the recording and after it,
-    where there are any.
+    """Write how many reports of the nearest assignment come before the recording and after it; no
+    line if there are none.
     """
     alignment = judgement.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
-    before = counted(alignment.before, "output")
+    before = count_text(alignment.before, "output")
     return [
         f"  beside it: {before} not recorded before the first relation, {alignment.after} "
         "after the last"
@@ -114,18 +117,20 @@ def _extent(judgement: Judgement) -> list[str]:
 
 
 def disputed(query: Query, error: Disputed) -> str:
-    """Write the definition's answer and the witnesses', none of which confirms it."""
+    """Write the argument of a dispute: the definition's answer and those of the witnesses, none of
+    which confirms it.
+    """
     shorten = shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
-        lines.append(f"  {name}: {counted(relation.rows.total(), 'row')}")
+        lines.append(f"  {name}: {count_text(relation.rows.total(), 'row')}")
         own = _only_here(name, error.answers)
         lines += [f"    only here: {row_text(line, shorten)}" for line in first_rows(own)]
     return "\n".join(lines)
 
 
 def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
-    """Return the rows of one answer that the first other one has not."""
+    """Return the rows of one answer that the first of the other answers does not have."""
     rows = answers[name].rows
     for other, relation in answers.items():
         if other != name:
@@ -134,7 +139,9 @@ def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
 
 
 def _origin(trial: Trial) -> str:
-    """Write the class of t0 that the trial's value stands for, if it is more than that value."""
+    """Write the class of values of t0 for which the trial's value stands; nothing if the class has
+    this value alone.
+    """
     lo, hi = trial.t0_class.lo, trial.t0_class.hi
     if lo == hi:
         return ""
@@ -142,7 +149,9 @@ def _origin(trial: Trial) -> str:
 
 
 def _terms_of_judgement(judgement: Judgement) -> str:
-    """Write how answers were compared, how many assignments were tried, and who confirms."""
+    """Write how answers were compared, how many assignments were tried, and which witnesses
+    confirm the answers.
+    """
     mode = "term mode"
     if judgement.mode == compare.Mode.VALUE:
         tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
@@ -151,7 +160,7 @@ def _terms_of_judgement(judgement: Judgement) -> str:
     witnesses = "no witness was asked"
     if judgement.standing.confirming:
         witnesses = f"confirmed by {' and '.join(judgement.standing.confirming)}"
-    tried = f"{counted(judgement.tried, 'assignment')} tried"
+    tried = f"{count_text(judgement.tried, 'assignment')} tried"
     if judgement.trial is not None:
         tried += f" by {judgement.trial.computed_by}"
     if judgement.t0 is not None:
@@ -159,19 +168,19 @@ def _terms_of_judgement(judgement: Judgement) -> str:
     bound = f"at most {judgement.missing} not recorded"
     lines = [f"  judged by {mode}, {bound}; {tried}; {witnesses}"]
     lines += [
-        f"  {safe_line(_difference(name, testimony))}"
+        f"  {printable_line(_difference(name, testimony))}"
         for name, testimony in sorted(judgement.standing.others.items())
     ]
     return "\n".join(lines)
 
 
 def _difference(name: str, testimony: Testimony) -> str:
-    """Write how a witness differs from the definition, in the first answer where it does, or why it
-    has no say.
+    """Write the first rows in which a witness differs from the definition, or why the witness has
+    no say.
     """
     answer = testimony.others[name]
     if isinstance(answer, str):
-        rows = counted(testimony.relation.rows.total(), "row")
+        rows = count_text(testimony.relation.rows.total(), "row")
         return f"{name} has no say on an answer of {rows}: {answer}"
     only_ours, only_theirs = compare.difference(testimony.relation.rows, answer.rows)
     parts = [f"only by definition {row_text(line, str)}" for line in first_rows(only_ours)[:1]]
@@ -182,7 +191,9 @@ def _difference(name: str, testimony: Testimony) -> str:
 def _first_divergence(
     judgement: Judgement, trial: Trial, where: Divergence, shorten: Shortener
 ) -> list[str]:
-    """Write where the recording parts from the assignment, and the elements of the window there."""
+    """Write where the recording first diverges from the assignment, and the elements of the window
+    there.
+    """
     count = len(judgement.recorded.relations)
     place = f"after the last of {count} relations"
     if where.index < count:
@@ -195,7 +206,7 @@ def _first_divergence(
 
     window = ""
     if where.window is not None:
-        window = f"window {bordered(where.window, trial.semantics)} "
+        window = f"window {window_text(where.window, trial.semantics)} "
     query = judgement.recorded.query
     lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
     if where.reason in (LOST, LATE):
@@ -207,8 +218,8 @@ def _first_divergence(
 
 
 def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mode) -> list[str]:
-    """Write what was expected, what was recorded (None: nothing more), and the rows in which they
-    differ, a line each.
+    """Write an expected and a recorded answer, and the rows in which they differ, a line each.
+    `actual` is None if nothing more was recorded.
     """
     shorten = shortener(query)
     recorded = "nothing more"
@@ -226,18 +237,20 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
 def _content(
     query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Shortener
 ) -> list[str]:
-    """Write the elements in the window: all if few, else those that the differing rows rest on."""
+    """Write the elements in the window: all if they are few, else those on which the first
+    differing row rests.
+    """
     if not content:
         return ["    no element is in the window"]
     first, last = content[0].app, content[-1].app
-    heading = f"    {counted(len(content), 'element')} in the window, from {first} to {last}"
-    shown = content
+    heading = f"    {count_text(len(content), 'element')} in the window, from {first} to {last}"
+    listed = content
     if len(content) > ELEMENTS:
         support = _support(query.body, content, set(rows))
-        shown = [element for element in content if element.graph & support]
-        if shown:
+        listed = [element for element in content if element.graph & support]
+        if listed:
             heading += "; of these the first differing row rests on"
-    return [heading, *(_element(element, shorten) for element in shown[:ELEMENTS])]
+    return [heading, *(_element(element, shorten) for element in listed[:ELEMENTS])]
 
 
 def _element(element: Element, shorten: Shortener) -> str:
@@ -250,7 +263,9 @@ def _element(element: Element, shorten: Shortener) -> str:
 
 
 def _support(body: Body, content: Iterable[Element], rows: set[Row]) -> frozenset[Triple]:
-    """Return the triples that one of some rows rests on; none where that has no single answer."""
+    """Return the triples on which the first of some rows rests. None are returned if the body does
+    not say it in one way.
+    """
     if not rows or derivations.pattern(body) is None:
         return frozenset()
     graph: frozenset[Triple] = frozenset().union(*(element.graph for element in content))

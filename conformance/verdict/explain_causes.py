@@ -1,5 +1,5 @@
-"""Arguments: what would explain a fail. Rows at the edges of windows, a row out of reach, changes
-of the semantics.
+"""The part of an argument that says what would explain a fail: rows at the edges of windows, a row
+that no semantics can give, changes of the semantics.
 """
 
 from __future__ import annotations
@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from conformance.verdict.wording import ROWS, Shortener, bordered, row_text
+from conformance.verdict.wording import ROWS, Shortener, row_text, window_text
 from refengine.core.query import Query
-from refengine.core.semantics import show
+from refengine.core.semantics import Semantics, show
 from refengine.oracle.comparison import BorderRow, Fate
 from refengine.oracle.divergence import UnreachableRow
 from refengine.oracle.explanations import FIELDS_TRIED, Explanations, FieldChange
@@ -19,23 +19,16 @@ CHANGES = 6  # shown of those that explain a fail
 
 
 def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[str]:
-    """Write the rows at the edges of windows that are not in place, and beside them those on
-    borders that are.
+    """Write the rows at the edges of windows that are not in place. If some are on a border, write
+    also those on borders that are in place.
     """
     assert trial.divergence is not None  # it fails
     rows = trial.divergence.borders
     moved = [row for row in rows if row.fate is not Fate.PLACE]
     if not moved:
         return []
+    lines = _moved_rows(moved, trial.semantics, shorten)
     on_borders = [row for row in moved if row.on_border]
-    where = "at the edge of a window"
-    if len(on_borders) == len(moved):
-        where = "on a window border"
-    lines = [f"  rows completed by an element {where}:"]
-    for row in moved[:ROWS]:
-        window = bordered(row.window, trial.semantics)
-        lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
-    lines += _more("not in place", moved)
     if on_borders:
         in_place = [row for row in rows if row.fate is Fate.PLACE]
         lines += [f"    {_border_row(row, shorten)}" for row in in_place[:ROWS]]
@@ -44,10 +37,22 @@ def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[s
     return lines
 
 
+def _moved_rows(moved: Sequence[BorderRow], semantics: Semantics, shorten: Shortener) -> list[str]:
+    """Write the first rows that are not in place, with the windows to which they belong."""
+    where = "at the edge of a window"
+    if all(row.on_border for row in moved):
+        where = "on a window border"
+    lines = [f"  rows completed by an element {where}:"]
+    for row in moved[:ROWS]:
+        window = window_text(row.window, semantics)
+        lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
+    return [*lines, *_more("not in place", moved)]
+
+
 def _no_closure(
     moved: Sequence[BorderRow], in_place: Sequence[BorderRow], near: Explanations
 ) -> Iterator[str]:
-    """Write that no closure explains rows that moved over a border, if none does."""
+    """Yield the line that no closure explains the rows that moved over a border, if none does."""
     if _names_closure(near):
         return
     contrast = ""
@@ -57,9 +62,10 @@ def _no_closure(
 
 
 def _names_closure(near: Explanations) -> bool:
-    """Whether a change of the closure explains the fail, or is out of reach."""
-    paired = [change for pair in near.pairs for change in pair]
-    return any(change.field == "closure" for change in (*near.changes, *near.untried, *paired))
+    """Whether a change of the closure explains the fail, or could not be tried."""
+    in_pairs = [change for pair in near.pairs for change in pair]
+    changes = [*near.changes, *near.untried, *in_pairs]
+    return any(change.field == "closure" for change in changes)
 
 
 def _border_row(row: BorderRow, shorten: Shortener) -> str:
@@ -68,7 +74,7 @@ def _border_row(row: BorderRow, shorten: Shortener) -> str:
 
 
 def _more(label: str, rows: Sequence[BorderRow]) -> Iterator[str]:
-    """Write how many rows there are beside those that are shown, and where."""
+    """Yield the line that says how many rows are not shown, and at which instants."""
     if len(rows) > ROWS:
         yield f"    {label}: … {len(rows) - ROWS} more, at {_instants(rows[ROWS:])}"
 
@@ -120,8 +126,9 @@ def change_line(near: Explanations) -> str:
     if near.is_complete:
         pairs = "nor a pair of changes"
     return (
-        f"  no single change of {', '.join(FIELDS_TRIED[:-1])} or {FIELDS_TRIED[-1]} explains it, "
-        f"nor another profile, {pairs}{tail}"
+        f"  no single change of {', '.join(FIELDS_TRIED[:-1])} or {FIELDS_TRIED[-1]} "
+        f"explains it, nor "
+        f"another profile, {pairs}{tail}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Verdicts: the oracle's facts as a result, with an outcome and an argument."""
+"""Verdicts: from what the oracle finds to a result with an outcome and an argument."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from refengine.oracle.trial import RecordedAnswer, TermsOfJudgement
 
 @dataclass(frozen=True)
 class Judging:
-    """How recordings are judged.
+    """The terms on which recordings are judged.
 
-    `witnesses` are asked, `missing` outputs may be missing at each end (None: as many as the
-    benchmark allows), and `keep` says whether a result has what it rests on.
+    `witnesses` are those that are asked. `missing` outputs may be missing at each end (None: as
+    many as the benchmark allows). With `keep` a result has its evidence.
     """
 
     witnesses: tuple[str, ...] = EVERY_WITNESS
@@ -33,7 +33,7 @@ class Judging:
 
     @property
     def bound(self) -> int:
-        """How many outputs of a recording may be missing at each end (ORA-3)."""
+        """The number of outputs of a recording that may be missing at each end (ORA-3)."""
         if self.missing is None:
             return 1
         return self.missing
@@ -49,12 +49,12 @@ def verdict(
     answers: AnswerTable | None = None,
     **terms: Unpack[TermsOfJudgement],
 ) -> Result:
-    """Return the verdict on a recording under a profile, with the judgement if the oracle came to
-    one. It has the profile's name for an engine, and is about no item yet.
+    """Judge a recording under a profile, and return the result, with the judgement if the oracle
+    came to one. Its engine is the profile's name, and its suite and case are still empty.
 
-    The options are those of `refengine.oracle.judge.judge`, and `timestamps`, which are no part of
-    the verdict, those of the recording's relations. Bad input (a query, stream or profile without
-    meaning) raises its RefengineError: it is no verdict on an engine.
+    The options are those of `refengine.oracle.judge.judge`. `timestamps` are those of the
+    recording's relations; they never change the outcome. Bad input, such as a query or a profile
+    without meaning, raises its RefengineError, since it says nothing about an engine.
     """
     recorded = RecordedAnswer.of(question, recording, **terms)
     answers = answers or AnswerTable()
@@ -73,7 +73,7 @@ def verdict(
 def _result(
     profile: Profile, outcome: Outcome, argument: str, judgement: Judgement | None = None
 ) -> Result:
-    """Return a verdict that is about no item yet."""
+    """Return a result whose suite and case are still empty."""
     witnesses: tuple[str, ...] = ()
     if judgement is not None:
         witnesses = judgement.standing.confirming

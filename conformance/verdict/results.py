@@ -1,5 +1,5 @@
-"""Results: what became of each item, one JSON object a line. Tables, pages and exit codes are made
-of them.
+"""Results: what became of each item. A file of results has one JSON object a line; tables, pages
+and exit codes are made of results alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """What can become of a recording. The five are never merged."""
+    """The five outcomes of an item. They are never merged."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -36,14 +36,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of an engine and one item of a suite (`corpus`, `csrbench`, `yabench`), and the
-    argument for it, in one screen of text.
+    """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
+    argument for it, one screen of text.
 
-    `rule` is the id that the case is about, empty for a benchmark's query. `known` are the known
-    deviations that explain it, with their links; `evidence` is what it rests on (evidence.py), None
-    where nothing was answered; `witnesses` are those that confirm every answer by definition that
-    it rests on (none where a case states its rows itself). `judgement` has the oracle's facts, in
-    the process that judged and until the result is that of an item; it is never written.
+    `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
+    reason and link of each known deviation that explains the outcome. `evidence` is what the
+    outcome rests on (evidence.py), None if the engine answered nothing. `witnesses` are those that
+    confirm every answer of the definition on which the outcome rests; there are none where the case
+    states its rows itself. `judgement` has what the oracle found. It exists only in the process
+    that judged, until the result becomes that of an item, and is never written.
     """
 
     engine: str
@@ -59,11 +60,11 @@ class Result:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no two results of a run have in common; also their order."""
+        """The key of a result, which no other result of a run has; results are sorted by it."""
         return self.engine, self.suite, self.case
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object; `known` as objects of `reason` and `link`."""
+        """Return the result as a JSON object; `known` is a list of {reason, link}."""
         return {
             "engine": self.engine,
             "suite": self.suite,
@@ -91,18 +92,18 @@ def from_json(table: dict[str, Any]) -> Result:
 
 
 def write(path: Path, results: Iterable[Result]) -> None:
-    """Write results in place of a file (see `target`), by engine, suite and case."""
+    """Write results to a file in place of what it had, sorted by engine, suite and case."""
     replace({path: lines(results)})
 
 
 def lines(results: Iterable[Result]) -> Iterator[str]:
-    """Yield results as NDJSON, by engine, suite and case."""
+    """Yield the lines of results as NDJSON, sorted by engine, suite and case."""
     for result in sorted(results, key=lambda result: result.key):
         yield json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True)
 
 
 def summary(results: Iterable[Result]) -> list[str]:
-    """Return a line an engine: how often it came to what."""
+    """Return a line for each engine that counts its outcomes: `cqels: 3 fail, 4 pass`."""
     kinds: dict[str, Counter[str]] = {}
     for result in results:
         kind = str(result.outcome)
@@ -115,14 +116,14 @@ def summary(results: Iterable[Result]) -> list[str]:
     ]
 
 
-def unheld(engine: str) -> str:
-    """Return the sentence about an engine of which nothing was judged."""
+def unjudged_line(engine: str) -> str:
+    """Return the line about an engine whose items were all skipped, so that nothing was judged."""
     return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
 
 
 def target(path: Path) -> Path:
-    """Return the file, behind its links, that results go to. What cannot be written is found out
-    before the work.
+    """Return the file to which results are written, with symbolic links resolved. Raises
+    RefengineError if it cannot be written, so that this is known before the work begins.
     """
     with writing(path):
         real = Path(os.path.realpath(path))
@@ -136,9 +137,10 @@ def target(path: Path) -> Path:
 
 
 def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
-    """Replace each file by the lines, or the bytes, at once, with its mode. All are written before
-    the first replaces one: an interrupt, or a full disk, leaves all of them alone, and one that
-    comes later is too late.
+    """Replace the content of files with lines or bytes; each file keeps its mode.
+
+    All contents are written to drafts before the first file is replaced, so that an interrupt or a
+    full disk leaves all files as they were. Once the replacing has begun it is finished.
     """
     drafts = {
         path: path.with_name(f".conformance-{os.getpid()}-{number}")
@@ -150,7 +152,7 @@ def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
                 _write_draft(draft, files[path])
                 with suppress(FileNotFoundError):
                     os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
-        with _too_late():
+        with _ignore_signals():
             for path, draft in drafts.items():
                 with writing(path):
                     os.replace(draft, path)
@@ -160,7 +162,7 @@ def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
 
 
 def _write_draft(draft: Path, content: Iterable[str] | bytes) -> None:
-    """Write lines, or bytes, to a new file."""
+    """Write lines or bytes to a new file."""
     if isinstance(content, bytes):
         with open(draft, "xb") as file:
             file.write(content)
@@ -172,8 +174,8 @@ def _write_draft(draft: Path, content: Iterable[str] | bytes) -> None:
 
 
 @contextmanager
-def _too_late() -> Iterator[None]:
-    """Do what happens in here whole: the signals that would end it are dropped."""
+def _ignore_signals() -> Iterator[None]:
+    """Ignore SIGINT and SIGTERM until the context ends, so that its work is finished."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -189,7 +191,7 @@ def _too_late() -> Iterator[None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise what cannot be written as a RefengineError that names the path."""
+    """Raise an OSError of the context as a RefengineError that names the path."""
     try:
         yield
     except OSError as error:

@@ -1,5 +1,5 @@
-"""Bags, rows, terms and windows as text for arguments. What an engine supplied is escaped and
-cut.
+"""Bags, rows, terms and windows as text for arguments. Text that comes from an engine is escaped
+and has a bounded length.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from refengine.model.elements import XSD, Bag, Row
 from refengine.model.messages import escape_unprintable
 from refengine.model.terms import Term
 
-ROWS = 4  # shown of each kind
+ROWS = 4  # of each kind, the most that are written
 WIDTH = 96  # characters of a term
 Shortener = Callable[[Term], str]
 
 
-def counted(number: int, noun: str) -> str:
-    """Write `1 row`, `2 rows`."""
+def count_text(number: int, noun: str) -> str:
+    """Write a number with its noun: `1 row`, `2 rows`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}s"
 
 
-def bordered(window: tuple[int, int], semantics: Semantics) -> str:
-    """Write a window with its borders: `[0, 10)`."""
+def window_text(window: tuple[int, int], semantics: Semantics) -> str:
+    """Write a window with the brackets of its closure: `[0, 10)`."""
     assert semantics.closure is not None  # where windows have borders
     left, right = semantics.closure
     return f"{left}{window[0]}, {window[1]}{right}"
@@ -39,48 +39,52 @@ def bag_text(rows: Bag, shorten: Shortener) -> str:
         return "no rows"
     if total == 1:
         return f"1 row: {row_text(next(rows.elements()), shorten)}"
-    return counted(total, "row")
+    return count_text(total, "row")
 
 
 def first_rows(rows: Bag) -> list[Row]:
-    """Return the first rows, as many as are shown."""
+    """Return the first rows of a bag in sorted order, at most `ROWS`."""
     return sorted(rows.elements())[:ROWS]
 
 
 def row_text(line: Row, shorten: Shortener) -> str:
     """Write a row: `{x: :a, y: 1}`."""
-    return "{" + ", ".join(f"{safe(name, 40)}: {shorten(term)}" for name, term in line) + "}"
+    return "{" + ", ".join(f"{printable(name, 40)}: {shorten(term)}" for name, term in line) + "}"
 
 
 def shortener(query: Query) -> Shortener:
-    """Return what writes terms with the query's own prefixes, printable and of bounded length."""
+    """Return a function that writes terms with the query's own prefixes, printable and of bounded
+    length.
+    """
     declared = re.findall(r"PREFIX\s+([^\s:]*:)\s*<([^>]*)>", query.body.text, re.IGNORECASE)
     longest_first = sorted(declared, key=lambda pair: -len(pair[1]))
 
     def shorten(term: Term) -> str:
         if not term.startswith("<"):
-            return safe(_literal(term), WIDTH)
+            return printable(_literal(term), WIDTH)
         for prefix, namespace in longest_first:
             local = term[1 + len(namespace) : -1]
             if term.startswith(f"<{namespace}") and re.fullmatch(r"[\w-]+", local):
-                return safe(prefix + local, WIDTH)
-        return safe(term.replace(XSD, "xsd:"), WIDTH)
+                return printable(prefix + local, WIDTH)
+        return printable(term.replace(XSD, "xsd:"), WIDTH)
 
     return shorten
 
 
 def _literal(term: Term) -> str:
-    """Write a literal with a short datatype; its own text, and a blank node, stay as they are."""
+    """Write a literal with `xsd:` for the namespace of its datatype; leave its own text, and blank
+    nodes, as they are.
+    """
     text, quote, rest = term.rpartition('"')
     return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
 
 
-def safe_line(text: str) -> str:
-    """Make a sentence that may hold what an engine supplied printable and of bounded length."""
-    return safe(text, 400)
+def printable_line(text: str) -> str:
+    """Make a sentence that may hold text from an engine printable and of bounded length."""
+    return printable(text, 400)
 
 
-def safe(text: str, width: int) -> str:
+def printable(text: str, width: int) -> str:
     """Make text printable and at most `width` characters long."""
     if len(text) > width:
         text = text[: width - 1] + "…"

@@ -1,11 +1,25 @@
-"""Miniatures: wrong engines, each the reference engine with one function replaced. The cases of the
-rules that it breaks must catch it.
+"""Wrong engines: each is the reference engine with one function replaced by a wrong one. A case of
+every rule that it breaks must catch it, since a case that no wrong engine fails proves nothing.
+Many have a defect that a real engine has.
 
-A case that no wrong engine fails proves nothing; these are the wrong engines. Many have a defect
-that a real one has.
+This is how a wrong engine is written:
 
-Imports refengine. Begin with `miniature`, then any of the other modules: each has the wrong engines
-of one or two sections of SPEC.md.
+    @wrong(
+        "WIN-3",                      # the rules that it breaks; the first one names it
+        replaces=window.frame,        # the right function, whose place it takes
+        half="opens at o = t0 + nβ",  # what it breaks of a rule that joins two halves by *and*
+        seen=f"{YASPER} and {RSP_JS}: scope() never adds t0 back",  # who has this defect
+    )
+    def t0_is_0(right, spec, closure, t0, partial):
+        '''Place windows at the multiples of the slide, whatever t0 is.'''
+        return right(spec, closure, 0, partial)
+
+It is called `WIN-3 t0 is 0`. It takes the right function, and then what the right function takes:
+here it calls the right one with another t0. Its docstring says in a sentence what it does wrong.
+With `besides=…` further functions are replaced together with this one.
+
+Imports refengine. Begin with `miniature`, which has `wrong`; each other module has the wrong
+engines of one or two sections of SPEC.md. `MINIATURES` are all of them.
 """
 
 import importlib

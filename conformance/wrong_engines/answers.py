@@ -35,21 +35,33 @@ from refengine.model.elements import (
 
 @wrong("R2R-1", replaces=r2r.dataset)
 def the_newest_triple(right: Right, elements: Iterable[Element]) -> frozenset[Triple]:
-    """A body sees one triple of the newest element."""
-    newest = list(elements)[-1:]
-    return frozenset(triple for element in newest for triple in sorted(element.graph)[:1])
+    """Show a body one triple of the newest element, and nothing else of the content."""
+    every = list(elements)
+    if not every:
+        return frozenset()
+    newest = every[-1]
+    return frozenset(sorted(newest.graph)[:1])
 
 
-@wrong("R2R-7", replaces=r2r.rename_new_blanks, half="is new at every evaluation")
+@wrong(
+    "R2R-7",
+    replaces=r2r.rename_new_blanks,
+    half="is new at every evaluation",
+)
 def made_nodes_are_data(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Bag:
-    """A blank node that the body makes has a label as data has, the same at every evaluation."""
+    """Give a blank node that the body makes one label at every evaluation, as if it were data."""
     made: Bag = right(rows, graph, "0")
-    return compare.rename(made, {node: node.replace("/", "-") for node in compare.blanks(made)})
+    labels = {node: node.replace("/", "-") for node in compare.blanks(made)}
+    return compare.rename(made, labels)
 
 
-@wrong("R2R-7", replaces=r2r.rename_new_blanks, half="the data's blank nodes keep their identity")
+@wrong(
+    "R2R-7",
+    replaces=r2r.rename_new_blanks,
+    half="the data's blank nodes keep their identity",
+)
 def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Any:
-    """A blank node of the data is new at every evaluation, like one that the body makes."""
+    """Rename the data's blank nodes at every evaluation, like those that the body makes."""
     return right(rows, frozenset(), evaluation)
 
 
@@ -62,18 +74,26 @@ def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) 
 def names_are_merged(
     right: Right, views: Sequence[View], contents: Sequence[Content], *rest: Any
 ) -> Any:
-    """Windows are merged into the default graph, whatever their names."""
+    """Merge the contents of all windows into the default graph, named windows included."""
     unnamed = [replace(view, spec=replace(view.spec, name=None)) for view in views]
     return right(unnamed, contents, *rest)
 
 
-@wrong("R2R-8", replaces=r2r.scope_blank_nodes, half="Blank nodes are scoped to their stream")
+@wrong(
+    "R2R-8",
+    replaces=r2r.scope_blank_nodes,
+    half="Blank nodes are scoped to their stream",
+)
 def labels_are_shared(right: Right, graph: Dataset, source: str) -> Dataset:
-    """A blank node label means one node in all streams and in static data."""
+    """Take one blank node label for one node in all streams and in static data."""
     return graph
 
 
-@wrong("R2R-8", replaces=engine.evaluate, half="and never of a content")
+@wrong(
+    "R2R-8",
+    replaces=engine.evaluate,
+    half="and never of a content",
+)
 def static_data_is_content(
     right: Right,
     query: Query,
@@ -83,45 +103,66 @@ def static_data_is_content(
     static: Dataset = frozenset(),
     **options: Any,
 ) -> Any:
-    """Static triples are sent before the first element, as an element that comes and goes like
-    others; static graphs are left out.
+    """Send the static triples as an element before the first one, so that they expire like any
+    other. Static graphs are left out.
     """
-    default = frozenset(statement for statement in static if len(statement) == 3)
+    default_graph = frozenset(statement for statement in static if len(statement) == 3)
     name = query.windows[0].stream
-    if default and name in streams and streams[name].elements:
-        first, *_ = elements = streams[name].elements
-        ahead = first._replace(graph=default, sys=first.sys - 1, end=None)
-        streams = {**streams, name: replace(streams[name], elements=(ahead, *elements))}
+    if default_graph and name in streams and streams[name].elements:
+        stream = streams[name]
+        first = stream.elements[0]
+        static_element = first._replace(graph=default_graph, sys=first.sys - 1, end=None)
+        elements = (static_element, *stream.elements)
+        streams = {**streams, name: replace(stream, elements=elements)}
     return right(query, streams, semantics, **options)
 
 
 @wrong("R2R-9", replaces=ReportMaker.step)
 def sets_after_r2s(right: Right, maker: ReportMaker, at: Evaluation) -> Step:
-    """Sets are made of what R2S gives, by its terms, not of the answers that it compares."""
+    """Remove equal rows from what R2S returns, by their terms, instead of from the answers that R2S
+    compares.
+    """
     vars(maker.answers)["collection"] = Collection.BAG
     step: Step = right(maker, at)
     if maker.planned.semantics.collection is Collection.SET:
-        step.relation = Relation(step.relation.variables, Bag(set(step.relation.rows)))
+        relation = step.relation
+        distinct = Bag(set(relation.rows))
+        step.relation = Relation(relation.variables, distinct)
     return step
 
 
-@wrong("R2R-21", replaces=r2r.latest_times, half="the t_app of the last element")
+@wrong(
+    "R2R-21",
+    replaces=r2r.latest_times,
+    half="the t_app of the last element",
+)
 def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
-    """A triple has the time of the first element that brought it."""
+    """Give a triple the time of the first element that brought it, instead of the last."""
     times: dict[Triple | Quad, int] = {}
     for graph, time in dated:
-        times |= {triple: min(time, times.get(triple, time)) for triple in graph}
-    return frozenset(
-        (*triple, literal(str(time), XSD + "integer")) for triple, time in times.items()
-    )
+        for triple in graph:
+            earliest = times.get(triple, time)
+            times[triple] = min(time, earliest)
+
+    quads = set()
+    for triple, time in times.items():
+        term = literal(str(time), XSD + "integer")
+        quads.add((*triple, term))
+    return frozenset(quads)
 
 
 # §8 R2S
 
 
-@wrong("R2S-1", replaces=r2s.rstream, seen=f"{CQELS} gives what is new: CSRBench, table 1")
+@wrong(
+    "R2S-1",
+    replaces=r2s.rstream,
+    seen=f"{CQELS} gives what is new: CSRBench, table 1",
+)
 def only_news(right: Right, now: Bag, before: Bag) -> Bag:
-    """Rstream gives what is new."""
+    """Return only the rows that are new since the evaluation before, although Rstream
+    returns all.
+    """
     return now - before
 
 
@@ -135,7 +176,9 @@ def only_news(right: Right, now: Bag, before: Bag) -> Bag:
     half="the keys `windows`",
 )
 def every_operator_is_rstream(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
-    """Istream and Dstream give the whole answer, whether the query states them or the semantics."""
+    """Return the whole answer for Istream and Dstream, whether the query states them or the
+    semantics.
+    """
     return now
 
 
@@ -146,18 +189,26 @@ def every_operator_is_rstream(right: Right, operator: R2S, now: Bag, base: Bag) 
     seen=f"{YASPER}: R2S over sets",
 )
 def r2s_over_sets(right: Right, operator: R2S, now: Bag, base: Bag) -> Any:
-    """Istream and Dstream give the rows that the other answer does not hold at all."""
+    """Compare answers as sets: Istream and Dstream return only rows of which the other answer has
+    no copy.
+    """
     if operator is R2S.ISTREAM:
-        return Counter({line: count for line, count in now.items() if line not in base})
+        return Counter({row: count for row, count in now.items() if row not in base})
     if operator is R2S.DSTREAM:
-        return Counter({line: count for line, count in base.items() if line not in now})
+        return Counter({row: count for row, count in base.items() if row not in now})
     return right(operator, now, base)
 
 
-@wrong("R2S-4", replaces=r2s.relation_to_stream, half="A_0 is empty")
+@wrong(
+    "R2S-4",
+    replaces=r2s.relation_to_stream,
+    half="A_0 is empty",
+)
 def no_base(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
-    """The base of every difference is empty."""
-    return Counter() if operator is R2S.DSTREAM else now
+    """Compare every answer with the empty one: Istream returns all rows, and Dstream none."""
+    if operator is R2S.DSTREAM:
+        return Counter()
+    return now
 
 
 @wrong(
@@ -169,7 +220,9 @@ def no_base(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
 def the_base_is_what_was_sent(
     right: Right, sending: RelationToStream, change: AnswerChange
 ) -> Output:
-    """The base of the difference is the answer of the last evaluation that sent something."""
+    """Compare with the answer of the last evaluation that sent something, instead of the evaluation
+    before.
+    """
     before = vars(sending).get("sent", Counter())
     output: Output = right(sending, change._replace(came=change.now, gone=before))
     if output.is_emitted:
@@ -184,17 +237,23 @@ def the_base_is_what_was_sent(
     seen=f"{RSP_JS}: empty windows are never reported",
 )
 def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
-    """An answer without rows is not sent, whatever the semantics says, nor one that is all zeros
-    where empty ones are suppressed.
+    """Send no answer without rows, whatever `empty` says. Unless it says `emit`, an answer of zeros
+    alone is not sent either.
     """
     if empty is Empty.EMIT:
         return bool(output)
-    return any(not term.startswith('"0"') for line in output for _, term in line)
+    terms = [term for row in output for _, term in row]
+    return any(not term.startswith('"0"') for term in terms)
 
 
-@wrong("R2S-5", "R2S-9", replaces=r2s.emits_output, seen=f"{C_SPARQL}: CSRBench, table 1")
+@wrong(
+    "R2S-5",
+    "R2S-9",
+    replaces=r2s.emits_output,
+    seen=f"{C_SPARQL}: CSRBench, table 1",
+)
 def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
-    """An empty answer is sent, whatever the semantics says."""
+    """Send every empty answer, whatever `empty` says."""
     return True
 
 
@@ -204,13 +263,13 @@ def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> 
     seen=f"{RSP_JS}: Istream and Dstream parse and behave as Rstream",
 )
 def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R2S:
-    """The operator is the engine's, whatever the query states."""
+    """Take the operator from the semantics, even where the query states one."""
     return semantics.r2s
 
 
 @wrong("R2S-7", replaces=r2s.append)
 def append_is_rstream(right: Right, now: Bag, kept: Bag) -> Bag:
-    """append gives the whole answer."""
+    """Return the whole answer for append."""
     return now
 
 
@@ -218,19 +277,30 @@ def append_is_rstream(right: Right, now: Bag, kept: Bag) -> Bag:
 def append_of_new_elements(
     right: Right, answers: Recomputed, contents: tuple[Content, ...]
 ) -> AnswerChange:
-    """append gives the answer over the new elements: what joins them with kept ones is lost."""
+    """Evaluate append over the new elements alone: a row that joins one of them with an older
+    element is lost.
+    """
     before = answers.contents
     change: AnswerChange = right(answers, contents)
     if not answers.is_append:
         return change
-    fresh = [tuple(sorted({*now} - {*then})) for now, then in zip(contents, before, strict=True)]
+    fresh = []
+    for content, content_before in zip(contents, before, strict=True):
+        new_elements = set(content) - set(content_before)
+        fresh.append(tuple(sorted(new_elements)))
     rows = answers.lookup(tuple(fresh), "new").rows
     return change._replace(came=rows, gone=Bag())
 
 
-@wrong("R2S-8", "R2S-2", replaces=RelationToStream.step)
+@wrong(
+    "R2S-8",
+    "R2S-2",
+    replaces=RelationToStream.step,
+)
 def the_base_grows(right: Right, sending: RelationToStream, change: AnswerChange) -> Any:
-    """What was in the base stays, so that news is what never came."""
+    """Keep the rows of all earlier answers in the baseline, so that only rows that never came
+    before are new.
+    """
     base = vars(sending).get("grown", Counter())
     vars(sending)["grown"] = base | change.now
     return right(sending, change._replace(came=change.now, gone=base))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from math import isnan
 from typing import Any
 
 from conformance.wrong_engines.engines import CSRBENCH_ORACLE
@@ -14,9 +15,13 @@ from refengine.model.elements import XSD, Bag, Row, is_blank, literal, row
 from refengine.model.terms import Term, parse_literal
 
 
-@wrong("CMP-1", replaces=compare.value, half="compares literals of numeric types")
+@wrong(
+    "CMP-1",
+    replaces=compare.value,
+    half="compares literals of numeric types",
+)
 def datatypes_are_not_read(right: Right, term: Term) -> Any:
-    """A literal is a number if its text reads as one, and else its text."""
+    """Compare literals by their texts alone: as numbers where both read as numbers."""
     if not term.startswith('"') or (XSD not in term and not term.endswith('"')):
         return term
     text = parse_literal(term).lexical
@@ -26,9 +31,13 @@ def datatypes_are_not_read(right: Right, term: Term) -> Any:
         return literal(text)
 
 
-@wrong("CMP-1", replaces=compare.value, half="`term` compares all as terms")
+@wrong(
+    "CMP-1",
+    replaces=compare.value,
+    half="`term` compares all as terms",
+)
 def terms_are_compared(right: Right, term: Term) -> Term:
-    """Every literal is its term."""
+    """Compare literals as terms: 1 and 01 differ."""
     return term
 
 
@@ -40,7 +49,9 @@ def terms_are_compared(right: Right, term: Term) -> Term:
     "https://docs.python.org/3/library/datetime.html#datetime.datetime.fromisoformat",
 )
 def dates_of_iso_8601(right: Right, term: Term) -> Any:
-    """A date is whatever ISO 8601 reads in it, to the microsecond."""
+    """Read every date that Python's ISO 8601 parser accepts, and no more than
+    microseconds of it.
+    """
     if not term.endswith("dateTime>"):
         return right(term)
     try:
@@ -60,19 +71,26 @@ def dates_of_iso_8601(right: Right, term: Term) -> Any:
     seen=f"{CSRBENCH_ORACLE} compares numeric variables alone",
 )
 def numbers_only(right: Right, line: Row, mode: Mode) -> Any:
-    """Rows are compared by their numbers alone."""
-    numbers = [(name, compare.value(term)) for name, term in line]
-    numbers = [(name, number) for name, number in numbers if isinstance(number, TolerantNumber)]
+    """Compare two rows by their numeric values alone."""
+    exact = []
+    numbers = []
+    for name, term in line:
+        value = compare.value(term)
+        if isinstance(value, TolerantNumber):
+            exact.append((name, TolerantNumber))
+            numbers.append(value)
     if not numbers:
         return right(line, mode)
-    return tuple((name, TolerantNumber) for name, _ in numbers), tuple(
-        number for _, number in numbers
-    )
+    return tuple(exact), tuple(numbers)
 
 
-@wrong("CMP-2", replaces=compare.is_near, half="1e-6 for xsd:float")
+@wrong(
+    "CMP-2",
+    replaces=compare.is_near,
+    half="1e-6 for xsd:float",
+)
 def exactly(right: Right, a: TolerantNumber, b: TolerantNumber) -> bool:
-    """Numbers are the same if they are equal."""
+    """Compare numbers without a tolerance."""
     return a.value == b.value
 
 
@@ -82,16 +100,21 @@ def exactly(right: Right, a: TolerantNumber, b: TolerantNumber) -> bool:
     half=("relative to the larger magnitude", "INF equals INF and NaN equals NaN"),
 )
 def by_subtraction(right: Right, a: TolerantNumber, b: TolerantNumber) -> bool:
-    """Numbers, integers too, are the same if the difference of their doubles is small, of such as
-    are below 1 in itself; infinity has none from itself.
+    """Compare numbers, integers included, by the difference of their doubles. Below 1 the tolerance
+    is absolute, and INF differs from itself, since INF - INF is no number.
     """
-    x, y = float(a.value), float(b.value)
-    most = max(a.tolerance, b.tolerance) * max(1, abs(x), abs(y))
-    return abs(x - y) <= most or (x != x and y != y)
+    x = float(a.value)
+    y = float(b.value)
+    are_nan = isnan(x) and isnan(y)
+    tolerance = max(a.tolerance, b.tolerance)
+    magnitude = max(1, abs(x), abs(y))
+    return are_nan or abs(x - y) <= tolerance * magnitude
 
 
 def _is_same(a: Row, b: Row, mode: Mode) -> bool:
-    (exact_a, numbers_a), (exact_b, numbers_b) = compare.split(a, mode), compare.split(b, mode)
+    """Whether two rows are the same, up to the tolerance of their numbers."""
+    exact_a, numbers_a = compare.split(a, mode)
+    exact_b, numbers_b = compare.split(b, mode)
     return bool(exact_a == exact_b and all(map(compare.is_near, numbers_a, numbers_b)))
 
 
@@ -103,35 +126,42 @@ def _is_same(a: Row, b: Row, mode: Mode) -> bool:
 def what_is_recorded_must_be_expected(
     right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE
 ) -> bool:
-    """Bags are the same if every row of the second is a row, or part of a row, of the first."""
-    return all(
-        any(_is_same(line, other, mode) or set(line) <= set(other) for other in a) for line in b
-    )
+    """Accept two bags if every row of the second is a row of the first, or a part of one."""
+
+    def is_expected(recorded: Row) -> bool:
+        for expected in a:
+            is_part = set(recorded) <= set(expected)
+            if is_part or _is_same(recorded, expected, mode):
+                return True
+        return False
+
+    return all(is_expected(recorded) for recorded in b)
 
 
 @wrong("CMP-3", replaces=compare.difference)
 def the_first_that_fits(right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """A row is paired with the first that is near it, in the order of their texts, and keeps its
-    partner.
+    """Pair each row with the first that is near it, in the order of their texts, and never try
+    another pairing.
     """
-    left = sorted(b.elements())
+    unpaired = sorted(b.elements())
     missing: Bag = Counter()
     for line in sorted(a.elements()):
-        partner = next((other for other in left if _is_same(line, other, mode)), None)
-        if partner is None:
-            missing[line] += 1
+        near = [other for other in unpaired if _is_same(line, other, mode)]
+        if near:
+            unpaired.remove(near[0])
         else:
-            left.remove(partner)
-    return missing, Counter(left)
+            missing[line] += 1
+    return missing, Counter(unpaired)
 
 
 def _are_same(a: Bag, b: Bag, mode: Mode) -> bool:
+    """Whether two bags have the same rows; blank nodes are compared by their labels."""
     return a.total() == b.total() and not any(compare.difference(a, b, mode))
 
 
 @wrong("CMP-4", replaces=compare.equal)
 def labels_are_names(right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
-    """Blank nodes are the same if their labels are."""
+    """Compare blank nodes by their labels."""
     return _are_same(a, b, mode)
 
 
@@ -139,16 +169,18 @@ def labels_are_names(right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> b
 def blank_nodes_are_renamed_row_by_row(
     right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE
 ) -> bool:
-    """Blank nodes are renamed one to one, but in every row anew."""
-    return _are_same(_renamed(a), _renamed(b), mode)
+    """Rename blank nodes one to one within each row, whatever they are called in other rows."""
+    return _are_same(_rename_row_by_row(a), _rename_row_by_row(b), mode)
 
 
-def _renamed(bag: Bag) -> Bag:
-    lines: Bag = Counter()
+def _rename_row_by_row(bag: Bag) -> Bag:
+    """Return the rows with the blank nodes of each named `_:b0`, `_:b1` and so on."""
+    rows: Bag = Counter()
     for line in bag.elements():
-        names: dict[Term, Term] = {}
+        labels: dict[Term, Term] = {}
         for _, term in line:
             if is_blank(term):
-                names.setdefault(term, f"_:b{len(names)}")
-        lines[row((name, names.get(term, term)) for name, term in line)] += 1
-    return lines
+                labels.setdefault(term, f"_:b{len(labels)}")
+        with_labels = row((name, labels.get(term, term)) for name, term in line)
+        rows[with_labels] += 1
+    return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,13 +44,18 @@ EVERY_INSTANT = {engine.spans: every_instant}
 
 def with_contents(planned: Plan, at: Evaluation, times: Sequence[int]) -> Evaluation:
     """Return an evaluation with what its windows hold at other times, one of each window."""
-    windows = tuple(
-        each._replace(content=window.content(view, t, counted[at.arrival]))
-        for each, view, t, counted in zip(
-            at.windows, planned.views, times, planned.counts, strict=True
-        )
-    )
-    return at._replace(windows=windows)
+    windows = []
+    for each, view, t, counts in zip(
+        at.windows,
+        planned.views,
+        times,
+        planned.counts,
+        strict=True,
+    ):
+        arrived = counts[at.arrival]
+        content = window.content(view, t, arrived)
+        windows.append(each._replace(content=content))
+    return at._replace(windows=tuple(windows))
 
 
 @wrong(
@@ -59,7 +65,7 @@ def with_contents(planned: Plan, at: Evaluation, times: Sequence[int]) -> Evalua
     seen=f"{YASPER} and {RSP_JS}: the last window is never reported",
 )
 def nothing_follows(right: Right, *values: Any) -> None:
-    """After the last arrival nothing follows, whatever the horizon is."""
+    """End the stream at the last arrival, whatever `horizon` says."""
 
 
 @wrong(
@@ -72,20 +78,31 @@ def nothing_follows(right: Right, *values: Any) -> None:
 def the_end_is_a_flush(
     right: Right, windows: Sequence[Window], elements: Sequence[Element], end: int | End
 ) -> Any:
-    """Where nothing follows the last arrival, what is open is closed."""
-    return right(windows, elements, End.FLUSH if end is End.NONE else end)
+    """Close the open windows after the last arrival, even where `horizon` says that nothing
+    follows.
+    """
+    if end is End.NONE:
+        end = End.FLUSH
+    return right(windows, elements, end)
 
 
-@wrong("ENG-1", replaces=engine.plan, half="a sentinel without payload")
+@wrong(
+    "ENG-1",
+    replaces=engine.plan,
+    half="a sentinel without payload",
+)
 def the_end_fills_tuple_windows(
     right: Right, query: Query, streams: Streams, semantics: Semantics
 ) -> Any:
-    """After the end of the stream every tuple window is closed, full or not."""
+    """Close every tuple-based window at the end of the stream, full or not."""
     planned: Plan = right(query, streams, semantics)
     spec = query.windows[0]
-    if spec.kind is not WindowKind.TUPLE or len(planned.own) == len(planned.views[0].elements):
+    has_sentinel = len(planned.own) > len(planned.views[0].elements)
+    if spec.kind is not WindowKind.TUPLE or not has_sentinel:
         return planned
-    return replace(planned, own=[*planned.own[:-1], planned.own[-1] + (spec.size or 1) - 1])
+    *ids, id_of_sentinel = planned.own
+    last_id = id_of_sentinel + (spec.size or 1) - 1
+    return replace(planned, own=[*ids, last_id])
 
 
 @wrong(
@@ -97,7 +114,9 @@ def the_end_fills_tuple_windows(
 def arrivals_only(
     right: Right, views: Sequence[View], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
-    """Between two arrivals nothing is looked at: what expires there is not seen."""
+    """Look at the first instant between two arrivals only, so that later expiry there goes
+    unnoticed.
+    """
     if interval:
         yield interval[:1], contents_at(views, interval.start, arrived)
 
@@ -110,7 +129,9 @@ def arrivals_only(
     half="all are reported (`all`)",
 )
 def latest_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Any:
-    """Of what happens between two arrivals only the last is reported, whatever is asked."""
+    """Report only the last of several evaluations between two arrivals, even where all are asked
+    for.
+    """
     return right(Gap.LATEST, firing)
 
 
@@ -118,7 +139,7 @@ def latest_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Any:
 def as_many_as_the_bound_are_too_many(
     right: Right, count: int, bound: int, arrivals: Sequence[Element], k: int
 ) -> Any:
-    """As many reports as the bound are too many."""
+    """Refuse as many reports as the bound allows."""
     return right(count, bound - 1, arrivals, k)
 
 
@@ -126,32 +147,44 @@ def as_many_as_the_bound_are_too_many(
 def all_are_stamped_one_later(
     right: Right, instant: Instant, semantics: Semantics, at: Evaluation, arrivals: Any
 ) -> int:
-    """A report is stamped with the instant after the evaluation's, under every closure."""
+    """Stamp a report with the instant after its evaluation, under every closure."""
     return at.t + 1
 
 
-def _counted(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merged:
-    """Return the arrivals in an order, and how many of the first k are of each stream."""
-    counts: dict[str, Sequence[int]] = {
-        name: [sum(n == name for n, _ in order[:k]) for k in range(len(order) + 1)]
-        for name in names
-    }
-    return tuple(element for _, element in order), counts
-
-
-@wrong("ENG-5", replaces=engine.merge_streams, half="by app, then sys")
-def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
-    """The arrivals of all streams are in the order of their places, so that time can go back; of
-    those in one place the last stream's is first.
+def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merged:
+    """Return the arrivals in an order and, for each stream, how many of the first k are its own,
+    for k = 0, 1, ….
     """
-    turned = reversed(list(streams.items()))
-    order = [(name, element) for name, elements in turned for element in elements]
-    return _counted(sorted(order, key=lambda arrival: arrival[1].sys), streams)
+    counts: dict[str, Sequence[int]] = {}
+    for name in names:
+        is_own = (int(stream == name) for stream, _ in order)
+        counts[name] = [0, *accumulate(is_own)]
+    elements = tuple(element for _, element in order)
+    return elements, counts
 
 
-@wrong("ENG-5", replaces=engine.reportable_instants, half="none of its conditions hold")
+@wrong(
+    "ENG-5",
+    replaces=engine.merge_streams,
+    half="by app, then sys",
+)
+def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
+    """Order the arrivals of all streams by sys alone, so that time can go back. Of arrivals with
+    one sys the last stream's is first.
+    """
+    last_stream_first = reversed(list(streams.items()))
+    arrivals = [(name, element) for name, elements in last_stream_first for element in elements]
+    arrivals.sort(key=lambda arrival: arrival[1].sys)
+    return _with_counts(arrivals, streams)
+
+
+@wrong(
+    "ENG-5",
+    replaces=engine.reportable_instants,
+    half="none of its conditions hold",
+)
 def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
-    """A window that has no scope yet does not keep the others from being reported."""
+    """Report a query although one of its windows has no scope yet."""
     span: range = contents[3]
     if view.frame is None or window.scope(view.frame, span[-1]) is None:
         return span
@@ -164,22 +197,31 @@ def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *conte
     half="The reports may be computed from what changed",
 )
 def nothing_leaves(right: Right, moving: ContentFollower, contents: Iterable[Any]) -> None:
-    """Elements come, and none goes."""
+    """Insert the elements that come, and retract none that leaves."""
 
 
-@wrong("ENG-6", replaces=ExactSum.add, half="A sum is then exact, rounded once")
+@wrong(
+    "ENG-6",
+    replaces=ExactSum.add,
+    half="A sum is then exact, rounded once",
+)
 def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> None:
-    """A sum is a double, from which what goes is subtracted."""
+    """Keep a sum as a double, and subtract from it what leaves."""
     right(total, one, count)
-    running: float = vars(total).get("running", 0.0) + count * float(one.value)
+    before: float = vars(total).get("running", 0.0)
+    running = before + count * float(one.value)
     vars(total)["running"] = running
-    above, below = running.as_integer_ratio()
-    total.doubles.sum = above * (2**1074 // below)
+    numerator, denominator = running.as_integer_ratio()
+    total.doubles.sum = numerator * (2**1074 // denominator)
 
 
-@wrong("ENG-7", replaces=parts.evaluations_needed, half="the last evaluation")
+@wrong(
+    "ENG-7",
+    replaces=parts.evaluations_needed,
+    half="the last evaluation",
+)
 def nothing_was_before(right: Right, query: Query, semantics: Semantics) -> int:
-    """A part begins like a stream."""
+    """Begin each part as if no evaluation came before it."""
     return 0
 
 
@@ -191,6 +233,7 @@ def nothing_was_before(right: Right, query: Query, semantics: Semantics) -> int:
 def periods_from_anywhere(
     right: Right, query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
 ) -> Any:
-    """Windows are counted from the last one that ended, and so are periods."""
-    without: Any = SimpleNamespace(**{**vars(semantics), "period": None})
-    return right(query, without, firsts, since)
+    """Count windows and periods of a part from the last window that ended, instead of from t0."""
+    fields = {**vars(semantics), "period": None}
+    without_period: Any = SimpleNamespace(**fields)
+    return right(query, without_period, firsts, since)

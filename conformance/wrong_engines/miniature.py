@@ -1,4 +1,4 @@
-"""What a wrong engine is, and how it takes the place of the right one.
+"""A wrong engine, and how it takes the place of the right one.
 
 Imports refengine. Begin with `wrong`, which makes a wrong engine of a function.
 """
@@ -19,7 +19,7 @@ Wrong = TypeVar("Wrong", bound=Callable[..., Any])
 
 NOBODY = "none known"
 PACKAGES = ("refengine", "conformance")
-# of these rooms none imports one behind it, so no memo in it holds what a room behind it computes
+# no room of these imports a later one, so that no memo of a room holds what a later one computes
 ROOMS_FROM_BELOW = (
     "conformance.schemas",
     "refengine.model",
@@ -32,11 +32,11 @@ ROOMS_FROM_BELOW = (
 class Miniature:
     """A wrong engine: the reference engine with one function replaced by a wrong one.
 
-    `rules` are the rules that it breaks, the most telling first. `seen` names the engines that were
-    seen with the defect, with links, or is "none known". `halves` are phrases of the rules: of what
-    they join by *and*, the halves that are broken. `besides` are further functions that
-    are replaced with it: by right ones that do not presume what is wrong here, or by more of the
-    defect.
+    `rules` are the rules that it breaks; the first one names it. `replaced` is the right function,
+    and `replacement` the wrong one. `seen` names the engines that were seen with the defect, with
+    links, or is "none known". `halves` are phrases of the rules: where a rule joins two halves by
+    *and*, the half that is broken. `besides` maps further functions to their replacements: to right
+    ones that do not presume what is wrong here, or to more of the defect.
     """
 
     rules: tuple[str, ...]
@@ -51,23 +51,23 @@ class Miniature:
 
     @property
     def rule(self) -> str:
-        """The first of its rules, which its full name begins with: `WIN-8 nothing expires`."""
+        """The first of its rules, with which its full name begins: `WIN-8 nothing expires`."""
         return self.rules[0]
 
     @property
     def name(self) -> str:
-        """The defect in a few words, as the function says it that is wrong."""
+        """The defect in a few words: the name of the wrong function."""
         return self.replacement.__name__.replace("_", " ")
 
     @property
     def defect(self) -> str:
-        """The defect in a sentence."""
+        """The defect in a sentence: the docstring of the wrong function."""
         return " ".join((self.replacement.__doc__ or "").split())
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Put the wrong function in place of the right one, wherever a module has imported it, for
-        the duration.
+        """Put the wrong function in place of the right one until the context ends, in every module
+        that has imported it.
         """
         functions = {self.replaced: self.replacement, **self.besides}
         with ExitStack() as stack:
@@ -76,14 +76,14 @@ class Miniature:
                 owner = _owner(right)
                 stack.enter_context(patch.object(owner, right.__name__, function))
                 for module in _modules():
-                    names = [name for name, value in vars(module).items() if value is right]
-                    for name in names:
+                    importing = [name for name, value in vars(module).items() if value is right]
+                    for name in importing:
                         stack.enter_context(patch.object(module, name, function))
             _forget(functions)
             yield
 
 
-MINIATURES: list[Miniature] = []  # as their modules are imported
+MINIATURES: list[Miniature] = []  # filled as the modules of this package are imported
 
 
 def wrong(
@@ -93,21 +93,23 @@ def wrong(
     half: str | tuple[str, ...] = (),
     besides: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
 ) -> Callable[[Wrong], Wrong]:
-    """Make a wrong engine of a function, which is handed the right one and then what that is given.
-
-    Its name is the function's, and its defect the docstring.
+    """Return a decorator that adds a function to the wrong engines. The function takes the right
+    one, and then what the right one takes. The other arguments are those of `Miniature`.
     """
+    halves = half
+    if isinstance(halves, str):
+        halves = (halves,)
 
-    def added(function: Wrong) -> Wrong:
+    def add(function: Wrong) -> Wrong:
         @wraps(function)
         def replacement(*values: Any, **options: Any) -> Any:
             return function(replaces, *values, **options)
 
-        halves = (half,) if isinstance(half, str) else half
-        MINIATURES.append(Miniature(rules, replaces, replacement, seen, halves, besides or {}))
+        miniature = Miniature(rules, replaces, replacement, seen, halves, besides or {})
+        MINIATURES.append(miniature)
         return function
 
-    return added
+    return add
 
 
 def _owner(function: Callable[..., Any]) -> Any:
@@ -119,8 +121,8 @@ def _owner(function: Callable[..., Any]) -> Any:
 
 
 def _modules() -> list[ModuleType]:
-    """Return the loaded modules of both packages but the wrong engines', which may call the right
-    functions.
+    """Return the loaded modules of both packages. The wrong engines' own are left out: they may
+    call the right functions.
     """
     wrong_engines = __name__.rpartition(".")[0]
     loaded = sorted(sys.modules.items())
@@ -132,8 +134,8 @@ def _modules() -> list[ModuleType]:
 
 
 def _forget(functions: Mapping[Callable[..., Any], Any]) -> None:
-    """Clear the memos that may hold what these functions gave, or those in their place: the memos
-    of their rooms, and of all rooms but those below.
+    """Clear every memo that may hold results of these functions, or of those in their place: all
+    memos but those of the rooms below.
     """
     changed = {_room(function.__module__) for function in functions}
     below: list[str] = []

@@ -35,9 +35,13 @@ Table = Mapping[str, Any]
 # §1 Model
 
 
-@wrong("MOD-1", replaces=elements.check_elements, half="sys increases, and batch ids")
+@wrong(
+    "MOD-1",
+    replaces=elements.check_elements,
+    half="sys increases, and batch ids",
+)
 def application_time_must_increase(right: Right, stream: Sequence[Element]) -> None:
-    """Two elements of one time are refused, and nothing else is."""
+    """Refuse two elements of one time, and nothing else."""
     for before, element in pairwise(stream):
         if element.app <= before.app:
             raise InvalidStream(f"t_app must increase, got {element.app}", rule="MOD-1")
@@ -50,8 +54,11 @@ def application_time_must_increase(right: Right, stream: Sequence[Element]) -> N
     seen="rsp-rs 0.3.1 to 0.3.3, https://crates.io/crates/rsp-rs: scope() computes with f64",
 )
 def time_is_a_double(right: Right, stream: Iterable[Element], disorder: int | str) -> Any:
-    """Application time passes through a double: neighbours far from 0 become one instant."""
-    return right([element._replace(app=int(float(element.app))) for element in stream], disorder)
+    """Pass application time through a double, so that neighbouring instants far from 0
+    become one.
+    """
+    rounded = [element._replace(app=int(float(element.app))) for element in stream]
+    return right(rounded, disorder)
 
 
 @wrong(
@@ -61,20 +68,27 @@ def time_is_a_double(right: Right, stream: Iterable[Element], disorder: int | st
     seen=f"{C_SPARQL} accepts late elements; {RSP_JS} adds them if their window is open",
 )
 def late_elements_are_added(right: Right, stream: Iterable[Element], disorder: int | str) -> Any:
-    """However late an element is, and where it should be refused, it is put in its place."""
+    """Put a late element in its place, however late it is, and even where late ones are to be
+    refused.
+    """
     return right(stream, TIME_BOUND)
 
 
-@wrong("MOD-2", replaces=elements.admit, half="and counted")
+@wrong(
+    "MOD-2",
+    replaces=elements.admit,
+    half="and counted",
+)
 def late_elements_are_not_counted(
     right: Right, stream: Iterable[Element], disorder: int | str
 ) -> Any:
-    """Late elements are dropped, and simultaneous ones turned round, and nobody is told."""
+    """Drop late elements without listing them, and reverse the order of simultaneous ones."""
     admitted: AdmittedElements = right(stream, disorder)
     if disorder == "reject":
         return admitted
-    turned = sorted(reversed(admitted.elements), key=lambda element: element.app)
-    return AdmittedElements(tuple(turned), ())
+    last_first = reversed(admitted.elements)
+    by_time = sorted(last_first, key=lambda element: element.app)
+    return AdmittedElements(tuple(by_time), ())
 
 
 @wrong(
@@ -85,21 +99,29 @@ def late_elements_are_not_counted(
     seen=f"{RSP_JS}, {YASPER} and {C_SPARQL}: their elements have one time",
 )
 def the_end_is_not_read(right: Right, element: Element) -> tuple[int, int]:
-    """Every element is a point, whatever its end is."""
+    """Take every element for a point, whatever its end is."""
     return element.app, element.app
 
 
-@wrong("MOD-4", replaces=terms.canonical, half="escapes are read")
+@wrong(
+    "MOD-4",
+    replaces=terms.canonical,
+    half="escapes are read",
+)
 def escapes_are_letters(right: Right, term: Term) -> Term:
-    """The backslash of an escape is left out, and what follows it stands for itself."""
+    """Drop the backslash of an escape, and keep the character after it as it stands."""
     if term.startswith('"'):
         return re.sub(r'\\([^"\\nr])', r"\1", term)
     return str(right(term))
 
 
-@wrong("MOD-4", replaces=terms.canonical, half="Anything else is refused")
+@wrong(
+    "MOD-4",
+    replaces=terms.canonical,
+    half="Anything else is refused",
+)
 def any_text_is_a_term(right: Right, term: Term) -> Term:
-    """What is no term is taken as it is."""
+    """Accept any text as a term."""
     try:
         return str(right(term))
     except InvalidStream:
@@ -116,17 +138,22 @@ def any_text_is_a_term(right: Right, term: Term) -> Term:
     seen=f"{RSP_JS}: Istream and Dstream parse and behave as Rstream",
 )
 def an_unknown_value_becomes_the_first(right: Right, name: str, value: Any) -> Any:
-    """A value that the field does not have becomes the field's first."""
+    """Replace a value that the field does not have with the field's first."""
     try:
         return right(name, value)
     except InvalidSemantics:
-        first = {field: next(iter(values)) for field, values in ENUMS.items()}
-        return first.get(name, frozenset({Condition.CLOSE}))
+        if name in ENUMS:
+            return next(iter(ENUMS[name]))
+        return frozenset({Condition.CLOSE})
 
 
-@wrong("SEM-2", replaces=semantics.contradictions, half="and `periodic` without them")
+@wrong(
+    "SEM-2",
+    replaces=semantics.contradictions,
+    half="and `periodic` without them",
+)
 def what_is_missing_has_a_default(right: Right, chosen: Semantics) -> None:
-    """A period is 1, an anchor and an offset 0, a base `previous` unless it is said otherwise."""
+    """Fill in what is missing: a period of 1, an anchor and an offset of 0, the base `previous`."""
     if Condition.PERIODIC in chosen.report:
         _set(chosen, period=chosen.period or 1, anchor=chosen.anchor or 0)
     if chosen.t0 is T0.EPOCH:
@@ -137,13 +164,18 @@ def what_is_missing_has_a_default(right: Right, chosen: Semantics) -> None:
 
 
 def _set(chosen: Semantics, **values: Any) -> None:
+    """Set fields of a semantics, although it is frozen."""
     for name, value in values.items():
         object.__setattr__(chosen, name, value)
 
 
-@wrong("SEM-2", replaces=semantics.contradictions, half="a negative disorder")
+@wrong(
+    "SEM-2",
+    replaces=semantics.contradictions,
+    half="a negative disorder",
+)
 def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
-    """Whatever means nothing together is taken, but for window close alone without a horizon."""
+    """Refuse no contradiction but window close alone without a horizon."""
     if chosen.report == {Condition.CLOSE} and chosen.horizon is End.NONE:
         raise InvalidSemantics("window-close alone needs a horizon", rule="SEM-2")
 
@@ -156,10 +188,11 @@ def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
     half="An evaluation needs a value for each",
 )
 def what_is_unknown_is_zero(right: Right, profile: Profile) -> Semantics:
-    """What the profile leaves open is 0, or the first of the field's values."""
-    first: dict[str, Any] = {name: next(iter(values)) for name, values in ENUMS.items()}
-    first |= {"t0": 0, "offset": None, "period": None, "anchor": None, "base": None}
-    return Semantics(**{**profile.fields, **{name: first[name] for name in profile.unknown}})
+    """Replace every open field of a profile with 0, or with the first of the field's values."""
+    defaults: dict[str, Any] = {name: next(iter(values)) for name, values in ENUMS.items()}
+    defaults |= {"t0": 0, "offset": None, "period": None, "anchor": None, "base": None}
+    open_fields = {name: defaults[name] for name in profile.unknown}
+    return Semantics(**{**profile.fields, **open_fields})
 
 
 @wrong(
@@ -169,48 +202,64 @@ def what_is_unknown_is_zero(right: Right, profile: Profile) -> Semantics:
     half=("names those that lack one", "An unknown field or value is refused"),
 )
 def profiles_are_fixed(right: Right, profile: Profile, **overrides: Any) -> Profile:
-    """What a profile says, or leaves open, cannot be given otherwise."""
+    """Ignore every value that is given for a field of a profile."""
     return profile
 
 
 # §3 Query
 
 
-@wrong("QRY-1", replaces=query.from_table, half="The schema is closed: another key is refused")
+@wrong(
+    "QRY-1",
+    replaces=query.from_table,
+    half="The schema is closed: another key is refused",
+)
 def words_are_made_to_fit(right: Right, table: Table) -> Any:
-    """Keys, kinds and units that do not exist are left out, and a kind is `time`; any truth
-    triggers, a text is a list of one key, and a registration in words is none.
+    """Accept a malformed query table: unknown keys and units and a registration in words are
+    dropped, an unknown kind is `time`, any truth is a trigger, and a text is a list of one key.
     """
-    windows = [_fitting(window) for window in table["windows"]]
-    more = {key: table[key] for key in QUERY_KEYS if key in table}
-    if not isinstance(more.get("registered"), int):
-        more.pop("registered", None)
-    return right({**more, "windows": windows})
+    windows = [_repair_window(window) for window in table["windows"]]
+    repaired = {key: table[key] for key in QUERY_KEYS if key in table}
+    if not isinstance(repaired.get("registered"), int):
+        repaired.pop("registered", None)
+    return right({**repaired, "windows": windows})
 
 
-def _fitting(window: Table) -> Table:
-    fitting = {key: window[key] for key in WINDOW_KEYS if key in window}
-    if fitting.get("kind") not in list(WindowKind):
-        fitting["kind"] = "time"
-    if fitting.get("unit") not in list(Unit):
-        fitting.pop("unit", None)
-    if "triggers" in fitting:
-        fitting["triggers"] = bool(fitting["triggers"])
-    if isinstance(fitting.get("by"), str):
-        fitting["by"] = [fitting["by"]]
-    return fitting
+def _repair_window(window: Table) -> Table:
+    """Return the table of a window, made to fit the schema."""
+    repaired = {key: window[key] for key in WINDOW_KEYS if key in window}
+    if repaired.get("kind") not in list(WindowKind):
+        repaired["kind"] = "time"
+    if repaired.get("unit") not in list(Unit):
+        repaired.pop("unit", None)
+    if "triggers" in repaired:
+        repaired["triggers"] = bool(repaired["triggers"])
+    if isinstance(repaired.get("by"), str):
+        repaired["by"] = [repaired["by"]]
+    return repaired
 
 
-@wrong("QRY-1", replaces=query.from_table, half="the absolute IRI of a named window")
+@wrong(
+    "QRY-1",
+    replaces=query.from_table,
+    half="the absolute IRI of a named window",
+)
 def names_are_forgotten(right: Right, table: Table) -> Any:
-    """The names of windows are read and forgotten."""
-    windows = [{key: w[key] for key in w if key != "name"} for w in table["windows"]]
+    """Read the names of windows, and drop them."""
+    windows = []
+    for window in table["windows"]:
+        without_name = {key: value for key, value in window.items() if key != "name"}
+        windows.append(without_name)
     return right({**table, "windows": windows})
 
 
-@wrong("QRY-1", replaces=Query.__post_init__, half="`windows` (an array of tables)")
+@wrong(
+    "QRY-1",
+    replaces=Query.__post_init__,
+    half="`windows` (an array of tables)",
+)
 def no_window_is_needed(right: Right, query: Query) -> None:
-    """A query may be without windows."""
+    """Accept a query without windows."""
 
 
 @wrong(
@@ -223,8 +272,9 @@ def no_window_is_needed(right: Right, query: Query) -> None:
 def the_last_of_several_windows_counts(
     right: Right, query: Query, streams: Streams, semantics: Semantics
 ) -> Any:
-    """Of several windows the last one replaces the others."""
-    return right(replace(query, windows=query.windows[-1:]), streams, semantics)
+    """Replace all windows of a query with its last one."""
+    with_last_window = replace(query, windows=query.windows[-1:])
+    return right(with_last_window, streams, semantics)
 
 
 _push = Arrivals.push  # the right one, also while it is replaced
@@ -233,10 +283,12 @@ _push = Arrivals.push  # the right one, also while it is replaced
 def _push_to_every_stream(arrivals: Arrivals, stream: str, element: Element) -> range:
     """Take an element of the first stream for one of each, and none of another."""
     before = len(arrivals.arrivals)
-    if stream == arrivals.declared[0]:
+    first_stream = arrivals.declared[0]
+    if stream == first_stream:
         for number, name in enumerate(arrivals.admissions):
             sys = element.sys * len(arrivals.admissions) + number
-            _push(arrivals, name, element._replace(sys=sys))
+            copy = element._replace(sys=sys)
+            _push(arrivals, name, copy)
     return range(before, len(arrivals.arrivals))
 
 
@@ -248,22 +300,34 @@ def _push_to_every_stream(arrivals: Arrivals, stream: str, element: Element) -> 
     half="A window ranges over a declared stream",
 )
 def any_stream_will_do(right: Right, query: Query, streams: Streams, semantics: Semantics) -> Any:
-    """A window ranges over whatever stream comes first."""
+    """Read the first stream for every window, whatever stream the window names."""
     first = next(iter(streams.values()))
-    return right(query, {spec.stream: first for spec in query.windows}, semantics)
+    first_everywhere = {spec.stream: first for spec in query.windows}
+    return right(query, first_everywhere, semantics)
 
 
-@wrong("QRY-5", replaces=engine.check_meaning, half="window close needs windows that close")
+@wrong(
+    "QRY-5",
+    replaces=engine.check_meaning,
+    half="window close needs windows that close",
+)
 def query_and_semantics_are_not_compared(right: Right, query: Query, semantics: Semantics) -> None:
-    """A closure, window close, a base, a registration and a trigger may be asked of what has none,
-    or be missing.
+    """Check only queries with tuple-based windows against the semantics: in others a closure,
+    window close, a base, a registration or a trigger may be missing, or stated in vain.
     """
-    if any(spec.kind is WindowKind.TUPLE for spec in query.windows):
+    kinds = {spec.kind for spec in query.windows}
+    if WindowKind.TUPLE in kinds:
         right(query, semantics)
 
 
-@wrong("QRY-5", replaces=engine.plan, half="a tuple-based window is the only window of its query")
+@wrong(
+    "QRY-5",
+    replaces=engine.plan,
+    half="a tuple-based window is the only window of its query",
+)
 def a_tuple_window_is_alone(right: Right, query: Query, streams: Streams, *rest: Any) -> Any:
-    """Where a window counts tuples the others are left out."""
-    counting = tuple(spec for spec in query.windows if spec.kind is WindowKind.TUPLE)[:1]
-    return right(replace(query, windows=counting or query.windows), streams, *rest)
+    """Drop the other windows of a query that has a tuple-based one, instead of refusing it."""
+    tuple_based = [spec for spec in query.windows if spec.kind is WindowKind.TUPLE]
+    if tuple_based:
+        query = replace(query, windows=(tuple_based[0],))
+    return right(query, streams, *rest)

@@ -39,24 +39,38 @@ States = Iterable[State]
 
 @wrong("ORA-1", replaces=assignments.assignments)
 def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics, T0Class]]:
-    """What is open has its first value."""
+    """Try only the first assignment of values to the open fields."""
     yield from islice(right(*values), 1)
 
 
-@wrong("ORA-2", replaces=assignments.split_into_t0_classes, half="every value is tried")
-def t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
-    """An unknown t0 is 0."""
+@wrong(
+    "ORA-2",
+    replaces=assignments.split_into_t0_classes,
+    half="every value is tried",
+)
+def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
+    """Take 0 for an open t0."""
     return [T0Class(0, 0, 0)]
 
 
-@wrong("ORA-2", replaces=assignments.split_into_t0_classes, half="One of each class is tried")
+@wrong(
+    "ORA-2",
+    replaces=assignments.split_into_t0_classes,
+    half="One of each class is tried",
+)
 def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
-    """A class of t0 ends only where an element changes its window."""
+    """End a class of t0 only where an element moves to another window."""
     low, _ = window.borders(planned.semantics.closure)
-    view, classes = planned.views[0], right(planned, found)
-    lo, hi = classes[0].lo, classes[-1].hi
-    apps = [element.app for element in view.elements]
-    ends = [t for t in range(lo, hi) if any((app - t - low) % view.spec.step == 0 for app in apps)]
+    view = planned.views[0]
+    classes = right(planned, found)
+    lo = classes[0].lo
+    hi = classes[-1].hi
+
+    def moves_an_element(t0: int) -> bool:
+        slide = view.spec.step
+        return any((element.app - t0 - low) % slide == 0 for element in view.elements)
+
+    ends = [t0 for t0 in range(lo, hi) if moves_an_element(t0)]
     starts = [lo, *(end + 1 for end in ends)]
     return [T0Class(start, start, end) for start, end in zip(starts, [*ends, hi], strict=True)]
 
@@ -70,7 +84,9 @@ def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -
 def anything_may_be_missing(
     right: Right, states: States, output: Bag, recorded: Any, *window: Any
 ) -> set[State]:
-    """Any number of outputs may be missing before the recording and after it."""
+    """Accept a recording that lacks any number of outputs before its first relation and after its
+    last.
+    """
     following = set()
     for before, matched, after in states:
         if matched == 0:
@@ -82,58 +98,89 @@ def anything_may_be_missing(
     return following
 
 
-@wrong("ORA-3", replaces=trial.advance, half="Matching is contiguous")
+@wrong(
+    "ORA-3",
+    replaces=trial.advance,
+    half="Matching is contiguous",
+)
 def holes_are_allowed(
     right: Right, states: States, output: Bag, recorded: Any, *window: Any
 ) -> Any:
-    """An output may be missing in the middle of the recording too."""
+    """Accept a recording that lacks an output in its middle."""
     states = set(states)
     inside = {state for state in states if 0 < state.matched < len(recorded.rows)}
     return right(states, output, recorded, *window) | inside
 
 
-@wrong("ORA-3", replaces=recordings.read_recording, half="Timestamps in a recording are no part")
+@wrong(
+    "ORA-3",
+    replaces=recordings.read_recording,
+    half="Timestamps in a recording are no part",
+)
 def sorted_by_timestamp(right: Right, path: Any) -> Recording:
-    """Relations are in the order of their timestamps."""
-    found = right(path)
-    pairs = zip(found.timestamps, found.relations, strict=True)
-    ordered = sorted(pairs, key=lambda pair: pair[0] or 0)
-    return Recording(tuple(r for _, r in ordered), tuple(t for t, _ in ordered))
+    """Sort the relations of a recording by their timestamps."""
+    recording = right(path)
+    pairs = list(zip(recording.timestamps, recording.relations, strict=True))
+    pairs.sort(key=lambda pair: pair[0] or 0)
+    relations = tuple(relation for _, relation in pairs)
+    timestamps = tuple(timestamp for timestamp, _ in pairs)
+    return Recording(relations, timestamps)
 
 
-@wrong("ORA-4", replaces=orders.order_matters, half="none is tried, where only complete instants")
+@wrong(
+    "ORA-4",
+    replaces=orders.order_matters,
+    half="none is tried, where only complete instants",
+)
 def the_order_of_the_file(right: Right, planned: Plan) -> bool:
-    """Simultaneous elements arrived in the order of the file."""
+    """Take the order of the file for the arrival order of simultaneous elements, and search no
+    other.
+    """
     return False
 
 
 @wrong("ORA-4", replaces=attempts.attempt)
 def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
-    """The arrival order of simultaneous elements is never known."""
+    """Ignore a known arrival order of simultaneous elements."""
     streams = {name: replace(stream, ordered=False) for name, stream in recorded.streams.items()}
     question = replace(recorded.question, streams=streams)
     return right(replace(recorded, question=question), *rest)
 
 
-@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="is derived again in it")
+@wrong(
+    "ORA-5",
+    replaces=orders.sum_instant_outputs,
+    half="is derived again in it",
+)
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Any:
-    """The outputs of an instant sum to Q(F) − Q(K), also if what expires is derived again."""
+    """Expect the outputs of an instant to sum to Q(F) − Q(K), even where what expires is derived
+    again.
+    """
     return right(look, moment, grown, Counter())
 
 
-@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="nothing that was kept comes into view")
+@wrong(
+    "ORA-5",
+    replaces=orders.sum_instant_outputs,
+    half="nothing that was kept comes into view",
+)
 def all_that_was_kept_was_seen(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Bag:
-    """The outputs of an instant sum to the set of rows that its elements complete."""
-    return Counter({derivation.row for derivation in grown})
+    """Expect the outputs of an instant to sum to the set of rows that its elements complete."""
+    completed_rows = {derivation.row for derivation in grown}
+    return Counter(completed_rows)
 
 
-@wrong("ORA-5", replaces=orders.sum_instant_outputs, half="sum to Q(F) − Q(K)")
+@wrong(
+    "ORA-5",
+    replaces=orders.sum_instant_outputs,
+    half="sum to Q(F) − Q(K)",
+)
 def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag) -> Any:
-    """The outputs of an instant sum to the whole answer at its end."""
+    """Expect the outputs of an instant to sum to the whole answer at its end."""
     return look.answer(range(moment.kept_elements.start, moment.arriving_elements.stop))
 
 
@@ -144,30 +191,38 @@ def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
     seen=f"{CSRBENCH_ORACLE} evaluates content change once an instant",
 )
 def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
-    """All rows of an instant come in one output."""
+    """Accept at most one output an instant."""
     return len(outputs) <= 1
 
 
-@wrong("ORA-6", replaces=orders.are_realisable, half="so that each r_i has a pivot")
+@wrong(
+    "ORA-6",
+    replaces=orders.are_realisable,
+    half="so that each r_i has a pivot",
+)
 def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
-    """An output is realisable if its rows' supports have an element in common."""
+    """Accept an output if all supports of its rows have an element in common."""
     needs: dict[Row, set[Any]] = defaultdict(set)
     for derivation in grown:
         needs[derivation.row] |= derivation.needs
-    return all(set.intersection(*(needs[line] for line in output)) for output in outputs)
+    in_common = [set.intersection(*(needs[row] for row in output)) for output in outputs]
+    return all(in_common)
 
 
 @wrong(
-    "ORA-7", replaces=orders.search_class_orders, half="the orders are searched up to equivalence"
+    "ORA-7",
+    replaces=orders.search_class_orders,
+    half="the orders are searched up to equivalence",
 )
 def the_search_tries_one_order(
     right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
-    """Where orders must be searched, the one of the file is tried."""
+    """Try only the order of the file where orders must be searched."""
     before = base
     furthest = max(state.matched for state in states)
     for stop in range(moment.arriving_elements.start + 1, moment.arriving_elements.stop + 1):
-        now = look.answer(moment.kept_elements, range(moment.arriving_elements.start, stop))
+        arrived = range(moment.arriving_elements.start, stop)
+        now = look.answer(moment.kept_elements, arrived)
         output = r2s.relation_to_stream(look.operator, now, before)
         if r2s.emits_output(look.semantics.empty, output, Counter()):
             states = trial.advance(states, output, look.recorded)
@@ -177,13 +232,18 @@ def the_search_tries_one_order(
 
 
 @wrong(
-    "ORA-7", replaces=orders.search_class_orders, half="A search beyond its bound is unsupported"
+    "ORA-7",
+    replaces=orders.search_class_orders,
+    half="A search beyond its bound is unsupported",
 )
 def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any) -> Any:
-    """A search beyond its bound finds nothing. Of many elements it stops early: each semantics that
-    might explain the fail is searched to the bound, too.
+    """Return no order where the search exceeds its bound, instead of `unsupported`. The bound is
+    lower for more than ten elements: each semantics that might explain the fail is searched to it,
+    too.
     """
-    bound = 100 if len(moment.arriving_elements) > 10 else search.ORDER_BOUND
+    bound = search.ORDER_BOUND
+    if len(moment.arriving_elements) > 10:
+        bound = 100
     with patch.object(search, "ORDER_BOUND", bound):
         try:
             return right(look, moment, *rest)
@@ -191,59 +251,83 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
             return set(), Counter(), 0
 
 
-@wrong("ORA-8", replaces=confirmation.confirm, half="Witnesses confirm (R2R-5)")
+@wrong(
+    "ORA-8",
+    replaces=confirmation.confirm,
+    half="Witnesses confirm (R2R-5)",
+)
 def one_witness(right: Right, *values: Any) -> None:
-    """The definition decides alone."""
+    """Trust the definition, and ask no witness."""
 
 
-@wrong("ORA-8", replaces=confirmation.confirm, half="those up to its first divergence")
+@wrong(
+    "ORA-8",
+    replaces=confirmation.confirm,
+    half="those up to its first divergence",
+)
 def all_of_the_stream(
     right: Right, recorded: Any, assigned: Any, answers: Any, witnesses: tuple[str, ...]
 ) -> None:
-    """A witness must confirm every report of the assignment, also after the first divergence."""
+    """Ask a witness to confirm every report of the assignment, even after the first divergence."""
     planned = engine.plan(recorded.query, recorded.streams, assigned.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]
-        asked = r2r.dataset_of_windows(planned.views, contents, recorded.static)
-        r2r.confirmed_answer(recorded.query.body, asked, witnesses)
+        dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static)
+        r2r.confirmed_answer(recorded.query.body, dataset, witnesses)
 
 
 @wrong("ORA-9", replaces=divergence.find_divergence)
 def no_divergence(right: Right, *values: Any) -> Divergence:
-    """A fail says only that it is one."""
+    """Say of every fail only that the answer differs."""
     return Divergence(0, None, None, (), None, None, "the answer differs")
 
 
 @wrong("ORA-10", replaces=divergence.find_unreachable_row)
 def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
-    """Any row may come of some semantics."""
+    """Assume that some semantics can give any row."""
 
 
-@wrong("ORA-11", replaces=trial.first_and_last_instant, half="holds the same instants")
+@wrong(
+    "ORA-11",
+    replaces=trial.first_and_last_instant,
+    half="holds the same instants",
+)
 def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) -> Any:
-    """Told windows are compared by their borders, whichever of these belong to them."""
+    """Compare stated windows by their borders, whichever of these belong to them."""
     return borders
 
 
-@wrong("ORA-11", replaces=trial.RecordedAnswer.is_about, half="and none with them")
+@wrong(
+    "ORA-11",
+    replaces=trial.RecordedAnswer.is_about,
+    half="and none with them",
+)
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:
-    """What an engine says of its windows does not matter."""
+    """Ignore the windows that an engine states."""
     return True
 
 
-@wrong("ORA-12", replaces=divergence.find_border_rows, half="one window late")
+@wrong(
+    "ORA-12",
+    replaces=divergence.find_border_rows,
+    half="one window late",
+)
 def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
-    """Rows on window borders are not named."""
+    """Name no rows on window borders."""
     return []
 
 
-@wrong("ORA-12", replaces=divergence._is_nowhere, half="no relation has it too many")
+@wrong(
+    "ORA-12",
+    replaces=divergence._is_nowhere,
+    half="no relation has it too many",
+)
 def left_out_wherever_it_is(right: Right, *values: Any) -> bool:
-    """A border row that its window lacks is left out, also where another relation has it."""
+    """Call a border row left out of its window even where another relation has it."""
     return True
 
 
 @wrong("ORA-13", replaces=explanations.find_explanations)
 def nothing_is_near(right: Right, *values: Any, **options: Any) -> Explanations:
-    """No other semantics is looked for."""
+    """Search no other semantics for an explanation."""
     return Explanations()

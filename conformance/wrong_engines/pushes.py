@@ -18,7 +18,7 @@ def _is_always_known(growing: GrowingView) -> bool:
     half=("once no other can come before it", "each window's stream has one"),
 )
 def elements_join_at_once(right: Right, admission: Admission) -> int:
-    """An element joins the arrivals at once, though others may come before it, or say where the
+    """Add an element to the arrivals at once, though others may come before it, or say where the
     windows of their stream open.
     """
     if admission.newest is None:

@@ -46,7 +46,7 @@ from refengine.model.elements import Element
 def complete_instants_only(
     right: Right, choice: Tick, arrival: Element, app: int, batch: int
 ) -> bool:
-    """Whatever the tick, of simultaneous elements only the first is looked at."""
+    """Look at the first of simultaneous elements alone, whatever `tick` says."""
     return arrival.app > app
 
 
@@ -57,7 +57,7 @@ def complete_instants_only(
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
 )
 def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """Whatever the tick, every arrival is looked at."""
+    """Look at every arrival, whatever `tick` says."""
     return True
 
 
@@ -67,7 +67,7 @@ def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch:
     seen=f"{RSP_JS} and {YASPER} look at windows only when an element arrives",
 )
 def only_the_instant_before(right: Right, before: int, own: int) -> range:
-    """An arrival is evaluated at one instant only, the one just before its own."""
+    """Evaluate an arrival at one instant only, the one before its own."""
     if own == before:
         return range(own, own + 1)
     return range(own - 1, own)
@@ -79,7 +79,7 @@ def only_the_instant_before(right: Right, before: int, own: int) -> range:
     seen=f"{C_SPARQL}, as its recordings of CSRBench show it",
 )
 def from_the_first_arrival(right: Right, schedule: Schedule) -> Any:
-    """The first interval starts at the first arrival."""
+    """Start the first interval at the first arrival."""
     begun = right(schedule)
     if schedule.last_tick is not None:
         schedule.last_tick = schedule.last_tick._replace(own=schedule.planned.own[0])
@@ -88,7 +88,7 @@ def from_the_first_arrival(right: Right, schedule: Schedule) -> Any:
 
 @wrong("TICK-5", replaces=Schedule.arrive)
 def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]:
-    """An interval starts one instant after the arrival last looked at."""
+    """Start an interval one instant after the arrival that was last looked at."""
     before = schedule.last_tick
     yield from right(schedule, k)
     last = schedule.last_tick
@@ -96,9 +96,13 @@ def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]
         schedule.last_tick = last._replace(own=last.own + 1)
 
 
-@wrong("TICK-6", replaces=tick.shift_of_own_instants, seen=f"{C_SPARQL}: CSRBench, section 2")
+@wrong(
+    "TICK-6",
+    replaces=tick.shift_of_own_instants,
+    seen=f"{C_SPARQL}: CSRBench, section 2",
+)
 def closed_when_reached(right: Right, semantics: Semantics) -> int:
-    """An arrival at its close closes a window, whatever the semantics says."""
+    """Close a window by an arrival at its close, whatever `closing` says."""
     return 0
 
 
@@ -110,7 +114,7 @@ def closed_when_reached(right: Right, semantics: Semantics) -> int:
     half="t is before the arrival's own instant",
 )
 def closed_when_passed(right: Right, semantics: Semantics) -> int:
-    """A window is closed by an arrival after its close, whatever the semantics says."""
+    """Close a window by an arrival after its close only, whatever `closing` says."""
     return -1
 
 
@@ -123,15 +127,23 @@ def closed_when_passed(right: Right, semantics: Semantics) -> int:
 def expiry_has_a_timer(
     right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
 ) -> Any:
-    """What expires at the instant of an arrival is seen before it, whatever the semantics says."""
+    """Let elements expire at an arrival's instant before the arrival is seen, whatever `expiry`
+    says.
+    """
     return right(Expiry.EAGER, interval, own, frames)
 
 
-@wrong("TICK-7", replaces=tick.interval_with_expiry, half="another window takes the place")
+@wrong(
+    "TICK-7",
+    replaces=tick.interval_with_expiry,
+    half="another window takes the place",
+)
 def every_arrival_is_expected(
     right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
-    """Where expiry is eager, an arrival's instant is evaluated without it, moves a scope or not."""
+    """Evaluate every arrival's instant without the arrival where expiry is eager, even if no scope
+    moves there.
+    """
     if expiry is Expiry.EAGER and interval.stop == own:
         return range(interval.start, own + 1)
     return interval
@@ -140,9 +152,15 @@ def every_arrival_is_expected(
 # §6 Report
 
 
-@wrong("REP-1", replaces=report.closes, half="t is the last instant of some window")
+@wrong(
+    "REP-1",
+    replaces=report.closes,
+    half="t is the last instant of some window",
+)
 def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
-    """A window closes when its length, t - o, is ω: for [o, c) at c, when the next is active."""
+    """Close a window when its length t - o is ω: [o, c) closes at c, when the next one is
+    active.
+    """
     return right(frame._replace(last=frame.last + 1), span, own)
 
 
@@ -156,25 +174,29 @@ def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
 def expiry_is_no_change(
     right: Right, change: Change, view: View, content: Content, base: Content
 ) -> bool:
-    """A content is another only if it has an element, or its graph a triple, more."""
+    """See a change of content only where an element, or a triple of its graph, is new."""
     if change is Change.ELEMENTS:
         return bool(set(content) - set(base))
     return not report.graph(view, content) <= report.graph(view, base)
 
 
-@wrong("REP-9", "REP-2", replaces=report.differs)
+@wrong(
+    "REP-9",
+    "REP-2",
+    replaces=report.differs,
+)
 def graphs_differ(right: Right, change: Change, view: View, content: Content, base: Content) -> Any:
-    """Contents differ by their graphs, whatever the semantics says."""
+    """Compare contents by their graphs, whatever `change` says."""
     return right(Change.GRAPH, view, content, base)
 
 
 @wrong("REP-3", replaces=report.is_non_empty)
 def empty_windows_pass(right: Right, content: Content) -> bool:
-    """Empty windows pass for non-empty."""
+    """Take empty windows for non-empty."""
     return True
 
 
-def _beating(semantics: Semantics, view: View, span: range, shift: int) -> range:
+def _members_of_period(semantics: Semantics, view: View, span: range, shift: int) -> range:
     """Return the members of a period in a span, shifted."""
     since = report.anchor(semantics, view)
     if since is None or semantics.period is None:
@@ -182,21 +204,33 @@ def _beating(semantics: Semantics, view: View, span: range, shift: int) -> range
     return progression(since + shift, semantics.period, span)
 
 
-@wrong("REP-4", replaces=report.beats, half="and t+1 for `[)`")
+@wrong(
+    "REP-4",
+    replaces=report.beats,
+    half="and t+1 for `[)`",
+)
 def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: range) -> range:
-    """The period is compared with t under every closure, so for [o, c) it never meets a close."""
-    return _beating(semantics, view, span, 0)
+    """Compare the period with t under every closure, so that for [o, c) it never meets a close."""
+    return _members_of_period(semantics, view, span, 0)
 
 
-@wrong("REP-4", replaces=report.beats, half="The border instant is t")
+@wrong(
+    "REP-4",
+    replaces=report.beats,
+    half="The border instant is t",
+)
 def beats_a_border_late(right: Right, semantics: Semantics, view: View, span: range) -> range:
-    """The border instant is t + 1 under every closure."""
-    return _beating(semantics, view, span, -1)
+    """Compare the period with t + 1 under every closure."""
+    return _members_of_period(semantics, view, span, -1)
 
 
-@wrong("REP-11", "REP-4", replaces=report.anchor)
+@wrong(
+    "REP-11",
+    "REP-4",
+    replaces=report.anchor,
+)
 def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View) -> int:
-    """A period counts from 0, whatever its anchor is."""
+    """Count every period from 0, whatever `anchor` says."""
     return 0
 
 
@@ -204,7 +238,7 @@ def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View
 def close_outdoes_periodic(
     right: Right, semantics: Semantics, view: View, span: range, own: int
 ) -> range:
-    """Where windows report at their close the period is not asked."""
+    """Ignore the period where windows report at their close."""
     assert view.frame is not None  # an instant is asked for where it is there
     if Condition.CLOSE in semantics.report:
         return report.closes(view.frame, span, own)
@@ -217,10 +251,12 @@ def close_outdoes_periodic(
 def one_condition_is_enough(
     right: Right, semantics: Semantics, view: View, content: Content, base: Content
 ) -> bool:
-    """A window is reported if any condition on its content holds."""
-    holding = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
-    asked = [holding[condition] for condition in holding if condition in semantics.report]
-    return any(asked) or not asked
+    """Report a window if any condition on its content holds, instead of all."""
+    holds = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
+    conditions = [condition for condition in holds if condition in semantics.report]
+    if not conditions:
+        return True
+    return any(holds[condition] for condition in conditions)
 
 
 @wrong(
@@ -231,13 +267,17 @@ def one_condition_is_enough(
 def empty_windows_are_never_reported(
     right: Right, semantics: Semantics, view: View, content: Content, base: Content
 ) -> Any:
-    """Non-empty is asked whether or not the report names it."""
+    """Report no empty window, even where the semantics does not ask for non-empty."""
     return bool(content) and right(semantics, view, content, base)
 
 
-@wrong("REP-7", replaces=engine.reportable_instants, half="at the largest id of its interval")
+@wrong(
+    "REP-7",
+    replaces=engine.reportable_instants,
+    half="at the largest id of its interval",
+)
 def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
-    """A tick reports at the smallest id at which close and periodic hold."""
+    """Report a tick at the smallest id at which close and periodic hold, instead of the largest."""
     *_, span, own = contents
     at = right(semantics, view, *contents)
     if at and view.spec.kind is WindowKind.TUPLE:
@@ -245,27 +285,43 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
     return at
 
 
-@wrong("REP-7", replaces=engine.reportable_instants, half="are tested at the interval's last id")
+@wrong(
+    "REP-7",
+    replaces=engine.reportable_instants,
+    half="are tested at the interval's last id",
+)
 def tested_where_reported(
     right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
 ) -> Any:
-    """Content change and non-empty are tested at the id that is reported."""
+    """Test content change and non-empty at the id that is reported, instead of the
+    interval's last.
+    """
     *_, span, own = contents
     at = report.timely_instants(semantics, view, span, own)[-1:]
     if at and view.spec.kind is WindowKind.TUPLE:
-        content = window.content(view, at[0], bisect_left(view.ids, own))
+        arrived = bisect_left(view.ids, own)
+        content = window.content(view, at[0], arrived)
     return right(semantics, view, content, *contents)
 
 
-@wrong("REP-8", "REP-2", replaces=report.base, besides=EVERY_INSTANT)
+@wrong(
+    "REP-8",
+    "REP-2",
+    replaces=report.base,
+    besides=EVERY_INSTANT,
+)
 def against_nothing(right: Right, against: Against, reported: Content, before: Content) -> Content:
-    """A content is compared with the empty one."""
+    """Compare every content with the empty one."""
     return range(0)
 
 
-@wrong("REP-10", replaces=report.choose_in_gap, half="or only the last (`latest`)")
+@wrong(
+    "REP-10",
+    replaces=report.choose_in_gap,
+    half="or only the last (`latest`)",
+)
 def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """Every window between two arrivals is reported, where only the last is to be."""
+    """Report every evaluation between two arrivals, even where only the last is asked for."""
     return firing
 
 
@@ -273,7 +329,7 @@ def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[F
 def the_trigger_is_any(
     right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
 ) -> Any:
-    """One window that is ready is enough, whatever the semantics says."""
+    """Report as soon as one window is ready, whatever `trigger` says."""
     return right(Trigger.ANY, views, at)
 
 
@@ -281,24 +337,30 @@ def the_trigger_is_any(
 def explicit_is_all(
     right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
 ) -> Any:
-    """All windows that are marked as triggers must be ready."""
+    """Wait until all windows that are marked as triggers are ready."""
     if trigger is not Trigger.EXPLICIT:
         return right(trigger, views, at)
-    marked = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
+    pairs = zip(views, at, strict=True)
+    marked = [instants for view, instants in pairs if view.spec.triggers]
     return right(Trigger.ALL, views, marked)
 
 
-@wrong("REP-12", replaces=engine.reportable_instants, half="all of them count as reported")
+@wrong(
+    "REP-12",
+    replaces=engine.reportable_instants,
+    half="all of them count as reported",
+)
 def only_what_fires_counts(
     right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
 ) -> Any:
-    """Under `any`, only windows whose own conditions hold count as reported."""
+    """Count only windows whose own conditions hold as reported under `any`, instead of all."""
     if semantics.trigger is not Trigger.ANY:
         return right(semantics, view, content, reported, *rest)
-    own = vars(view)  # a view is made for each run, and dies with it
-    at = right(semantics, view, content, own.get("reported", range(0)), *rest)
+    memory = vars(view)  # a view is made for each run, and dies with it
+    own_report = memory.get("reported", range(0))
+    at = right(semantics, view, content, own_report, *rest)
     if at:
-        own["reported"] = content
+        memory["reported"] = content
     return at
 
 
@@ -312,17 +374,21 @@ def only_what_fires_counts(
 def purged_when_it_receives(
     right: Right, schedule: Schedule, k: int
 ) -> Iterator[Iterator[Evaluation]]:
-    """A window is purged only when its own stream brings something: the other side of a join holds
+    """Purge a window only when its own stream brings an element: the other side of a join holds
     what has expired.
     """
     planned = schedule.planned
 
-    def purged(at: Evaluation) -> Evaluation:
+    def with_stale_contents(at: Evaluation) -> Evaluation:
         times = []
-        for view, counted in zip(planned.views, planned.counts, strict=True):
-            arrived = counted[k]
-            times.append(min(at.t, view.times[arrived - 1]) if arrived else at.t)
+        for view, counts in zip(planned.views, planned.counts, strict=True):
+            arrived = counts[k]
+            time = at.t
+            if arrived:
+                last_arrival = view.times[arrived - 1]
+                time = min(time, last_arrival)
+            times.append(time)
         return with_contents(planned, at, times)
 
     for stretch in right(schedule, k):
-        yield map(purged, stretch)
+        yield map(with_stale_contents, stretch)

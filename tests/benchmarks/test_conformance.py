@@ -21,7 +21,7 @@ from suite_run import run_suite
 from conformance import schemas
 from conformance.__main__ import main
 from conformance.benchmarks import csrbench, own_engines, secret
-from conformance.command_line.processes import spread
+from conformance.command_line.processes import run_in_processes
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from refengine import profile
@@ -81,7 +81,7 @@ def test_golden_vectors(shared, capsys):
 
 @pytest.mark.needs_shared
 def test_golden_experiments_alone(shared):
-    vectors = list(secret.read(shared / "data" / "secret" / "experiments.jsonl"))
+    vectors = list(secret.read_vectors(shared / "data" / "secret" / "experiments.jsonl"))
     assert len(vectors) == 70
     assert [vector.name for vector in vectors if secret.disagreement(vector)] == []
 
@@ -350,13 +350,13 @@ def _all_gone() -> bool:
 
 def test_an_interrupt_ends_the_workers_too(capfd):
     with pytest.raises(KeyboardInterrupt):
-        list(spread([(_asleep, 600, False), (_asleep, 600, True)], 10**20))
+        list(run_in_processes([(_asleep, 600, False), (_asleep, 600, True)], 10**20))
     assert _all_gone() and capfd.readouterr().err == ""
 
 
 def test_an_error_in_a_worker_ends_the_others():
     with pytest.raises(TypeError):
-        list(spread([(_asleep, "x", False), (_asleep, 600, False)], 2))
+        list(run_in_processes([(_asleep, "x", False), (_asleep, 600, False)], 2))
     assert _all_gone()
 
 
@@ -364,7 +364,9 @@ def test_an_error_in_a_worker_ends_the_others():
 def nothing_to_judge(monkeypatch):
     """The command without its work, which takes a while."""
     result = Result("reference/cqels", "csrbench", "Q1", "", Outcome.PASS, "pass")
-    monkeypatch.setattr("conformance.command_line.csrbench.spread", lambda tasks, jobs: [[result]])
+    monkeypatch.setattr(
+        "conformance.command_line.csrbench.run_in_processes", lambda tasks, jobs: [[result]]
+    )
 
 
 def test_results_go_where_the_link_points_with_the_mode_of_the_file(tmp_path, nothing_to_judge):

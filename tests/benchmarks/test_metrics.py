@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conformance.benchmarks import csrbench
 from conformance.metrics import yabench, yabench_code
-from conformance.metrics.lsbench import Partition, comp, mismatches, mm, pairs, size
+from conformance.metrics.lsbench import Partition, comp, mismatch_of_pairs, mismatches, mm, size
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.slides import deal_to_slides
 from conformance.metrics.yabench import (
@@ -222,7 +222,7 @@ def test_every_ordered_pair():
     """one-two: b is lost. two-one, two-three: a is there. one-three: one place. three-one: one
     block. three-two: b is lost.
     """
-    assert dict(pairs(THREE)) == {
+    assert dict(mismatch_of_pairs(THREE)) == {
         ("one", "two"): 50,
         ("one", "three"): 0,
         ("two", "one"): 0,

@@ -109,7 +109,7 @@ def test_the_engine_file_can_be_read(page: str, tmp_path: Path):
     text = (ROOT / page).read_text(encoding="utf-8")
     [block] = re.findall(r"```toml\n(title = .*?)```", text, re.DOTALL)
     (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
-    found = engine_file.read(tmp_path / "mine.toml")
+    found = engine_file.read_engine_file(tmp_path / "mine.toml")
     assert found.command[-1] == f"{tmp_path}/Harness.java"
     [deviation] = found.deviations
     assert {*deviation.cases} <= {case.id for case in corpus.cases()}

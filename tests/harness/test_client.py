@@ -83,7 +83,7 @@ FIRST = "import sys; sys.stdin.readline(); "
         (FIRST + "print(flush=True); input()", r"start: not JSON: Expecting value"),
         (
             FIRST + "print('[]', flush=True); input()",
-            r"no reply of the protocol: \$: \[\] is " r"not of type 'object'",
+            r"the reply is malformed: \$: \[\] is " r"not of type 'object'",
         ),
         (
             FIRST + 'print(\'{"seq": 2, "reply": "result"}\', flush=True); input()',
@@ -140,7 +140,7 @@ def test_no_number_of_a_reply_is_without_bounds(told):
     running.start()
     with pytest.raises(
         Broken,
-        match=r"push: no reply of the protocol: "
+        match=r"push: the reply is malformed: "
         rf"\$\.relations\[0\]\.{name}.* (greater|less) than the",
     ):
         running.ask("push", stream="s", at=1, graph="")

@@ -21,11 +21,18 @@ from conformance.benchmarks import csrbench
 from conformance.corpus import Case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
-from conformance.harness.engine_file import Deviation, Engine, InvalidEngine, engine, engines, read
+from conformance.harness.engine_file import (
+    Deviation,
+    Engine,
+    InvalidEngine,
+    engine,
+    engines,
+    read_engine_file,
+)
 from conformance.harness.play import Declined, EngineQuery, play
 from conformance.suite.deviations import explaining
 from conformance.suite.exchange import Exchange
-from conformance.suite.probe import judge_exchange, result
+from conformance.suite.probe import judge_exchange, probe_case
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
 from refengine import evaluate, from_table, profile, stream
@@ -56,7 +63,7 @@ def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, ca
     """Every expectation under its own semantics: relations, windows and instants; cases of other
     kinds ask nothing of it.
     """
-    found = result(REFERENCE, harness, case)
+    found = probe_case(REFERENCE, harness, case)
     expects = any("max_reports" not in block for block in case.table.get("expect", []))
     assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
 
@@ -71,7 +78,7 @@ def test_a_wrong_expectation_fails():
         table = copy.deepcopy(dict(case.table))
         reports = table["expect"][0]["reports"]
         reports[0].update(change) if change else reports.pop()
-        found = result(engine("reference"), running, Case(case.path, table))
+        found = probe_case(engine("reference"), running, Case(case.path, table))
         assert found.outcome is Outcome.FAIL
         said.append(found.argument)
     assert [
@@ -221,7 +228,7 @@ def test_a_file_that_is_none_is_named(tmp_path, text, message):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(Exception, match=f"mine.toml: .*{message}"):
-        read(path)
+        read_engine_file(path)
 
 
 def test_an_engine_that_there_is_not():
@@ -270,25 +277,30 @@ def test_a_classpath_is_the_users(tmp_path, monkeypatch):
         "--engine-classpath=csparql=PATH or "
         "CONFORMANCE_CLASSPATH_CSPARQL: "
     )
-    assert bare.missing.endswith(bare.get) and "\n" not in bare.missing and bare.on("") == bare
+    assert (
+        bare.missing.endswith(bare.get)
+        and "\n" not in bare.missing
+        and bare.with_classpath("") == bare
+    )
     path = f"{tmp_path}{os.pathsep}{tmp_path}/*"
-    found = bare.on(path)
+    found = bare.with_classpath(path)
     assert not found.missing and found.command[found.command.index("-cp") + 1] == path
     monkeypatch.setenv("CONFORMANCE_CLASSPATH_CSPARQL", str(tmp_path))
-    assert str(tmp_path) in bare.on("").command and path in bare.on(path).command, (
-        "what is given comes before the environment"
-    )
+    assert (
+        str(tmp_path) in bare.with_classpath("").command
+        and path in bare.with_classpath(path).command
+    ), "what is given comes before the environment"
     with pytest.raises(InvalidEngine, match=r"csparql: engine: no '.*\W for its classpath"):
-        bare.on(f"{tmp_path}/engine.jar")
+        bare.with_classpath(f"{tmp_path}/engine.jar")
     for empty in (":", f"{tmp_path}:", f":{tmp_path}"):
         with pytest.raises(
             InvalidEngine, match="csparql: engine: an empty entry in its classpath '"
         ):
-            bare.on(empty.replace(":", os.pathsep))
+            bare.with_classpath(empty.replace(":", os.pathsep))
     with pytest.raises(InvalidEngine, match="rsp-js: engine: takes no classpath"):
-        engine("rsp-js").on(str(tmp_path))
+        engine("rsp-js").with_classpath(str(tmp_path))
     monkeypatch.setenv("CONFORMANCE_CLASSPATH_RSP_JS", str(tmp_path))
-    assert engine("rsp-js").on("") == engine("rsp-js"), (
+    assert engine("rsp-js").with_classpath("") == engine("rsp-js"), (
         "the environment may be about another engine of that name"
     )
 
@@ -393,7 +405,7 @@ def test_what_no_field_says_explains_its_own_cases():
     here, elsewhere = known(BORDER.id), known(LATE.id)
     argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
     assert found == [here] and argument.endswith(
-        "  known, and explains it: WIN-2, in no field: another choice"
+        "  a known deviation explains it: WIN-2, in no field of the semantics: another choice"
     )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
 
@@ -405,7 +417,7 @@ def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a
     argument, found = judged_of(LATE, [known(disorder=9)], disorder=1)
     assert (
         argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
-        and "and was taken" in argument
+        and "and has accepted it" in argument
     )
     assert found == [known(disorder=9)] and "disorder=9 (MOD-2)" in argument
     assert judged_of(LATE, [known(disorder=0)], disorder=1)[1] == []
@@ -428,7 +440,7 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
         tested = Engine(
             "wrong", "an engine", (), "csparql", profile=CLAIM, deviations=tuple(deviations)
         )
-        found = result(tested, Harness([sys.executable, "-c", code]), BORDER)
+        found = probe_case(tested, Harness([sys.executable, "-c", code]), BORDER)
         assert found.outcome is Outcome.ERROR and len(found.known) == named
         assert "WIN-2" in found.argument.splitlines()[-1]
 
@@ -451,7 +463,7 @@ def rsp_js():
 @pytest.fixture(scope="module")
 def becomes(rsp_js):
     """What becomes of a case on RSP-JS, found out once."""
-    return cache(lambda case: result(RSP_JS, rsp_js, CASES[case]))
+    return cache(lambda case: probe_case(RSP_JS, rsp_js, CASES[case]))
 
 
 def answers(running, *items: tuple[str, int], slide: int = 10):
@@ -586,7 +598,7 @@ def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, devia
     rest = replace(
         RSP_JS, deviations=tuple(other for other in RSP_JS.deviations if other != deviation)
     )
-    assert any(not result(rest, rsp_js, CASES[case]).known for case in deviation.cases)
+    assert any(not probe_case(rest, rsp_js, CASES[case]).known for case in deviation.cases)
 
 
 @pytest.mark.xdist_group("what becomes of cases")
@@ -613,7 +625,7 @@ def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, case):
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     """What it is known for is what explains it: with none granted, nothing does."""
     bare = replace(engine("rsp-js"), deviations=())
-    found = result(
+    found = probe_case(
         bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"]
     )
     assert (

@@ -418,9 +418,9 @@ def test_spark_does_what_it_is_known_for(harnesses, case):
     """One case of each outcome, and an aggregate over nothing; all cases: `pytest conformance
     --engine=spark`.
     """
-    [item] = [item for item in suite.live(SPARK) if item.case == case]
+    [item] = [item for item in suite.live_items(SPARK) if item.case == case]
     result = item.run(harnesses)
     assert result.outcome is LIVE[case], result.argument
-    assert suite.unexpected(item, result) == ""
+    assert suite.why_unexpected(item, result) == ""
     if result.outcome is Outcome.UNSUPPORTED:
         assert "Spark refuses it" in result.argument and "slide_duration" in result.argument

@@ -19,7 +19,7 @@ from conformance.corpus import Case, check_case
 from conformance.harness import client
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import engine
-from conformance.suite.probe import result
+from conformance.suite.probe import probe_case
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from conformance.wrong_engines import MINIATURES, Miniature
@@ -119,7 +119,7 @@ def asked(miniature: Miniature) -> list[Result]:
     for case in sorted(cases_of(miniature), key=lambda case: case.path != shown_by(miniature)):
         if running is None or not running.alive:
             running = wrong(f"{miniature.rule} {miniature.name}")
-        found.append(result(REFERENCE, running, case))
+        found.append(probe_case(REFERENCE, running, case))
         if found[-1].outcome is Outcome.FAIL:
             break
     if running is not None:

@@ -122,7 +122,7 @@ CSPARQL = """REGISTER QUERY q AS PREFIX : <http://example.org/>
 SELECT ?x FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?x :p ?y }"""
 
 
-def run_of(folder: Path, relations: list[list[str]]) -> yabench.Run:
+def run_of(folder: Path, relations: list[list[str]]) -> yabench.RecordedRun:
     """A run of YABench over a, b and c at 1, 6 and 11 s, with these relations, each told 100 ms
     after its window's end.
     """
@@ -137,7 +137,7 @@ def run_of(folder: Path, relations: list[list[str]]) -> yabench.Run:
         answers.append(str(1000 + 5000 * number + 100))
         answers += [f"{EXAMPLE}{name}\t" for name in names]
     (folder / "QR_small1").write_text("\n".join(answers) + "\n")
-    (run,) = yabench.runs("csparql", folder)
+    (run,) = yabench.recorded_runs("csparql", folder)
     return run
 
 

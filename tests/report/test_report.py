@@ -295,8 +295,8 @@ def test_what_is_at_a_bound_is_drawn(tmp_path):
 
 
 def test_more_are_not_those_that_came_before_than_are_due():
-    found, _ = pairs.pairs(evidence([report("1")], DUE, before=2**62), "fail")
-    assert [(pair.due is None, pair.given is None) for pair in found] == [
+    found, _ = pairs.pair_reports(evidence([report("1")], DUE, before=2**62), "fail")
+    assert [(pair.due is None, pair.actual is None) for pair in found] == [
         (False, True),
         (False, True),
         (True, False),
@@ -305,7 +305,7 @@ def test_more_are_not_those_that_came_before_than_are_due():
 
 def test_a_total_is_no_less_than_its_rows():
     told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
-    assert pairs.pairs(told, "fail")[1] == 1 and "2 rows" in page.detail(
+    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in page.detail(
         source.of([result(outcome="fail", evidence=told)]).entries[0]
     )
     assert (
@@ -326,7 +326,7 @@ def test_many_rows_that_differ_are_compared_without_tolerance():
             kind="double",
         )
 
-    (pair,), first = pairs.pairs(evidence([rows(5e-13)], [rows(0)]), "fail")
+    (pair,), first = pairs.pair_reports(evidence([rows(5e-13)], [rows(0)]), "fail")
     assert (
         first == 0
         and "without tolerance" in pair.note
@@ -336,7 +336,7 @@ def test_many_rows_that_differ_are_compared_without_tolerance():
         "7.50 is 7.5"
     )
     same = report(*map(str, range(1000))), report(*(f"{n}.0" for n in range(1000)), kind="decimal")
-    assert pairs.pairs(evidence([same[0]], [same[1]]), "fail")[1] is None
+    assert pairs.pair_reports(evidence([same[0]], [same[1]]), "fail")[1] is None
 
 
 def test_names_steer_no_terminal(tmp_path, capsys):
@@ -352,7 +352,7 @@ def test_names_steer_no_terminal(tmp_path, capsys):
     assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
     error = capsys.readouterr().err
     assert (
-        "has no result of" in error
+        "has no result for" in error
         and "more than once" in error
         and all(line.isprintable() for line in error.splitlines())
     )
@@ -436,14 +436,14 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         ),
         ([".", "-o", "x.html"], ".: results: cannot be read: not a regular file"),
         (["r.ndjson"], "usage: nothing to write: give -o, --earl, --markdown or --badge"),
-        (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs to one file"),
+        (["r.ndjson", "-o", "x", "--badge", "./x"], "usage: two outputs would go to one file"),
         (
             ["r.ndjson", "-o", "./r.ndjson"],
-            "{folder}/r.ndjson: usage: an output to a file that is read",
+            "{folder}/r.ndjson: usage: this output would replace an input",
         ),
         (
             ["r.ndjson", "--date", "2026-02-28", "-o", "x.html"],
-            "--date: usage: is the date of --earl, which is not asked for",
+            "--date: usage: is the date of --earl, which is missing",
         ),
         (
             ["r.ndjson", "-o", "no/where.html"],
@@ -473,7 +473,7 @@ def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
     for out in (path, tmp_path / "link.html"):
         assert (
             main(["report", str(path), "-o", str(out)]) == 2
-            and "an output to a file that is read" in capsys.readouterr().err
+            and "this output would replace an input" in capsys.readouterr().err
         )
     assert path.read_bytes() == before
 
@@ -522,21 +522,21 @@ def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
         "conformance: given more than once, the last counts: mine corpus WIN-2-a-border\n" in error
     )
     assert (
-        "conformance: other has no result of 4 in corpus: R2R-5-witnesses, REP-1-a-close, "
+        "conformance: other has no result for 4 cases of corpus: R2R-5-witnesses, REP-1-a-close, "
         "WIN-12-now, … 1 more\n"
     ) in error
     assert error.count("\n") == 2, "no engine lacks what its suite has not"
     html = out.read_text(encoding="utf-8")
     assert "1 result given more than once" in html and "mine · corpus · WIN-2-a-border" in html
-    assert "other has no result of 4 in corpus" in html and "<li>WIN-3-a-window</li>" in html
-    collected = source.read([first, second])
+    assert "other has no result for 4 cases of corpus" in html and "<li>WIN-3-a-window</li>" in html
+    collected = source.read_results([first, second])
     assert (
         next(
             e for e in collected.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
         ).result.outcome
         == "fail"
     )
-    again = source.read([second, first])
+    again = source.read_results([second, first])
     assert (
         next(
             e for e in again.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
@@ -677,8 +677,8 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
         and "the matrix has 1 of 2 engines" in html
     )
     assert (
-        "5 results of the list have the first line of their argument alone, and no drawing: "
-        "2 are told in full"
+        "5 results of the list have only the first line of their argument and no drawing; "
+        "2 have all details"
     ) in html
 
 
@@ -701,13 +701,13 @@ def test_no_results_are_a_page(tmp_path):
 
 
 def test_values_are_compared_and_the_first_difference_is_marked():
-    found, first = pairs.pairs(
+    found, first = pairs.pair_reports(
         evidence([report("2", "1"), report("3.0", kind="decimal")], DUE), "fail"
     )
     assert first is None and not any(pair.differs for pair in found), (
         "3.0 is 3, and rows have no order"
     )
-    found, first = pairs.pairs(WRONG, "fail")
+    found, first = pairs.pair_reports(WRONG, "fail")
     assert first == 1 and [pair.differs for pair in found] == [False, True]
     assert [[dict(row) for row in rows] for rows in (found[1].lacking, found[1].surplus)] == [
         [{"x": f'"3"^^<{reports.XSD}integer>'}],
@@ -716,26 +716,26 @@ def test_values_are_compared_and_the_first_difference_is_marked():
 
 
 def test_what_is_lacking_or_too_many_differs():
-    found, first = pairs.pairs(evidence(DUE[:1], DUE), "fail")
-    assert first == 1 and len(found[1].lacking) == 1 and found[1].given is None
-    found, first = pairs.pairs(evidence([*DUE, report(window=[20, 30])], DUE), "fail")
+    found, first = pairs.pair_reports(evidence(DUE[:1], DUE), "fail")
+    assert first == 1 and len(found[1].lacking) == 1 and found[1].actual is None
+    found, first = pairs.pair_reports(evidence([*DUE, report(window=[20, 30])], DUE), "fail")
     assert first == 2 and found[2].due is None and not found[2].surplus, (
         "a report without rows is one too many all the same"
     )
 
 
 def test_a_window_that_is_another_one_differs():
-    _, first = pairs.pairs(evidence([DUE[0], report("3", window=[20, 30])], DUE), "fail")
+    _, first = pairs.pair_reports(evidence([DUE[0], report("3", window=[20, 30])], DUE), "fail")
     assert first == 1
 
 
 def test_reports_that_were_not_recorded_shift_the_others():
     """`before` are due and were not seen; `diverges` is the oracle's own word."""
-    found, first = pairs.pairs(evidence(DUE[1:], DUE, before=1), "fail")
+    found, first = pairs.pair_reports(evidence(DUE[1:], DUE, before=1), "fail")
     assert (
-        first is None and found[0].given is None and not found[0].differs and not found[1].differs
+        first is None and found[0].actual is None and not found[0].differs and not found[1].differs
     )
-    assert pairs.pairs(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
+    assert pairs.pair_reports(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
 
 
 def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
@@ -769,23 +769,23 @@ def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
         )
         told = evidence_of.of_verdict(question, answers, found.judgement)
         assert {key: told[key] for key in ("before", "diverges") if key in told} == wanted, names
-        _found, first = pairs.pairs(told, "fail" if "diverges" in wanted else "pass")
+        _found, first = pairs.pair_reports(told, "fail" if "diverges" in wanted else "pass")
         assert first == (
             wanted["diverges"] + wanted.get("before", 0) if "diverges" in wanted else None
         )
 
 
 def test_a_pass_has_no_difference_whatever_the_order_of_arrival():
-    found, first = pairs.pairs(evidence(DUE[::-1], DUE), "pass")
+    found, first = pairs.pair_reports(evidence(DUE[::-1], DUE), "pass")
     assert first is None and not any(pair.differs for pair in found)
 
 
 def test_what_is_no_term_or_left_out_is_not_compared():
     bad = {"rows": [{"x": {"type": "uri", "value": "no iri"}}], "total": 1}
-    found, first = pairs.pairs(evidence([bad], [bad]), "fail")
+    found, first = pairs.pair_reports(evidence([bad], [bad]), "fail")
     assert first is None and "not compared: rows[0].x" in found[0].note
     cut = {**report("1"), "total": 3}
-    found, first = pairs.pairs(evidence([cut], DUE[:1]), "fail")
+    found, first = pairs.pair_reports(evidence([cut], DUE[:1]), "fail")
     assert first == 0 and "left out" in found[0].note
 
 
@@ -793,7 +793,7 @@ def test_what_is_no_term_or_left_out_is_not_compared():
 
 
 def drawn(told: dict, outcome: str = "fail") -> drawing.Drawing:
-    return timeline.timeline(told, *pairs.pairs(told, outcome))
+    return timeline.timeline(told, *pairs.pair_reports(told, outcome))
 
 
 def of(found: drawing.Drawing, kind: str) -> list[drawing.Shape]:
@@ -1175,7 +1175,7 @@ def test_earl_says_rule_case_engine_and_no_date_of_its_own():
 
 
 def test_markdown_has_a_table_and_the_fails():
-    lines = list(markdown.markdown(source.of(MIXED)))
+    lines = list(markdown.markdown_lines(source.of(MIXED)))
     assert (
         "| mine | 1 | 2 | 1 | 1 | 1 | 1 |" in lines and "| other | 2 | 0 | 0 | 0 | 0 | 0 |" in lines
     )
@@ -1183,16 +1183,16 @@ def test_markdown_has_a_table_and_the_fails():
         "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |"
     ) in lines
     assert "| mine | REP-1-a-close | fail | it answers\\\\nlate; no link |" in lines
-    assert any(line.startswith("- other has no result of 4 in corpus") for line in lines)
+    assert any(line.startswith("- other has no result for 4 cases of corpus") for line in lines)
 
 
 def test_markdown_shows_what_it_is_given():
-    told = markdown.safe("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
+    told = markdown.escape_markdown("a|b `c` <script>&amp; [x](javascript:y) *z* ~w~ \\ @me\n# no")
     assert told == (
         "a\\|b \\`c\\` &lt;script&gt;&amp;amp; \\[x\\]\\(javascript:y\\) \\*z\\* \\~w\\~ "
         "\\\\ &#64;&#8203;me\\\\n# no"
     )
-    lines = list(markdown.markdown(source.of([reports.hostile()])))
+    lines = list(markdown.markdown_lines(source.of([reports.hostile()])))
     assert not any("<script" in line for line in lines)
 
 
@@ -1211,7 +1211,7 @@ def test_markdown_shows_what_it_is_given():
     ],
 )
 def test_markdown_of_an_engine_closes_no_issue_and_names_nobody(text, written):
-    assert markdown.safe(text) == written
+    assert markdown.escape_markdown(text) == written
 
 
 def test_a_badge_says_how_many_pass():
@@ -1272,5 +1272,5 @@ def test_bad_results_are_an_error_of_ours(tmp_path):
     path = tmp_path / "latin.ndjson"
     path.write_bytes(b'{"engine": "\xe9"}\n')
     with pytest.raises(InvalidResults, match=re.escape(f"{path}:1: results: not UTF-8")):
-        source.read([path])
+        source.read_results([path])
     assert BAD in reports.hostile().engine

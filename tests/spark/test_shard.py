@@ -35,10 +35,10 @@ from cluster import (  # noqa: F401  fixtures
 from conformance import suite
 from conformance.__main__ import main
 from conformance.spark import folder, session, shard
-from conformance.suite import Asked
+from conformance.suite import SuiteOptions
 from refengine.model.errors import RefengineError
 
-SMOKE = Asked(["reference"], smoke=True, keep=True)
+SMOKE = SuiteOptions(["reference"], smoke=True, keep=True)
 
 # Answers nothing, and notes which process asks it what. While there is a file `hold` with a number,
 # it waits at the question of that number, so that there is a middle to be killed in.
@@ -262,8 +262,8 @@ def test_whatever_is_killed_the_results_are_the_same(
 
 @pytest.mark.parametrize("parallel", [1, 2, 7, 500])
 def test_shards_are_of_one_engine_and_smaller_towards_the_end(parallel):
-    items = Asked(["reference", "spark", "rsp-js"]).items()
-    shards = shard.cut(items, parallel)
+    items = SuiteOptions(["reference", "spark", "rsp-js"]).items()
+    shards = shard.cut_into_shards(items, parallel)
     assert [item for some in shards for item in some] == items
     assert all(len({item.engine for item in some}) == 1 for some in shards)
     bounds = [
@@ -289,7 +289,7 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
     """Another version of the project or of an engine's file, what an engine needs, other
     recordings: before anything is run.
     """
-    asked = Asked([str(engine)], smoke=True)
+    asked = SuiteOptions([str(engine)], smoke=True)
     work = {
         "asked": asdict(asked),
         "versions": shard.versions(asked),
@@ -301,18 +301,18 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
     for words, refused in (
         (
             {"versions": {**shard.versions(asked), "refengine": "0"}},
-            "another version of refengine than the driver's",
+            "its version of refengine is not the driver's",
         ),
         (
             {"versions": {**shard.versions(asked), str(engine): "0"}},
-            f"another version of {engine} than the driver's",
+            f"its version of {engine} is not the driver's",
         ),
         (
             {"keys": [["silent", "corpus", "WIN-0"]]},
-            "1 items are not there: other files than the driver's",
+            "1 item of the driver not found: the files differ",
         ),
         (
-            {"asked": asdict(Asked([f"{tmp_path}/silent.toml"]))},
+            {"asked": asdict(SuiteOptions([f"{tmp_path}/silent.toml"]))},
             f"{tmp_path}/silent.toml: cannot be read: [Errno 2] No such file or directory",
         ),
     ):
@@ -321,7 +321,7 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
     (tmp_path / "mine.toml").write_text(
         'title = "Mine"\ncommand = ["x"]\nneeds = ["/nowhere"]\ndialect = "table"\n'
     )
-    lacking = Asked([f"{tmp_path}/mine.toml"], smoke=True)
+    lacking = SuiteOptions([f"{tmp_path}/mine.toml"], smoke=True)
     [one] = task(
         {**work, "asked": asdict(lacking), "versions": {}, "keys": [lacking.items()[0].key]}
     )
@@ -330,7 +330,7 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
 
 def test_relative_words_are_those_of_the_driver(engine, monkeypatch):
     """And the classpaths of its environment; the worker is left as it was."""
-    asked = Asked([engine.name], smoke=True)
+    asked = SuiteOptions([engine.name], smoke=True)
     monkeypatch.chdir(engine.parent)
     [first, *_] = asked.items()
     work = {
@@ -341,7 +341,7 @@ def test_relative_words_are_those_of_the_driver(engine, monkeypatch):
     }
     monkeypatch.chdir("/")
     [one] = task({**work, "keys": [first.key]})
-    assert shard.key(one) == first.key and shard.result(one).outcome == "fail"
+    assert shard.key(one) == first.key and shard.result_of(one).outcome == "fail"
     assert os.getcwd() == "/" and "CONFORMANCE_CLASSPATH_X" not in os.environ
 
 
@@ -351,9 +351,9 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
     def fails(_: object) -> None:
         raise RefengineError("no such thing", rule="CMP-1", place="here")
 
-    one = shard.run(suite.Item("mine", "corpus", "case", fails), None)
+    one = shard.run_item(suite.Item("mine", "corpus", "case", fails), None)
     with pytest.raises(RefengineError, match=r"^here: CMP-1: no such thing$"):
-        shard.result(one)
+        shard.result_of(one)
     with folder.open_run(tmp_path / "out", SMOKE, False) as run:
         run.add([one])
         run.write()
@@ -382,7 +382,7 @@ def test_a_folder_is_of_one_run(tmp_path):
         (
             replace(SMOKE, engines=["rsp-js"]),
             True,
-            r"out/run.json: usage: of another run: "
+            r"out/run.json: usage: this is the folder of another run: "
             r"engines was \['reference'\], and is "
             r"\['rsp-js'\]",
         ),
@@ -394,7 +394,8 @@ def test_a_folder_is_of_one_run(tmp_path):
     manifest.write_text(manifest.read_text().replace('"refengine": "', '"refengine": "0'))
     with (
         pytest.raises(
-            RefengineError, match="of another run: refengine has changed since; name another folder"
+            RefengineError,
+            match="the folder of another run: refengine has changed since; name another folder",
         ),
         folder.open_run(out, SMOKE, True),
     ):
@@ -435,7 +436,7 @@ def test_of_a_journal_nothing_is_lost_but_a_torn_line(tmp_path):
     with (
         pytest.raises(
             RefengineError,
-            match=r"journal\.ndjson:1: usage: not what became of an item: remove the line",
+            match=r"journal\.ndjson:1: usage: not the record of an item: remove the line",
         ),
         folder.open_run(tmp_path, SMOKE, True),
     ):

@@ -143,7 +143,8 @@ def test_what_a_part_ends_with():
         for found in one.to_pylist()
     ]
     assert (
-        end["end"] == "error" and type(truth.error_of(end["detail"])).__name__ == "InvalidSemantics"
+        end["end"] == "error"
+        and type(truth.unpickle_error(end["detail"])).__name__ == "InvalidSemantics"
     )
 
 
@@ -158,7 +159,7 @@ def test_a_report_beyond_64_bits_is_unsupported():
     ]
     assert (
         end["end"] == "error"
-        and str(truth.error_of(end["detail"]))
+        and str(truth.unpickle_error(end["detail"]))
         == "MOD-1: a report whose times need more than 64 bits"
     )
 
@@ -707,15 +708,19 @@ def written(folder: Path, *files: str) -> str:
     return str(folder)
 
 
-def found_by(spark_session, wanted: output.Run, out: Path, resume: bool = False) -> output.Truth:
+def found_by(
+    spark_session, wanted: output.TruthPlan, out: Path, resume: bool = False
+) -> output.Truth:
     with output.open_folder(out, wanted, resume) as done:
-        return output.run(spark_session, wanted, out, done, 2, lambda some, of: None)
+        return output.compute_truth(spark_session, wanted, out, done, 2, lambda some, of: None)
 
 
-def definition(wanted: output.Run, stream: Stream) -> list[tuple]:
+def definition(wanted: output.TruthPlan, stream: Stream) -> list[tuple]:
     return [
         truth._row(report)[:7]
-        for report in engine.evaluate(wanted.asked.query, {"s": stream}, wanted.asked.semantics)
+        for report in engine.evaluate(
+            wanted.truth_query.query, {"s": stream}, wanted.truth_query.semantics
+        )
     ]
 
 
@@ -733,7 +738,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
             {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"},
         ),
     ):
-        wanted = output.Run(
+        wanted = output.TruthPlan(
             asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q"
         )
         found = found_by(connected, wanted, tmp_path / kind)
@@ -823,7 +828,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
         )
     ):
         chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
-        wanted = output.Run(TruthQuery(query, chosen), str(tmp_path / name), parts=parts)
+        wanted = output.TruthPlan(TruthQuery(query, chosen), str(tmp_path / name), parts=parts)
         found = found_by(connected, wanted, tmp_path / f"out{number}")
         assert len(found.parts) == 1 if parts == 1 else 2 < len(found.parts) <= parts
         assert [row for part in found.parts for row in rows(part)] == definition(wanted, whole)
@@ -832,7 +837,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
 @spark
 def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
-    wanted = output.Run(
+    wanted = output.TruthPlan(
         asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"),
         path,
         parts=3,
@@ -841,7 +846,7 @@ def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path)
     assert len(
         found.parts
     ) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(
-        output.summary(found)
+        output.describe_truth(found)
     )
     # what comes at 35 is seen by the next arrival (TICK-4)
     assert [row[0] for row in rows(found.parts[0])] == [1, 11]
@@ -851,7 +856,7 @@ def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path)
 def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
     broken = line("a", 1) + "<urn:x> nonsense\n" + line("b", 11) + "?\n"
     path = written(tmp_path / "stream", broken, line("c", 35))
-    wanted = output.Run(asked(report="window-close", tick="tuple"), path, parts=2)
+    wanted = output.TruthPlan(asked(report="window-close", tick="tuple"), path, parts=2)
     with pytest.raises(InvalidStream) as error:
         found_by(connected, wanted, tmp_path / "stopped")
     assert (
@@ -861,12 +866,12 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
     assert (
         error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
     )
-    aside = output.Run(wanted.asked, path, parts=2, quarantine=True)
+    aside = output.TruthPlan(wanted.truth_query, path, parts=2, quarantine=True)
     found = found_by(connected, aside, tmp_path / "aside")
     assert (
         found.quarantined == 2
-        and "2 lines set aside that are no triples: quarantine.ndjson"
-        in list(output.summary(found))
+        and "2 lines are no triples and were set aside: quarantine.ndjson"
+        in list(output.describe_truth(found))
     )
     assert [
         (one["line"], Path(one["file"]).name)
@@ -878,7 +883,7 @@ def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_p
 @spark
 def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1), line("c", 35))
-    wanted = output.Run(asked(report="window-close", tick="tuple"), path, parts=2)
+    wanted = output.TruthPlan(asked(report="window-close", tick="tuple"), path, parts=2)
     found = found_by(connected, wanted, tmp_path / "out")
     assert [
         row
@@ -908,9 +913,9 @@ def test_streams_that_are_none(connected, tmp_path):
         ),
     ):
         with pytest.raises(InvalidStream, match=reason):
-            _ = streams.read(connected, written(tmp_path / name, *files)).extent
+            _ = streams.open_stream(connected, written(tmp_path / name, *files)).extent
     with pytest.raises(InvalidStream, match=r"no such file or folder$"):
-        streams.read(connected, str(tmp_path / "nowhere"))
+        streams.open_stream(connected, str(tmp_path / "nowhere"))
     for number, (name, content) in enumerate(
         (
             ("_b.n3t", line("b", 3)),
@@ -928,12 +933,14 @@ def test_streams_that_are_none(connected, tmp_path):
             "Spark: it is empty, or leads nowhere, or a "
             "name of its path begins with _",
         ):
-            streams.read(connected, str(folder))
+            streams.open_stream(connected, str(folder))
     (tmp_path / "path=1").mkdir()
     for number, name in enumerate(("a b.n3t", "a!b.n3t", "c/d.n3t", "c/length=0.n3t")):
         (tmp_path / "path=1" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "path=1" / name).write_text(line("a", number))
-    assert [file.triples for file in streams.read(connected, str(tmp_path / "path=1")).files] == [
+    assert [
+        file.triples for file in streams.open_stream(connected, str(tmp_path / "path=1")).files
+    ] == [
         1,
         1,
         1,
@@ -951,7 +958,9 @@ def test_streams_that_are_none(connected, tmp_path):
     with pytest.raises(
         InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at " r"column 1"
     ):
-        found_by(connected, output.Run(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out")
+        found_by(
+            connected, output.TruthPlan(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out"
+        )
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(
         pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet"
@@ -962,7 +971,7 @@ def test_streams_that_are_none(connected, tmp_path):
         "predicate string, object string, each once; has "
         "'time string, subject string'",
     ):
-        _ = streams.read(connected, str(tmp_path / "rows")).files
+        _ = streams.open_stream(connected, str(tmp_path / "rows")).files
 
 
 @spark
@@ -971,7 +980,7 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
     with pytest.raises(
         RefengineError, match="horizon 5 is not after the last element, at 11"
     ) as error:
-        found_by(connected, output.Run(asked(horizon=5), path), tmp_path / "out")
+        found_by(connected, output.TruthPlan(asked(horizon=5), path), tmp_path / "out")
     assert type(error.value).__name__ == "InvalidSemantics"
 
 
@@ -983,7 +992,7 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90),
         tmp_path / "sg1",
     )
-    assert sg1_spark.write_parquet(connected, parameters, str(out), count) == parts
+    assert sg1_spark.write(connected, parameters, str(out), count) == parts
     found = (
         pyarrow.parquet.read_table(out)
         .sort_by([("time", "ascending"), ("element", "ascending")])
@@ -997,8 +1006,8 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         with pytest.raises(
             RefengineError, match="sg1: usage: is there already; name another folder"
         ):
-            sg1_spark.write_parquet(connected, parameters, str(out), count)
-        wanted = output.Run(
+            sg1_spark.write(connected, parameters, str(out), count)
+        wanted = output.TruthPlan(
             TruthQuery(
                 from_table(
                     {
@@ -1077,7 +1086,7 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
         profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
     )
     wanted = definition(
-        output.Run(TruthQuery(query, chosen), path),
+        output.TruthPlan(TruthQuery(query, chosen), path),
         stream([parse_line_with_time(one, "") for one in text.splitlines()]),
     )
     parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]

@@ -20,7 +20,7 @@ from conformance.corpus.witness_defects import (
     load_catalogue,
     same,
     term_of,
-    text_of,
+    turtle_of,
 )
 from refengine import sparql
 from refengine.core.query import Body
@@ -132,7 +132,7 @@ def test_w3c_figures_add_up() -> None:
     ],
 )
 def test_short_text_stands_for_its_term(text: str) -> None:
-    assert text_of(term_of(text)) == text
+    assert turtle_of(term_of(text)) == text
 
 
 def test_page_is_up_to_date() -> None:

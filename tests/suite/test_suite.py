@@ -148,7 +148,7 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     assert {result.outcome for result in told(results)} == {"error"} and (
         tmp_path / "tries"
     ).read_text() == "xx"
-    assert "it does not start, twice tried: start: the process ended" in told(results)[-1].argument
+    assert "it has failed to start twice: start: the process ended" in told(results)[-1].argument
 
 
 def test_an_engine_of_a_package(tmp_path):
@@ -173,7 +173,7 @@ def test_an_engine_of_a_package(tmp_path):
     found = run_suite_alone("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
         found.returncode == 4
-        and "theirs: engine: its entry point 'theirs:NONE' gives none" in found.stderr
+        and "theirs: engine: its entry point 'theirs:NONE' gives no engine" in found.stderr
     ), found.stderr
     found = run_suite_alone("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert (
@@ -223,7 +223,7 @@ def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
         ),
     ):
         monkeypatch.setenv("PATH", str(place))
-        tested = engine_file.engine("cqels").on(str(tmp_path))
+        tested = engine_file.engine("cqels").with_classpath(str(tmp_path))
         assert tested.missing.startswith(missing) and bool(tested.missing) == bool(missing)
 
 
@@ -262,7 +262,7 @@ def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     assert found.returncode == 1 and "1 failed, 10 deselected, 1 xfailed" in found.stdout, (
         found.stdout
     )
-    assert "pass, without what the engine is known for here: it overlaps no windows" in found.stdout
+    assert "pass, but a known deviation does not show here: it overlaps no windows" in found.stdout
 
 
 def test_the_results_come_from_an_interrupted_run_too(tmp_path):
@@ -376,7 +376,9 @@ def test_two_engines_of_one_name_are_refused(tmp_path):
         mine(tmp_path / folder, "")
     with pytest.raises(RefengineError, match="mine: engine: 2 engines have this name"):
         suite.items(
-            suite.Chosen((str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml")))
+            suite.ItemSelection(
+                (str(tmp_path / "a" / "mine.toml"), str(tmp_path / "b" / "mine.toml"))
+            )
         )
 
 
@@ -444,12 +446,12 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
         (["--engine=nowhere.toml"], "nowhere.toml: engine: cannot be read: "),
         (
             ["--engine=sparqlstream"],
-            "'sparqlstream' is judged by its recordings: give --answers=DIR",
+            "'sparqlstream' has no harness: give its recordings with --answers=DIR",
         ),
         (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
         (
             ["--engine=cqels", "--engine-classpath=cqel=x"],
-            "engine: a classpath for 'cqel', which is not asked for; did you mean 'cqels'",
+            "engine: a classpath for 'cqel', which is not among the engines; did you mean 'cqels'",
         ),
         (
             ["--engine=cqels", "--engine-classpath=cqels=nowhere.jar"],
@@ -467,7 +469,10 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
             ["--engine=reference", "--engine-classpath=reference=/tmp"],
             "reference: engine: takes no classpath",
         ),
-        (["--engine=reference", "--report=x", "--results=./x"], "usage: two outputs to one file"),
+        (
+            ["--engine=reference", "--report=x", "--results=./x"],
+            "usage: two outputs would go to one file",
+        ),
         (["--engine-command="], "engine: an empty command"),
         (["--engine-command='"], "engine: cannot be read: No closing quotation"),
         (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
@@ -575,12 +580,12 @@ def test_a_recording_of_yabench_is_an_item(yabench):
 )
 def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     (yabench / "QR_small1").write_text(text)
-    [item] = suite.recorded("csparql", yabench)
+    [item] = suite.recorded_items("csparql", yabench)
     result = item.run(Harnesses())
     assert (
         result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
     )
-    assert suite.unexpected(item, result) == f"error: {result.argument}"
+    assert suite.why_unexpected(item, result) == f"error: {result.argument}"
 
 
 @pytest.mark.parametrize(
@@ -623,7 +628,7 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
     ):
         (tmp_path / f"{name}.json").write_text(text)
     (tmp_path / "rdfox-answer-1.json").write_text("{}")
-    items = suite.recorded("sparqlstream", tmp_path)
+    items = suite.recorded_items("sparqlstream", tmp_path)
     found = {result.case: result for result in (item.run(Harnesses()) for item in items)}
     assert {case: str(result.outcome) for case, result in found.items()} == {
         "Q1": "pass",
@@ -632,11 +637,11 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
     }
     assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
     with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
-        suite.recorded("rdfox", tmp_path)
+        suite.recorded_items("rdfox", tmp_path)
     csrbench.stream.cache_clear()
     (tmp_path / "data_00.ttl").write_text("<urn:a>")
     with pytest.raises(RefengineError, match=r"data_00\.ttl:1: IO-1: "):
-        suite.recorded("sparqlstream", tmp_path)
+        suite.recorded_items("sparqlstream", tmp_path)
 
 
 # RSP-JS, live

@@ -1,10 +1,10 @@
 """The reference engine behind the protocol: `python reference.py PROFILE key=value …`.
 
-It answers an element with the reports that the element triggers, and the end with those that the
-horizon triggers. The semantics is the profile's, unless `register` brings one. Queries are tables
-(QRY-1) as JSON, or texts in any dialect. `--wrong "WIN-8 nothing expires"` makes it the wrong
-engine of that name (conformance.wrong_engines), for the suite to catch; with `--incremental` it
-computes what changed (ENG-6).
+It answers a push with the reports that the element triggers, and `end` with those that the horizon
+triggers. The semantics is that of the profile, unless `register` brings one. Queries are tables
+(QRY-1) as JSON, or texts in any dialect. With `--wrong "WIN-8 nothing expires"` it is the wrong
+engine of that name (conformance.wrong_engines), which the suite must catch. With `--incremental` it
+evaluates incrementally (ENG-6).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Reports = list[Report]
 
 
 class Reference:
-    """The engine and the case that it is in."""
+    """The reference engine, and the query that is registered with it."""
 
     def __init__(self, semantics: Semantics, make_answers: MakeAnswers) -> None:
         self.usual = semantics
@@ -43,27 +43,27 @@ class Reference:
     def register(
         self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
     ) -> Reports:
-        """Begin a new case, of which nothing of the one before is part; `more` may have a
-        semantics.
-        """
+        """Register a query, and forget the one before. `more` may have a `semantics`."""
         statements = _statements(static)
         if dialect == "table":
-            asked = query.from_table(json.loads(text))
+            parsed_query = query.from_table(json.loads(text))
         else:
-            asked = dialects.read(text, dialect, bool(statements))
+            parsed_query = dialects.read(text, dialect, bool(statements))
         semantics = self.usual
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
         # named here: the default was bound before a wrong engine could take its place
         options: Options = {"static": statements, "answer": r2r.confirmed_answer}
-        self.engine = Engine(asked, streams, semantics, **options, make_answers=self.make_answers)
+        self.engine = Engine(
+            parsed_query, streams, semantics, **options, make_answers=self.make_answers
+        )
         self.arrivals = 0
         return []
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> Reports:
-        """Return the reports that are complete by an element."""
+        """Return the reports that are complete when an element arrives."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         return self.engine.push(stream, Element(triples, at, self.arrivals, batch, end))
@@ -71,29 +71,31 @@ class Reference:
 
 def _relation(report: Report) -> dict[str, Any]:
     rows = relation_to_json(report.relation)["results"]["bindings"]
-    borders = {} if report.window is None else {"window": list(report.window)}
-    return {"rows": rows, "instant": report.instant, **borders}
+    relation = {"rows": rows, "instant": report.instant}
+    if report.window is not None:
+        relation["window"] = list(report.window)
+    return relation
 
 
 def _statements(text: str) -> Dataset:
-    """The triples and quads of N-Quads."""
+    """Return the triples and quads of a text in N-Quads."""
     return read_static(Text("text.nq", text, "text"))
 
 
-def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
-    """The reply to a command, without its number."""
-    command = asked.pop("command")
+def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to a message, without its number."""
+    command = message.pop("command")
     try:
         match command:
             case "start":
                 named = {"engine": "refengine", "version": version("refengine")}
                 return {"reply": "result", "protocol": 1, **named, "configurable": True}
             case "register":
-                reports = reference.register(asked.pop("query"), **asked)
+                reports = reference.register(message.pop("query"), **message)
             case "push":
-                reports = reference.push(**asked)
+                reports = reference.push(**message)
             case "advance":
-                reports = reference.engine.advance(asked["at"])
+                reports = reference.engine.advance(message["at"])
             case "end":
                 reports = reference.engine.finish()
             case _:
@@ -105,8 +107,8 @@ def reply(reference: Reference, asked: dict[str, Any]) -> dict[str, Any]:
         return {"reply": "error", "context": f"{type(error).__name__}: {error}"}
 
 
-def wrong(name: str) -> AbstractContextManager[None]:
-    """The wrong engine of a name such as `WIN-8 nothing expires`. Raises ArgumentTypeError."""
+def wrong_engine(name: str) -> AbstractContextManager[None]:
+    """Return a context with the wrong engine of a name. Raises ArgumentTypeError."""
     from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
 
     named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
@@ -116,22 +118,22 @@ def wrong(name: str) -> AbstractContextManager[None]:
 
 
 def serve(reference: Reference) -> None:
-    """One line in, one line out."""
+    """Read messages line by line, and answer each with a line, until `stop`."""
     for line in sys.stdin:
-        asked = json.loads(line)
-        seq, command = asked.pop("seq"), asked["command"]
-        print(json.dumps({"seq": seq, **reply(reference, asked)}), flush=True)
+        message = json.loads(line)
+        seq, command = message.pop("seq"), message["command"]
+        print(json.dumps({"seq": seq, **run_command(reference, message)}), flush=True)
         if command == "stop":
             break
 
 
 def main() -> None:
-    """The engine that the command line names, until it is stopped."""
+    """Run the engine that the command line names until it is stopped."""
     logging.disable()
     parser = argparse.ArgumentParser(description="The reference engine behind the protocol.")
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
-    parser.add_argument("--wrong", type=wrong, default=nullcontext(), metavar="'RULE name'")
+    parser.add_argument("--wrong", type=wrong_engine, default=nullcontext(), metavar="'RULE name'")
     parser.add_argument("--incremental", action="store_true", help="by incremental evaluation")
     options = parser.parse_args()
     fields = dict(word.split("=", 1) for word in options.fields)

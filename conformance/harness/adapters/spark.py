@@ -1,9 +1,10 @@
 """Spark Structured Streaming behind the protocol: `python spark.py`, with pyspark and a JDK.
 
-A query over rows (conformance.harness.relational) becomes a DataFrame program: event-time windows,
-grouped, in append mode, with a watermark without delay. An element is a file of a file source, with
-a row a triple, and so a micro-batch of its own; a reply waits for the micro-batch without data,
-too, that follows where the watermark moved on. The rows of a window are one relation.
+A query over rows (conformance.harness.relational) becomes a DataFrame program with groups by
+event-time windows, in append mode, and a watermark without delay. An element is a file of a file
+source with a row for each triple, and so a micro-batch of its own. If the watermark moves, a
+micro-batch without data follows, for which the reply waits, too. The rows of a window are one
+relation.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from refengine import Unsupported, from_table
 
 
 class Spark:
-    """A session of Spark, and the case that it is in."""
+    """A session of Spark, and the query that runs in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,11 +44,13 @@ class Spark:
         self.session.sparkContext.setLogLevel("OFF")
 
     def register(self, query: str, dialect: str, streams: list[str], static: str = "") -> None:
-        """Start the query of a new case. What Spark refuses is unsupported, in its own words."""
+        """Start the query of a new case. Raises Unsupported, with Spark's own words, if Spark
+        refuses it.
+        """
         self.forget()
-        asked = from_table(json.loads(query))
-        self.program = program(asked, static)
-        self.window = asked.windows[0]
+        parsed_query = from_table(json.loads(query))
+        self.program = program(parsed_query, static)
+        self.window = parsed_query.windows[0]
         self.elements = 0  # how many have been pushed
         (self.case / "elements").mkdir(parents=True)
         try:
@@ -59,13 +62,13 @@ class Spark:
             raise Unsupported(reason, rule="QRY-1", place="query") from None
 
     def _batch(self, frame: DataFrame, _: int) -> None:
-        """Keep the relations that one micro-batch puts out."""
+        """Add the relations of one micro-batch to those of the current push."""
         self.new += relations(frame, self.program)
 
     def push(
         self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
-        """Write an element as a file, which appears whole; return the relations that come of it."""
+        """Write an element as a whole file, and return the relations that Spark answers."""
         if stream != self.window.stream:
             return []
         if end not in (None, at):
@@ -84,7 +87,7 @@ class Spark:
         return self.new
 
     def forget(self) -> None:
-        """Stop the query of the case before."""
+        """Stop the query of the case before, and remove its files."""
         running = self.running
         self.running = None
         if running is not None:
@@ -92,9 +95,9 @@ class Spark:
         shutil.rmtree(self.case, ignore_errors=True)
 
 
-def reply(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
-    """Return the reply to a command. Append mode knows of no end, and of no time but that of
-    rows.
+def reply_to(spark: Spark, /, seq: int, command: str = "", **fields: Any) -> dict[str, Any]:
+    """Return the reply to a command. `advance` and `end` have no effect: in append mode time is
+    that of the rows, and there is no end.
     """
     try:
         match command:
@@ -139,6 +142,6 @@ if __name__ == "__main__":
         subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True),
     ):
         for message in map(json.loads, sys.stdin):
-            print(json.dumps(reply(engine, **message)), file=replies, flush=True)
+            print(json.dumps(reply_to(engine, **message)), file=replies, flush=True)
             if message.get("command") == "stop":
                 break

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
 
-WINDOWS, SAMPLES = 120, 2_000  # drawn at most
+WINDOWS, SAMPLES = 120, 2_000  # the most that are drawn
 LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
 SIZES = {"elements": "elements", "expected": "rows expected", "actual": "rows given"}
 Entry = Mapping[str, Any]
@@ -35,9 +35,9 @@ def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
     return titled
 
 
-def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
-    """Return at most so many of the points, evenly, and those with the least and the greatest
-    value, which are what is looked for.
+def thin_out(points: Sequence[Point], most: int) -> Sequence[Point]:
+    """Return about `most` of the points at even distances, with those that have the least and the
+    greatest value.
     """
     if len(points) <= most:
         return points
@@ -51,8 +51,9 @@ def thinned(points: Sequence[Point], most: int) -> Sequence[Point]:
 
 
 def scores(metrics: Sequence[Entry]) -> Drawing:
-    """Draw precision and recall at the close of each window (hollow: in gracious mode, where it
-    differs), above the windows, as they are and as gracious mode shifts them.
+    """Draw precision and recall at the close of each window, and below them the windows. Where
+    gracious mode differs, its scores are drawn hollow, and its shifted windows in a row of their
+    own.
     """
     windows = [entry["window"] for entry in metrics if entry["window"]]
     shifted = [entry["gracious"]["window"] for entry in metrics if entry["gracious"]]
@@ -79,8 +80,8 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
 
 
 def _closes(axis: Axis, metrics: Sequence[Entry], apart: int) -> list[float]:
-    """Return where each window closes; what is beyond the last report has no window, and stands at
-    the right, each so far from the one before.
+    """Return the x of the close of each window. Answers after the last report have no window; they
+    stand at the right, `apart` from each other.
     """
     places: list[float] = []
     beyond = RIGHT - 20
@@ -108,7 +109,9 @@ def _scores_of(drawing: Drawing, entry: Entry, x: float, place: Place) -> None:
 def _extents(
     drawing: Drawing, axis: Axis, title: str, windows: Sequence[Sequence[int]], kind: str, y: float
 ) -> float:
-    """Draw windows as bars, in as many lanes as overlap; return the y below them."""
+    """Draw windows as bars, in as many lanes as are needed so that none overlaps another. Return
+    the y below them.
+    """
     drawing.write("lane", 4, y + 9, title)
     used = lanes([(axis(opens), axis(closes)) for opens, closes in windows], 1)
     for (opens, closes), lane in zip(windows, used, strict=True):
@@ -120,8 +123,8 @@ def _extents(
 
 
 def delays(metrics: Sequence[Entry]) -> Drawing:
-    """Draw how late each answer came, above the sizes: elements of the window, rows expected and
-    given.
+    """Draw how late each answer came, and below it the sizes: elements of the window, rows that
+    were expected, and rows of the engine.
     """
     drawing = Drawing(f"Delay and sizes of {len(metrics)} windows")
     axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
@@ -188,7 +191,7 @@ def resources(samples: Sequence[Entry]) -> Drawing:
         seconds = (end - start) or 1
         line = " ".join(
             f"{LEFT + (RIGHT - LEFT) * (at - start) / seconds:.1f},{place(value):.1f}"
-            for at, value in thinned(points, SAMPLES)
+            for at, value in thin_out(points, SAMPLES)
         )
         words = f"{title}: from {_number(min(values))} to {_number(max(values))}"
         drawing.add("polyline", name, "", words, points=line)
@@ -201,8 +204,8 @@ def resources(samples: Sequence[Entry]) -> Drawing:
 
 
 def _cpu_percents(samples: Sequence[Entry]) -> list[Point]:
-    """Return for each sample but the first the percentage since the one before; samples have times
-    in ms, so a second one of the same ms is left out.
+    """Return for each sample but the first the percentage of CPU since the sample before. A second
+    sample in the same ms is left out.
     """
     return [
         (after["at"], 100 * max(0, after["cpu"] - before["cpu"]) / (after["at"] - before["at"]))

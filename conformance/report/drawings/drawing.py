@@ -9,9 +9,9 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-WIDTH = 960  # of a drawing; it is shown narrower, but no narrower than can be read
-FAR = 2**66  # instants beyond are drawn here: what a schema lets through is nearer
-BREAK = 8  # times the usual distance of two instants: a longer one is drawn as this long
+WIDTH = 960  # of a drawing; a page may show it narrower
+FAR = 2**66  # instants beyond this are drawn here; those of valid results are nearer
+BREAK = 8  # a gap longer than this many times the usual distance of instants is drawn as this long
 DIGIT = 3.2  # half the width of a character of a label
 
 

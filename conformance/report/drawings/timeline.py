@@ -1,5 +1,5 @@
-"""The time line of a result: elements at their instants, the windows due, and below them what was
-given.
+"""The time line of a result. From above: the elements at their instants, the windows of the reports
+that are due, and the reports that the engine gave.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 from conformance.report import pairs as pairing
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
 from conformance.report.pairs import Pair, Report
-from conformance.report.texts import clean, shortener
-from conformance.verdict.explain import counted
+from conformance.report.texts import clean, term_shortener
+from conformance.verdict.explain import count_text
 
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
 LEFT, RIGHT = 132, WIDTH - 30
 LANE, BAR = 22, 17
-SLOT = 64  # of a report that says neither window nor instant
+SLOT = 64  # width of a report that says neither window nor instant
 STACKED = 4  # simultaneous elements that are drawn one above the other
 
 Elements = Sequence[Mapping[str, Any]]
 
 
-class Placed(NamedTuple):
-    """A report in its place: from x1 to x2 (equal: a point); `sure` unless it says neither window
-    nor instant.
+class Mark(NamedTuple):
+    """A report on the time line, drawn from x1 to x2, or as a point if they are equal. `sure` is
+    False for a report that says neither its window nor its instant.
     """
 
     pair: Pair
@@ -38,8 +38,8 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Instants:
-    """The instants that are of the stream's time: of elements, of the borders of windows, and the
-    stamps of the reports due.
+    """The instants in the stream's time that are drawn: those of elements, of window borders, and
+    the stamps of the reports that are due.
     """
 
     elements: list[int]
@@ -48,46 +48,46 @@ class Instants:
 
     @property
     def every(self) -> list[int]:
-        """All of them."""
+        """All instants."""
         return [*self.elements, *self.borders, *self.stamps]
 
     def is_near(self, instant: int) -> bool:
-        """Whether an instant can be of the stream's time: an engine may stamp by its own clock."""
+        """Whether an instant may be one of the stream's time. An engine may stamp its reports by a
+        clock of its own instead; such instants are usually far away.
+        """
         if not self.every:
             return False
-        low, high = min(self.every), max(self.every)
-        return low - (high - low) <= instant <= high + (high - low)
+        low = min(self.every)
+        high = max(self.every)
+        span = high - low
+        return low - span <= instant <= high + span
 
 
-def timeline(evidence: Mapping[str, Any], found: Sequence[Pair], first: int | None) -> Drawing:
-    """Return the drawing of a result's evidence, whose pairs are given; the first that differs is
-    marked.
+def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | None) -> Drawing:
+    """Return the time line of a result: the elements of its evidence, and the reports of `pairs`.
+    The pair with the number `first` is marked as the first divergence.
     """
-    drawn = pairing.around_first(found, first, REPORTS)
-    streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(found)))
+    drawn = pairing.around_first(pairs, first, REPORTS)
+    streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(pairs)))
     instants = _instants(streams, drawn)
-    stamps = [stamp for pair in drawn if (stamp := _stamp(pair.given, instants)) is not None]
+    stamps = _stamps(drawn, instants)
     axis = Axis([*instants.every, *stamps], LEFT, RIGHT)
 
-    drawing = Drawing(_label(evidence, found))
+    drawing = Drawing(_label(evidence, pairs))
     y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence["query"], y)
     y = _note_of_missing(drawing, evidence, streams, y)
 
-    due = [_placed(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
-    due_by_number = {placed.pair.number: placed for placed in due}
-    given = [
-        _placed(pair, pair.given, axis, instants, due_by_number.get(pair.number))
-        for pair in drawn
-        if pair.given is not None
-    ]
+    due, actual = _marks(drawn, axis, instants)
     bounds = bounds_of(evidence)
     if "expected" in evidence:
-        y = _reports(drawing, "due", _slots(due), first, bounds, y + 8)
-    y = _reports(drawing, "given", _slots(given), first, bounds, y + 8)
+        y = _reports(drawing, "due", due, first, bounds, y + 8)
+    y = _reports(drawing, "given", actual, first, bounds, y + 8)
     drawing.height = y + 4
-    _grid(drawing, axis, instants.borders, next((p for p in drawn if p.number == first), None))
+
+    diverging = next((pair for pair in drawn if pair.number == first), None)
+    _grid(drawing, axis, instants.borders, diverging)
     return drawing
 
 
@@ -107,7 +107,7 @@ def place_of(report: Report, bounds: str) -> str:
     return f"{bounds[0]}{opens}, {closes}{bounds[1]}"
 
 
-def _label(evidence: Mapping[str, Any], found: Sequence[Pair]) -> str:
+def _label(evidence: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
     due = ""
     if "expected" in evidence:
         due = f"{len(evidence['expected'])} reports due, "
@@ -119,8 +119,8 @@ def _label(evidence: Mapping[str, Any], found: Sequence[Pair]) -> str:
 
 
 def _near_windows(drawn: Sequence[Pair], is_cut: bool) -> tuple[float, float]:
-    """Return the first and the last instant of elements that are drawn: if not all reports are, of
-    the windows drawn.
+    """Return the first and the last instant from which elements are drawn. If some reports are left
+    out (`is_cut`), these are the outer borders of the windows that are drawn.
     """
     windows = list(pairing.windows(drawn))
     if not is_cut or not windows:
@@ -131,19 +131,20 @@ def _near_windows(drawn: Sequence[Pair], is_cut: bool) -> tuple[float, float]:
 def _streams(
     evidence: Mapping[str, Any], bounds: tuple[float, float]
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the elements by stream, of those within bounds the first."""
+    """Return the elements within the bounds by stream, at most `ELEMENTS` of `STREAMS` streams."""
     low, high = bounds
     streams: dict[str, list[Mapping[str, Any]]] = {
         window["stream"]: [] for window in evidence["windows"][:STREAMS]
     }
-    for element in [one for one in evidence["elements"] if low <= one["at"] <= high][:ELEMENTS]:
+    near = [element for element in evidence["elements"] if low <= element["at"] <= high]
+    for element in near[:ELEMENTS]:
         if element["stream"] in streams or len(streams) < STREAMS:
             streams.setdefault(element["stream"], []).append(element)
     return streams
 
 
 def _instants(streams: Mapping[str, Elements], drawn: Sequence[Pair]) -> Instants:
-    """Return the instants of the elements, windows and reports due that are drawn."""
+    """Return the instants of the elements, windows and due reports that are drawn."""
     times = [
         time
         for elements in streams.values()
@@ -157,8 +158,14 @@ def _instants(streams: Mapping[str, Elements], drawn: Sequence[Pair]) -> Instant
     return Instants(times, borders, stamps)
 
 
+def _stamps(drawn: Sequence[Pair], instants: Instants) -> list[int]:
+    """Return the stamps of the engine's reports that are in the stream's time."""
+    stamps = (_stamp(pair.actual, instants) for pair in drawn)
+    return [stamp for stamp in stamps if stamp is not None]
+
+
 def _stamp(report: Report | None, instants: Instants) -> int | None:
-    """Return a report's instant where it is of the stream's time."""
+    """Return a report's instant if it is in the stream's time, else None."""
     if report is None or "instant" not in report:
         return None
     stamp: int = report["instant"]
@@ -167,34 +174,46 @@ def _stamp(report: Report | None, instants: Instants) -> int | None:
     return None
 
 
-def _placed(
-    pair: Pair, report: Report, axis: Axis, instants: Instants, due: Placed | None
-) -> Placed:
-    """Return a report in its place: that of its window, of its stamp, or of the report that is due
-    there; without any of them it has none yet, and x1 is negative.
+def _marks(drawn: Sequence[Pair], axis: Axis, instants: Instants) -> tuple[list[Mark], list[Mark]]:
+    """Return the reports that are due, and those of the engine, each in its place."""
+    due = [_mark(pair, pair.due, axis, instants, None) for pair in drawn if pair.due is not None]
+    due_by_number = {mark.pair.number: mark for mark in due}
+    actual = []
+    for pair in drawn:
+        if pair.actual is not None:
+            beside = due_by_number.get(pair.number)
+            actual.append(_mark(pair, pair.actual, axis, instants, beside))
+    return _slots(due), _slots(actual)
+
+
+def _mark(pair: Pair, report: Report, axis: Axis, instants: Instants, due: Mark | None) -> Mark:
+    """Return a report in its place: the place of its window, else of its stamp, else of `due`, the
+    report that is due at its number. If it has none of them x1 is negative.
     """
     if "window" in report:
         opens, closes = report["window"]
-        return Placed(pair, report, axis(opens), axis(closes))
+        return Mark(pair, report, axis(opens), axis(closes))
     stamp = _stamp(report, instants)
     if stamp is not None:
-        return Placed(pair, report, axis(stamp), axis(stamp))
+        return Mark(pair, report, axis(stamp), axis(stamp))
     if due is not None:
-        return Placed(pair, report, due.x1, due.x2, sure=False)
-    return Placed(pair, report, -1.0, -1.0, sure=False)
+        return Mark(pair, report, due.x1, due.x2, sure=False)
+    return Mark(pair, report, -1.0, -1.0, sure=False)
 
 
-def _slots(placed: Sequence[Placed]) -> list[Placed]:
-    """Return the reports, each with a place: those without one are listed in arrival order."""
-    homeless = sum(one.x1 < 0 for one in placed)
-    width = min(SLOT, (RIGHT - LEFT) / max(1, homeless))
+def _slots(marks: Sequence[Mark]) -> list[Mark]:
+    """Return the reports with a place each: those without one are put side by side, in arrival
+    order.
+    """
+    without_place = sum(mark.x1 < 0 for mark in marks)
+    width = min(SLOT, (RIGHT - LEFT) / max(1, without_place))
     start = float(LEFT)
-    in_slots: list[Placed] = []
-    for one in placed:
-        if one.x1 < 0:
-            one = one._replace(x1=start, x2=start + width - 4)
+    in_slots: list[Mark] = []
+    for mark in marks:
+        if mark.x1 < 0:
+            mark = mark._replace(x1=start, x2=start + width - 4)
             start += width
-        in_slots.append(one)
+        in_slots.append(mark)
     return in_slots
 
 
@@ -202,7 +221,7 @@ def _slots(placed: Sequence[Placed]) -> list[Placed]:
 
 
 def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence[int]) -> float:
-    """Draw the line of times; return the y below it."""
+    """Draw the axis of time with its labels; return the y below it."""
     drawing.write("lane", 4, 15, "time")
     drawing.line("axis", LEFT, 24, RIGHT, 24)
     for instant, x in axis.ticks(borders, times, axis.instants):
@@ -218,10 +237,10 @@ def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence
 def _stream(
     drawing: Drawing, axis: Axis, name: str, elements: Elements, query: str, y: float
 ) -> float:
-    """Draw a lane of points, the simultaneous ones one above the other, and of intervals; return
-    the y below it.
+    """Draw the elements of a stream: points, simultaneous ones above each other, and intervals as
+    bars. Return the y below them.
     """
-    shorten = shortener(query)
+    shorten = term_shortener(query)
     together = Counter(element["at"] for element in elements)
     most = min(STACKED, max(together.values(), default=1))
     base = y + 8 * most + 6
@@ -258,90 +277,98 @@ def _note_of_missing(
 
 
 def _reports(
-    drawing: Drawing, side: str, placed: Sequence[Placed], first: int | None, bounds: str, y: float
+    drawing: Drawing, side: str, marks: Sequence[Mark], first: int | None, bounds: str, y: float
 ) -> float:
-    """Draw the reports of a side (`due`, `given`) as bars in as many lanes as overlap; return the y
-    below them.
+    """Draw the reports of one side (`due` or `given`), in as many lanes as are needed so that none
+    overlaps another. Return the y below them.
     """
     title, nothing = {"due": ("windows due", "no report"), "given": ("given", "nothing")}[side]
     drawing.write("lane", 4, y + 13, title)
-    if not placed:
+    if not marks:
         drawing.write("none", LEFT, y + 13, nothing)
         return y + LANE
-    used = lanes([_span(one) for one in placed], -0.5)  # what meets does not overlap
-    for one, lane in zip(placed, used, strict=True):
+    # windows that meet at a border do not overlap
+    used = lanes([_span(mark) for mark in marks], -0.5)
+    for mark, lane in zip(marks, used, strict=True):
         top = y + lane * LANE
-        kind = f"{side} {_state(one, side, first)}"
-        if not one.sure:
+        kind = f"{side} {_state(mark, side, first)}"
+        if not mark.sure:
             kind += " unsure"
-        if one.x2 > one.x1:
-            _bar(drawing, one, kind, bounds, top)
+        if mark.x2 > mark.x1:
+            _bar(drawing, mark, kind, bounds, top)
         else:
-            _diamond(drawing, one, kind, bounds, top)
+            _diamond(drawing, mark, kind, bounds, top)
     return y + (max(used) + 1) * LANE
 
 
-def _rows(one: Placed) -> str:
-    return counted(one.report["total"], "row")
+def _rows(mark: Mark) -> str:
+    return count_text(mark.report["total"], "row")
 
 
-def _span(one: Placed) -> tuple[float, float]:
-    """Return what a report takes of a lane, with its label."""
-    if one.x2 > one.x1:
-        return one.x1, max(one.x2, one.x1 + 10)
-    return one.x1 - 6, one.x1 + 10 + 6.4 * len(_rows(one))
+def _span(mark: Mark) -> tuple[float, float]:
+    """Return from where to where a report, with its label, fills its lane."""
+    if mark.x2 > mark.x1:
+        return mark.x1, max(mark.x2, mark.x1 + 10)
+    return mark.x1 - 6, mark.x1 + 10 + 6.4 * len(_rows(mark))
 
 
-def _bar(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+def _bar(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> None:
     """Draw a report about a window, with as much of its label as there is room for."""
-    drawing.bar(kind, one.x1 + 1, one.x2 - 1, top, BAR, _title(one, bounds))
-    width = one.x2 - one.x1
+    drawing.bar(kind, mark.x1 + 1, mark.x2 - 1, top, BAR, _title(mark, bounds))
+    width = mark.x2 - mark.x1
     text = ""
-    if width > 12 + 6.2 * len(_rows(one)):
-        text = _rows(one)
+    if width > 12 + 6.2 * len(_rows(mark)):
+        text = _rows(mark)
     elif width > 14:
-        text = str(one.report["total"])
-    drawing.add("text", "rows", text, x=(one.x1 + one.x2) / 2, y=top + 12.5, text_anchor="middle")
+        text = str(mark.report["total"])
+    drawing.add(
+        "text",
+        "rows",
+        text,
+        x=(mark.x1 + mark.x2) / 2,
+        y=top + 12.5,
+        text_anchor="middle",
+    )
 
 
-def _diamond(drawing: Drawing, one: Placed, kind: str, bounds: str, top: float) -> None:
+def _diamond(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> None:
     """Draw a report about an instant, with its label beside it."""
-    x, middle = one.x1, top + BAR / 2
+    x, middle = mark.x1, top + BAR / 2
     path = f"M{x - 6:.1f} {middle}L{x:.1f} {middle - 7}L{x + 6:.1f} {middle}L{x:.1f} {middle + 7}Z"
-    drawing.add("path", kind, "", _title(one, bounds), d=path)
+    drawing.add("path", kind, "", _title(mark, bounds), d=path)
     if x > RIGHT - 40:
-        drawing.write("rows", x - 10, top + 12.5, _rows(one), "end")
+        drawing.write("rows", x - 10, top + 12.5, _rows(mark), "end")
     else:
-        drawing.write("rows", x + 10, top + 12.5, _rows(one), "start")
+        drawing.write("rows", x + 10, top + 12.5, _rows(mark), "start")
 
 
-def _state(one: Placed, side: str, first: int | None) -> str:
+def _state(mark: Mark, side: str, first: int | None) -> str:
     """Return the class of the style sheet for how a report compares with its other side."""
-    if one.pair.number == first:
+    if mark.pair.number == first:
         return "first"
-    if not one.pair.differs:
+    if not mark.pair.differs:
         return "same"
-    other = {"due": one.pair.given, "given": one.pair.due}[side]
+    other = {"due": mark.pair.actual, "given": mark.pair.due}[side]
     if other is None:
         return "alone"
     return "differs"
 
 
-def _title(one: Placed, bounds: str) -> str:
+def _title(mark: Mark, bounds: str) -> str:
     """Return what is shown when a report is pointed at."""
-    words = [f"report {one.pair.number + 1}"]
-    if place := place_of(one.report, bounds):
+    words = [f"report {mark.pair.number + 1}"]
+    if place := place_of(mark.report, bounds):
         words.append(place)
-    if "instant" in one.report:
-        words.append(f"at {one.report['instant']}")
-    title = f"{' '.join(words)}: {_rows(one)}"
-    if not one.sure:
+    if "instant" in mark.report:
+        words.append(f"at {mark.report['instant']}")
+    title = f"{' '.join(words)}: {_rows(mark)}"
+    if not mark.sure:
         title += " (placed by its number: it says neither window nor instant)"
     return title
 
 
 def _grid(drawing: Drawing, axis: Axis, borders: Sequence[int], marked: Pair | None) -> None:
-    """Draw the borders of windows, and the first diverging window, behind all."""
+    """Draw the borders of windows, and the window of the first divergence, behind all else."""
     behind = Drawing("")
     if marked is not None:
         for opens, closes in list(pairing.windows([marked]))[:1]:

@@ -1,4 +1,4 @@
-"""A stream that the driver has read, and gives to each part."""
+"""A stream that the driver has read, and from which it gives each part its rows."""
 
 from __future__ import annotations
 
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InMemory:
-    """The rows of a stream, sorted."""
+    """The sorted rows of a stream in the driver's memory."""
 
     spark: SparkSession
     rows: Sequence[Row]
 
     def survey(self) -> list[File]:
-        """Return what a first pass finds, as if the rows were one file."""
+        """Return what a first pass would find if the rows were one file."""
         file = File("", canonical=len(self.rows), index=[[survey.digest(repr(self.rows).encode())]])
         file.instants.add(Counter(time for time, _, _ in self.rows).items())
         return [file]
 
     def part(self, _: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
+        """Return a DataFrame with the rows in [since, stop), and the function that reads them in a
+        worker.
+        """
         some = [(time, place, *triple) for time, place, triple in self.rows if since <= time < stop]
         rows = pyarrow.Table.from_batches([batch(SCHEMA, some)])
         return self.spark.createDataFrame(rows, SCHEMA), _rows

@@ -1,5 +1,5 @@
-"""A stream of `.n3t` files, N-Triples with a time, which come one after the other in the order of
-their names.
+"""A stream of `.n3t` files (N-Triples with a time). The files follow each other in time in the
+order of their names.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LINES = 10_000  # of a segment
 
 
 class Segment(NamedTuple):
-    """Some lines of a file that are read together: their first byte, how many bytes they are, the
-    number of the first line, what t_app was before them, their first and last t_app, and a digest.
+    """A segment of a file, whose lines are read together: its first byte, its length in bytes, the
+    number of its first line, the t_app before it, its first and last t_app, and a digest.
     """
 
     offset: int
@@ -70,16 +70,20 @@ class Lines:
         return files
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what is no triple in files: file, line, error."""
+        """Return the lines of files that are no triples: file, line, error."""
         return self.files.faults(names, _faults)
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
+        """Return a DataFrame with the rows in [since, stop), and the function that reads them in a
+        worker.
+        """
         segments_of: SegmentsOf = {}
         for number, file in enumerate(files):
-            segments = [Segment(*one) for one in file.index]
-            some = [one for one in segments if one.first < stop and one.last >= since]
-            segments_of[file.name] = number, some
+            segments = [Segment(*segment) for segment in file.index]
+            segments_of_part = [
+                segment for segment in segments if segment.first < stop and segment.last >= since
+            ]
+            segments_of[file.name] = number, segments_of_part
         return self.files.contents(segments_of), partial(_rows, segments_of, since, stop)
 
 
@@ -131,7 +135,7 @@ def _encoding(line: int) -> str:
 def _surveys(
     max_buckets: int, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Yield what a first pass finds, file by file."""
+    """Survey files in a worker, and yield what is found, file by file."""
     for name, content in buffers(batches):
         file = File(name, survey.TimeHistogram(max_buckets))
         before = -TIME_BOUND
@@ -154,7 +158,7 @@ def _surveys(
 
 
 def _faults(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """Yield what is no triple, with FAULT's columns."""
+    """Find lines that are no triples in a worker, and yield them as batches of FAULT."""
     for name, content in buffers(batches):
         before = -TIME_BOUND
         for offset, length, line in _segments(memoryview(content)):

@@ -1,7 +1,7 @@
-"""A stream that Spark reads: what kind it is of, one pass over it, and what each part needs of it.
+"""A stream that Spark reads: its kind, one first pass over it, and the rows for each part.
 
-It is a folder of `.n3t` files, or one (lines.py); or of Parquet (table.py); or what
-`refengine.rdf.streams.read_stream` reads, which the driver does (in_memory.py).
+It is one or several `.n3t` files (lines.py), or Parquet files (table.py). Anything else that
+`refengine.rdf.streams.read_stream` reads is read by the driver (in_memory.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.spark.streams.in_memory import InMemory, in_memory
 from conformance.spark.streams.lines import Lines
 from conformance.spark.streams.rows import Reader
 from conformance.spark.streams.survey import File, StreamExtent
-from conformance.spark.streams.table import Table
+from conformance.spark.streams.table import TripleTable
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
 from refengine.rdf.streams import read_stream
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 URL = re.compile(r"[a-z0-9+]+:/")
-N3T, PARQUET = ".n3t", ".parquet"  # how files of each kind end
+N3T, PARQUET = ".n3t", ".parquet"  # the endings of files of each kind
 HIDDEN = (
     "by Spark: it is empty, or leads nowhere, or a name of its path begins with _ or . "
     "or is not of the locale (LC_ALL=C.UTF-8)"
@@ -40,22 +40,22 @@ HIDDEN = (
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream by its path; `unread` is how many files there are of other kinds."""
+    """A stream: its path, the source of its rows, and the number of files of other kinds."""
 
     path: str
-    source: Lines | Table | InMemory
+    source: Lines | TripleTable | InMemory
     unread: int = 0
 
     @cached_property
     def files(self) -> list[File]:
-        """What the first pass finds; it is done when this is asked for first. Raises
+        """The files as the first pass finds them. The pass is made at the first access. Raises
         InvalidStream.
         """
         return self.source.survey()
 
     @cached_property
     def extent(self) -> StreamExtent:
-        """The extent in time. Raises InvalidStream if there is no triple."""
+        """The extent of the stream in time. Raises InvalidStream if it has no triple."""
         return survey.extent(self.files, self.path)
 
     @property
@@ -65,7 +65,7 @@ class Stream:
         return hashlib.sha256(content.encode()).hexdigest()
 
     def faults(self) -> list[dict[str, Any]]:
-        """Return what is no triple: file, line (or row), error; in order."""
+        """Return the lines or rows that are no triples, in order: file, line, error."""
         names = [file.name for file in self.files if file.faults]
         if not names or isinstance(self.source, InMemory):
             return []
@@ -75,8 +75,8 @@ class Stream:
         return sorted(faults, key=lambda fault: (fault["file"], fault["line"]))
 
     def part(self, since: int | None, stop: int | None) -> tuple[DataFrame, Reader]:
-        """Return a DataFrame of one task with the rows whose t_app is in [since, stop), None being
-        no bound, and what reads them in a worker.
+        """Return a DataFrame of one task with the rows whose t_app is in [since, stop), and the
+        function that reads them in a worker. None is no bound.
         """
         if since is None or since < -TIME_BOUND:
             since = -TIME_BOUND
@@ -91,8 +91,8 @@ class Stream:
         return rows.coalesce(1), reader
 
 
-def read(spark: SparkSession, path: str) -> Stream:
-    """Return the stream at a path. Raises InvalidStream for what is none."""
+def open_stream(spark: SparkSession, path: str) -> Stream:
+    """Find out what kind of stream is at a path, and return it. Raises InvalidStream."""
     place = _url(path)
     there = _files(spark, place)
     lines = [name for name in there if name.endswith(N3T)]
@@ -110,7 +110,7 @@ def read(spark: SparkSession, path: str) -> Stream:
         source = Lines(_files_of_kind(spark, place, N3T, len(lines)))
         return Stream(path, source, len(there) - len(lines))
     if tables:
-        rows = Table(_files_of_kind(spark, place, PARQUET, len(tables)))
+        rows = TripleTable(_files_of_kind(spark, place, PARQUET, len(tables)))
         return Stream(path, rows, len(there) - len(tables))
     if URL.match(path):
         raise InvalidStream("neither .n3t nor .parquet files", rule="IO-1", place=path)
@@ -118,8 +118,8 @@ def read(spark: SparkSession, path: str) -> Stream:
 
 
 def _url(path: str) -> str:
-    """Return a path of this machine for Spark, whatever the default file system, and whatever would
-    be a pattern in it; URLs as they are.
+    """Return a path as a URL for Spark: a path of this machine with `file://`, and with escapes for
+    the characters of patterns. A URL stays as it is.
     """
     if URL.match(path):
         return path
@@ -127,8 +127,8 @@ def _url(path: str) -> str:
 
 
 def _reader(spark: SparkSession) -> DataFrameReader:
-    """Return a reader of all files of a folder, and of those in it; what folders are called brings
-    no columns.
+    """Return a reader of all files in a folder and its subfolders. The names of folders make no
+    columns.
     """
     return spark.read.format("binaryFile").option("recursiveFileLookup", "true")
 
@@ -139,8 +139,8 @@ def _files_of_kind(spark: SparkSession, place: str, ending: str, count: int) -> 
 
 
 def _files(spark: SparkSession, place: str) -> list[str]:
-    """Return the names of all files at a place, sorted. Raises InvalidStream if there is nothing,
-    and NoSpark.
+    """Return the names of all files at a place, sorted. Raises InvalidStream if there are none, and
+    NoSpark.
     """
     try:
         paths = ask(lambda: _reader(spark).load(place).select("path").toArrow())
@@ -155,8 +155,8 @@ def _files(spark: SparkSession, place: str) -> list[str]:
 
 
 def _check_all_read(path: str, there: Iterable[str]) -> None:
-    """Raise InvalidStream for a file of this machine that Spark says nothing about, and would not
-    read.
+    """Raise InvalidStream if a file of this machine is not among those that Spark has found, since
+    Spark would leave it out without a word.
     """
     known = {os.path.realpath(re.sub("^file:/+", "/", name)) for name in there}
     for folder, _, names in os.walk(path):
@@ -168,5 +168,5 @@ def _check_all_read(path: str, there: Iterable[str]) -> None:
 
 
 def _is_empty(place: str) -> bool:
-    """Whether a file is one of no lines."""
+    """Whether a file is an `.n3t` file without lines."""
     return place.endswith(N3T) and os.path.exists(place) and not os.path.getsize(place)

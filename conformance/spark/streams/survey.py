@@ -1,5 +1,5 @@
-"""The first pass over a stream: it finds, file by file, how many triples come when, and what is no
-triple.
+"""The first pass over a stream. It finds for each file how many triples come at which time, and how
+many lines or rows are no triples.
 
 Nothing else of the stream is kept: a part of it reads again what it needs, from the files that have
 something of its time.
@@ -72,9 +72,10 @@ class TimeHistogram:
 
 @dataclass
 class File:
-    """A file: its name as Spark has it, when its triples come, how many of them are written as the
-    model has them, how many rows or lines are no triple, or why it cannot be read at all, and an
-    index of what is read together, with digests.
+    """A file of a stream, as the first pass finds it: its name as Spark has it, the times of its
+    triples, how many of these are written as the model has them, how many rows or lines are no
+    triples, why it cannot be read at all, if so, and an index of the pieces that are read together,
+    with their digests.
     """
 
     name: str
@@ -105,8 +106,8 @@ class File:
 
 
 def max_buckets(files: int) -> int:
-    """Return how many buckets of a file's time are told apart, where there are so many files: all
-    together some times as many as of the stream.
+    """Return the most buckets that the histogram of one file has, if there are so many files. All
+    files together have a few times as many as the stream.
     """
     return min(BUCKETS, max(FEWEST, 4 * BUCKETS // max(1, files)))
 
@@ -115,21 +116,21 @@ def files(rows: pyarrow.Table) -> list[File]:
     """Return the files of rows of SCHEMA, in the order of their names. Raises InvalidStream for one
     that cannot be read.
     """
-    found = []
+    files = []
     for row in sorted(rows.to_pylist(), key=lambda row: path_of(row["file"])):
         if row["error"]:
             raise InvalidStream(row["error"], rule="IO-1", place=path_of(row["file"]))
         instants = TimeHistogram()
         instants.add(zip(row["times"], row["counts"], strict=True), row["last"])
-        found.append(
+        files.append(
             File(row["file"], instants, row["canonical"], row["faults"], None, row["index"])
         )
-    return found
+    return files
 
 
 def digest(*pieces: Any) -> int:
-    """Return a digest of 64 bits of bytes that are read together: a part finds it again, or the
-    file has been changed.
+    """Return a digest of 64 bits of pieces of bytes. A part that does not find it again knows that
+    the file has been changed.
     """
     state = hashlib.blake2b(digest_size=8)
     for piece in pieces:

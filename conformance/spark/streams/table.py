@@ -40,7 +40,7 @@ GroupsOf = dict[str, tuple[Mapping[int, int], bool]]
 
 
 @dataclass(frozen=True)
-class Table:
+class TripleTable:
     """A stream of Parquet files."""
 
     files: Files
@@ -52,11 +52,13 @@ class Table:
         return self.files.survey(_surveys)
 
     def faults(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what is no triple in files: file, number of the row, error."""
+        """Return the rows of files that are no triples: file, number of the row, error."""
         return self.files.faults(names, _faults)
 
     def part(self, files: Sequence[File], since: int, stop: int) -> tuple[DataFrame, Reader]:
-        """Return a DataFrame with the rows in [since, stop), and what reads them in a worker."""
+        """Return a DataFrame with the rows in [since, stop), and the function that reads them in a
+        worker.
+        """
         groups_of: GroupsOf = {}
         for file in files:
             groups = {
@@ -70,8 +72,8 @@ class Table:
 
 
 def ordered(rows: pyarrow.Table) -> Iterator[Row]:
-    """Return rows of SCHEMA, all of them triples as they stand, sorted; a term that many have is
-    one string.
+    """Return rows of SCHEMA in order. All of them must be triples as they stand. A term that many
+    rows have is one string.
     """
     order = compute.sort_indices(rows, [("time", "ascending"), ("element", "ascending")])
     time, element, *terms = (_take(column, order) for column in rows.columns)
@@ -267,7 +269,7 @@ def _rows(
     """Return the rows in [since, stop), sorted. Raises InvalidStream for a file that has been
     changed.
     """
-    found = []
+    tables = []
     for name, content in buffers(batches):
         groups, is_canonical = groups_of[name]
         for rows in _groups(name, content, groups):
@@ -276,8 +278,8 @@ def _rows(
             rows = rows.filter(compute.and_(is_after, is_before))
             if not is_canonical:
                 rows = _canonical(rows)
-            found.append(rows)
-    return ordered(pyarrow.Table.from_batches(found, pyarrow.schema(COLUMNS.items())))
+            tables.append(rows)
+    return ordered(pyarrow.Table.from_batches(tables, pyarrow.schema(COLUMNS.items())))
 
 
 def _groups(
@@ -298,12 +300,12 @@ def _groups(
 
 def _canonical(rows: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
     """Return the rows that are triples, as the model has them."""
-    found = []
+    triples = []
     for row in _tuples(rows):
         try:
-            found.append((*row[:2], *triple(*row)))
+            triples.append((*row[:2], *triple(*row)))
         except RefengineError:  # it is set aside
             continue
-    if not found:
+    if not triples:
         return rows.slice(0, 0)
-    return batch(SCHEMA, found)
+    return batch(SCHEMA, triples)

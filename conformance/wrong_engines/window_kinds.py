@@ -1,0 +1,160 @@
+"""Wrong engines for §4, WIN-12 to WIN-18: the kinds of windows that CQL and CQELS-QL have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from conformance.wrong_engines.engines import C_SPARQL, CQELS
+from conformance.wrong_engines.evaluation import EVERY_INSTANT
+from conformance.wrong_engines.miniature import Right, wrong
+from refengine.core import window
+from refengine.core.query import COUNTING, Unit, Window, WindowKind
+from refengine.core.semantics import Slide
+from refengine.core.window import Content, Frame, View
+from refengine.model.elements import TIME_BOUND, Element
+from refengine.model.errors import InvalidStream
+
+Scope = tuple[int, int] | None
+
+
+@wrong(
+    "WIN-12",
+    replaces=window.current,
+    half="its scope runs from its first to its last instant",
+    besides=EVERY_INSTANT,
+)
+def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
+    """Take the latest window that has begun for CQL's window at t."""
+    n = (t - frame.first) // frame.slide
+    if n < frame.least:
+        return None
+    return n
+
+
+@wrong(
+    "WIN-12",
+    replaces=window.scope,
+    half="`now` is the window of the one instant t",
+    besides=EVERY_INSTANT,
+)
+def now_is_two_instants(right: Right, frame: Frame, t: int) -> Scope:
+    """Include the instant before t in `now`."""
+    scope: Scope = right(frame, t)
+    if scope is None or frame.kind is not WindowKind.NOW:
+        return scope
+    first, last = scope
+    return first - 1, last
+
+
+@wrong(
+    "WIN-13",
+    replaces=window.scope,
+    besides=EVERY_INSTANT,
+)
+def only_unbounded_has_a_landmark(right: Right, frame: Frame, t: int) -> Scope:
+    """Begin an unbounded window at t0, and a landmark window before all elements."""
+    scope: Scope = right(frame, t)
+    if scope and frame.kind is WindowKind.UNBOUNDED:
+        return frame.first, t
+    if scope and frame.kind is WindowKind.LANDMARK:
+        return -TIME_BOUND, t
+    return scope
+
+
+@wrong("WIN-14", replaces=window.rows)
+def rows_tumble(right: Right, view: View, arrived: int) -> Any:
+    """Look at a rows window at every N-th arrival only."""
+    tumbling = replace(view.spec, slide=view.spec.size)
+    return right(replace(view, spec=tumbling), arrived)
+
+
+@wrong("WIN-15", replaces=window.partition)
+def a_partition_without_keys(right: Right, view: View, arrived: int) -> Content:
+    """Keep the latest N elements in a partition, whatever their keys are."""
+    size = view.spec.size or 1
+    oldest = max(0, arrived - size)
+    return tuple(range(oldest, arrived)) or range(0)
+
+
+@wrong("WIN-15", replaces=window.key)
+def those_without_a_key_are_one(
+    right: Right, spec: Window, element: Element, place: str
+) -> tuple[str, ...]:
+    """Put the elements that lack the key into a partition of their own, instead of
+    refusing them.
+    """
+    try:
+        key: tuple[str, ...] = right(spec, element, place)
+    except InvalidStream:
+        return ("",)
+    return key
+
+
+@wrong(
+    "WIN-16",
+    replaces=window.ids,
+    half='With `unit = "triples"`',
+    seen=f"{C_SPARQL} and {CQELS}: an element is a triple",
+)
+def elements_are_triples(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
+    """Count triples where elements should be counted."""
+    if spec.kind in COUNTING:
+        spec = replace(spec, unit=Unit.TRIPLES)
+    return right(spec, elements)
+
+
+@wrong(
+    "WIN-16",
+    "WIN-6",
+    replaces=window.ids,
+    half="an element enters and leaves as a whole",
+)
+def ids_are_list_indices(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
+    """Number elements from 0 by 1, whatever is counted."""
+    if spec.kind in COUNTING:
+        return range(len(elements))
+    return right(spec, elements)
+
+
+@wrong(
+    "WIN-17",
+    replaces=window.slide,
+    seen=f"{CQELS}: its recording of CSRBench's Q4",
+)
+def the_slide_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
+    """Ignore the stated slide under every semantics."""
+    return right(spec, Slide.IGNORED)
+
+
+@wrong(
+    "WIN-17",
+    replaces=window.slide,
+    half="windows of the kinds `time` and `range`",
+)
+def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
+    """Move windows that count elements with every element where the slide is ignored, and keep the
+    slide of Range.
+    """
+    if choice is Slide.STATED or spec.kind is WindowKind.RANGE:
+        return spec
+    if spec.kind in COUNTING:
+        return replace(spec, slide=1)
+    return right(spec, choice)
+
+
+@wrong(
+    "WIN-18",
+    replaces=window.content,
+    half="look at arrival alone",
+    besides=EVERY_INSTANT,
+)
+def rows_expire(right: Right, view: View, t: int, arrived: int) -> Content:
+    """Drop elements from rows and partitions that are no longer valid at the instant."""
+    content: Content = right(view, t, arrived)
+    is_counting = view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION)
+    if view.ends is None or not is_counting:
+        return content
+    valid = [place for place in content if view.times[place] <= t <= view.ends[place]]
+    return tuple(valid) or range(0)
