@@ -5,6 +5,7 @@ take too long.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +39,8 @@ def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> 
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
 
 
+# kept for the bodies in use: over a small dataset this takes a third of asking
+@lru_cache(maxsize=64)
 def refuse_large(query: AlgebraQuery) -> None:
     """Raise NoSay for a body that is too large for a witness to read."""
     if parts(query.pattern) + parts(query.template) > MOST_PARTS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from refengine.sparql.algebra import (
     AlgebraQuery,
@@ -40,6 +41,8 @@ def refuse_nested_loops(query: AlgebraQuery, triples: int) -> None:
     It hashes only by variables that both sides always bind. A product of sides that share none
     makes the rows that `sparql.evaluate` makes, too, and is bounded by that.
     """
+    if not has_joins(query):
+        return
     for left, right in pairs_of_sides(query):
         pairs = most_solutions(left, triples) * most_solutions(right, triples)
         if pairs > MOST_PAIRS and is_in_nested_loops(left, right):
@@ -47,6 +50,12 @@ def refuse_nested_loops(query: AlgebraQuery, triples: int) -> None:
                 "a join by variables that OPTIONAL, UNION or UNDEF may leave "
                 f"unbound, of more than {MOST_PAIRS} pairs"
             )
+
+
+@lru_cache(maxsize=64)
+def has_joins(query: AlgebraQuery) -> bool:
+    """Return whether there is a join in a body, other than of triple patterns with one another."""
+    return any(True for _ in pairs_of_sides(query))
 
 
 def pairs_of_sides(query: AlgebraQuery) -> Iterator[tuple[Pattern, Pattern]]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rdflib import BNode, Dataset, Graph, URIRef
 from rdflib import Literal as RdflibLiteral
-from rdflib.plugins.sparql.evaluate import evalQuery
+from rdflib.plugins.sparql import CUSTOM_EVALS
+from rdflib.plugins.sparql.evaluate import evalBGP, evalQuery
 from rdflib.plugins.sparql.evalutils import _eval
 from rdflib.plugins.sparql.operators import register_custom_function
-from rdflib.plugins.sparql.parserutils import Expr
+from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
 from rdflib.plugins.stores.memory import Memory, SimpleMemory
-from rdflib.term import Identifier
+from rdflib.term import Identifier, Variable
 
 from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
 from refengine.model.elements import Dataset as Statements
@@ -120,7 +121,7 @@ def answer_by_rdflib(query: AlgebraQuery, text: str, dataset: Statements) -> Rel
     is_plain = is_one_graph and not needs_dataset(query)
     graph = rdflib_graph(dataset) if is_plain else dataset_of(dataset)
     Work.done = 0
-    with counting():
+    with counting(), joining_in_our_order():
         result = evalQuery(graph, prepared)
         match query.form:
             case "ASK":
@@ -184,6 +185,31 @@ def counting() -> Iterator[None]:
     finally:
         for (owner, name), function in zip(methods, before, strict=True):
             setattr(owner, name, function)
+
+
+@contextmanager
+def joining_in_our_order() -> Iterator[None]:
+    """Have rdflib join the triple patterns of a body as `prepare` ordered them, in here."""
+    CUSTOM_EVALS["refengine"] = _join_in_our_order
+    try:
+        yield
+    finally:
+        del CUSTOM_EVALS["refengine"]
+
+
+def _join_in_our_order(context: QueryContext, part: CompValue) -> Any:
+    """Join triple patterns as they stand, where no variable is bound before the first of them.
+
+    rdflib would sort them by the number of their variables, and so undo the order of `prepare`.
+    Raises NotImplementedError for all else, by which rdflib knows that the part is its own.
+    """
+    if part.name != "BGP":
+        raise NotImplementedError
+    for pattern in part.triples:
+        for term in pattern:
+            if isinstance(term, Variable | BNode) and context[term] is not None:
+                raise NotImplementedError
+    return evalBGP(context, part.triples)
 
 
 def _timestamp(expression: Expr, context: Any) -> Identifier:
