@@ -169,7 +169,7 @@ def test_the_reference_engine_through_pytest():
 def test_pytest_says_what_it_needs():
     assert "no engine named" in run_suite("-rs").stdout
     run = run_suite("--engine=sparqlstream")
-    assert run.returncode == 4 and "give --answers=DIR" in run.stderr
+    assert run.returncode == 4 and "give its recordings with --answers=DIR" in run.stderr
     run = run_suite("--engine=cqels", "--answers=nowhere")
     assert run.returncode == 4 and "nowhere: IO-1: no such folder" in run.stderr
 

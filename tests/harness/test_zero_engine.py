@@ -80,7 +80,7 @@ USUAL = ["0-told", "unknown-told", "flink-told"]
 
 def declared(folder: Path, variant: Variant) -> Path:
     """The engine's file."""
-    command = [sys.executable, str(HARNESS), *(["window"] if variant.misstates else [])]
+    command = [sys.executable, str(HARNESS), *(["window"] if variant.told else [])]
     path = folder / "begins-at-zero.toml"
     path.write_text(f"""\
 title = "begins at zero"
