@@ -293,7 +293,7 @@ def test_rdflib_joins_the_patterns_of_a_self_join_along_their_variables(monkeypa
     )
     body = Body(f"SELECT * {{ ?a {observed} {air} ; {by} ?s . ?b {observed} {air} ; {by} ?s }}")
     monkeypatch.setattr("refengine.sparql.witnesses.rdflib_witness.MOST_LOOKUPS", 1200)
-    answer = ask("rdflib", body.algebra, body.plain, data)
+    answer = ask_witness("rdflib", body.algebra, body.plain, data)
     assert answer == sparql.evaluate(body.algebra, data) and answer.rows.total() == 400
 
 
