@@ -25,7 +25,7 @@ def run_suite(*words: str) -> subprocess.CompletedProcess[str]:
     err = io.StringIO()
     command = ["conformance", *WORDS, "-p", "no:xdist", *words]
 
-    # pytest collects garbage twice as it ends: that of this run, not among all that other tests hold
+    # As it ends, pytest collects garbage twice: of this run, not of all that other tests hold.
     gc.freeze()
     try:
         with (
