@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 
+# Its fixtures are here once: imported by modules, they would be of each, with a server of each.
+pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
+
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=1500, database=None)
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
