@@ -6,7 +6,9 @@
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
-PYTEST := $(PY) -m pytest -n 2 --dist loadgroup -q
+# Bytecode is written even where the environment says not to: the tests start some hundred Pythons, of which each would
+# compile all that it imports.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
 EXTRAS := suite spark zst dev

@@ -9,11 +9,18 @@ import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+if TYPE_CHECKING:
+    import rsp_js_items
+
 PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
+
+# Its fixtures are here once: imported by modules, they would be of each, with a server of each.
+pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=1500, database=None)
 settings.register_profile(
@@ -117,3 +124,24 @@ def shared() -> Path:
             "part of this repository"
         )
     return folder
+
+
+# The fixtures of RSP-JS import what they need themselves: most runs need none of it.
+
+
+@pytest.fixture(scope="session")
+def rsp_js_installed() -> None:
+    """RSP-JS; where it is not installed its tests are skipped, in CI they fail."""
+    from conformance.harness import engine_file
+
+    found = engine_file.engine("rsp-js")
+    if found.missing:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {found.title}: {found.get}")
+
+
+@pytest.fixture(scope="session")
+def rsp_js_run(rsp_js_installed, tmp_path_factory) -> rsp_js_items.Run:
+    """A run of all items of RSP-JS, at whose results several tests look."""
+    import rsp_js_items
+
+    return rsp_js_items.run(tmp_path_factory.mktemp("rsp-js") / "results.ndjson")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import subprocess
@@ -24,12 +25,17 @@ def run_suite(*words: str) -> subprocess.CompletedProcess[str]:
     err = io.StringIO()
     command = ["conformance", *WORDS, "-p", "no:xdist", *words]
 
-    with (
-        contextlib.chdir(ROOT),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        code = pytest.main(command)
+    # As it ends, pytest collects garbage twice: of this run, not of all that other tests hold.
+    gc.freeze()
+    try:
+        with (
+            contextlib.chdir(ROOT),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            code = pytest.main(command)
+    finally:
+        gc.unfreeze()
     return subprocess.CompletedProcess(command, int(code), out.getvalue(), err.getvalue())
 
 

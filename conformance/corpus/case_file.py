@@ -9,7 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +76,23 @@ def load(path: Path, root: Path = CASES) -> Case:
     if path.is_relative_to(root):
         place = path.relative_to(root).as_posix()
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = _table(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidCase(f"not TOML: {error}", rule="case", place=place) from None
-    for problem in lint(table):
-        raise problem.at(place)
+    except InvalidCase as problem:
+        raise problem.at(place) from None
     return Case(place, table)
+
+
+@lru_cache(maxsize=2048)  # of the corpus, all; it is read more than once in a process
+def _table(text: str) -> Mapping[str, Any]:
+    """Return the linted table in a case's text. Raises TOMLDecodeError, and InvalidCase without a
+    place.
+    """
+    table = tomllib.loads(text)
+    for problem in lint(table):
+        raise problem
+    return table
 
 
 def cases(root: Path = CASES) -> list[Case]:

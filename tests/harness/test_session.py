@@ -11,10 +11,10 @@ import re
 import shutil
 import sys
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
+import rsp_js_items
 
 from conformance import corpus
 from conformance.benchmarks import csrbench
@@ -449,21 +449,21 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
 
 
 @pytest.fixture(scope="module")
-def rsp_js():
-    """RSP-JS as npm has it; where it is not installed its tests are skipped, in CI they fail."""
-    found = engine("rsp-js")
-    if found.missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no {found.title}: {found.get}")
-    running = Harness(found.command)
+def rsp_js(rsp_js_installed):
+    """RSP-JS as npm has it."""
+    running = Harness(RSP_JS.command)
     assert running.start()["version"] == "1.3.5"
     yield running
     running.stop()
 
 
 @pytest.fixture(scope="module")
-def becomes(rsp_js):
-    """What becomes of a case on RSP-JS, found out once."""
-    return cache(lambda case: probe_case(RSP_JS, rsp_js, CASES[case]))
+def becomes(rsp_js, rsp_js_run):
+    """What becomes of a case on RSP-JS: what a run of the suite found, or, of a case that asks
+    nothing there, what is found here.
+    """
+    found = {one.case: one for one in rsp_js_run.results}
+    return lambda case: found.get(case) or probe_case(RSP_JS, rsp_js, CASES[case])
 
 
 def answers(running, *items: tuple[str, int], slide: int = 10):
@@ -570,7 +570,7 @@ def test_rsp_js_aligns_what_it_closes(rsp_js):
 SHOWN = [(deviation, case) for deviation in engine("rsp-js").deviations for case in deviation.cases]
 
 
-@pytest.mark.xdist_group("what becomes of cases")
+@rsp_js_items.group
 @pytest.mark.parametrize(
     ("deviation", "case"),
     SHOWN,
@@ -601,7 +601,7 @@ def test_without_a_known_deviation_of_rsp_js_a_case_is_unexplained(rsp_js, devia
     assert any(not probe_case(rest, rsp_js, CASES[case]).known for case in deviation.cases)
 
 
-@pytest.mark.xdist_group("what becomes of cases")
+@rsp_js_items.group
 @pytest.mark.parametrize(
     "deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40]
 )
@@ -614,7 +614,7 @@ def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, 
     assert alone in found or "closing" in deviation.fields
 
 
-@pytest.mark.xdist_group("what becomes of cases")
+@rsp_js_items.group
 @pytest.mark.parametrize("case", CASES)
 def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, case):
     """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""

@@ -11,6 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import forked
 import pytest
 from conftest import PROFILE
 
@@ -45,12 +46,23 @@ ENGINES = [
 REAL = [one for one in ENGINES if one.seen != NOBODY or one.rule == "ENG-6"]
 REFERENCE = engine("reference")
 
+# on one worker, which finds out once what a case shows, and has one server
+pytestmark = pytest.mark.xdist_group("wrong engines")
 
-def wrong(name: str) -> Harness:
+
+def start_wrong(program: list[str], name: str) -> Harness:
+    """A running harness of a wrong engine, given by its name."""
     quick = ["--incremental"] if name.startswith("ENG-6 ") else []
-    running = Harness([sys.executable, str(ADAPTER), "csparql", "t0=0", *quick, "--wrong", name])
+    running = Harness([*program, "csparql", "t0=0", *quick, "--wrong", name])
     running.start()
     return running
+
+
+@pytest.fixture(scope="module")
+def adapter(tmp_path_factory):
+    """The beginning of the command of an adapter that begins as a fork."""
+    with forked.adapter(tmp_path_factory.mktemp("forked")) as program:
+        yield program
 
 
 @cache
@@ -111,14 +123,14 @@ def differs(case: Case, block: dict) -> bool:
         return False
 
 
-def asked(miniature: Miniature) -> list[Result]:
+def asked(program: list[str], miniature: Miniature) -> list[Result]:
     """What becomes of the cases of its rules, up to one that it fails: first of the one that shows
     it. What breaks down is started again for the next.
     """
     found, running = [], None
     for case in sorted(cases_of(miniature), key=lambda case: case.path != shown_by(miniature)):
         if running is None or not running.alive:
-            running = wrong(f"{miniature.rule} {miniature.name}")
+            running = start_wrong(program, f"{miniature.rule} {miniature.name}")
         found.append(probe_case(REFERENCE, running, case))
         if found[-1].outcome is Outcome.FAIL:
             break
@@ -132,11 +144,11 @@ def asked(miniature: Miniature) -> list[Result]:
     ENGINES if PROFILE == "full" else REAL,
     ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}",
 )
-def test_a_wrong_engine_fails_a_case_of_its_rules(miniature):
+def test_a_wrong_engine_fails_a_case_of_its_rules(adapter, miniature):
     """If and only if it reports something else: the others refuse what they should not, or the
     reverse.
     """
-    found = asked(miniature)
+    found = asked(adapter, miniature)
     failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
     assert bool(failed) is (shown_by(miniature) is not None), [
         f"{one.case}: {one.outcome}: {one.argument}" for one in found
@@ -158,4 +170,4 @@ def test_a_wrong_engine_that_there_is_not():
     with pytest.raises(
         Broken, match="no wrong engine 'WIN-8 nothing expire'; did you mean 'WIN-8 nothing expires'"
     ):
-        wrong("WIN-8 nothing expire")
+        start_wrong([sys.executable, str(ADAPTER)], "WIN-8 nothing expire")

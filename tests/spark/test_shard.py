@@ -16,17 +16,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from cluster import (  # noqa: F401  fixtures
+from cluster import (
     ROOT,
     alive,
     bound,
     classic,
-    connect,
-    installed,
     lines,
-    master,
     run,
-    server_folder,
     shell,
     spark,
     until,
@@ -142,7 +138,7 @@ def lines_of(engine: str, results: bytes) -> bytes:
 
 
 @spark
-def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):  # noqa: F811
+def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
     """On a classic Spark, with what Java is told for such a run."""
     out = tmp_path / "out"
     found = run(
@@ -171,7 +167,7 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):  #
 
 
 @spark
-def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):  # noqa: F811
+def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_path):
     """Of the items that are left after -k."""
     results = tmp_path / "results.ndjson"
     words = pytest_on(
@@ -193,7 +189,7 @@ def test_pytest_waits_for_what_executors_find(master, engine, unsharded, tmp_pat
 
 @spark
 def test_whatever_is_killed_the_results_are_the_same(
-    master,  # noqa: F811
+    master,
     engine,
     unsharded,
     place,

@@ -14,15 +14,11 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import (  # noqa: F401  fixtures
+from cluster import (
     bound,
     classic,
-    connect,
-    installed,
     lines,
-    master,
     run,
-    server_folder,
     shell,
     spark,
     until,
@@ -695,7 +691,7 @@ def test_what_cannot_be_compared_is_its_error():
 
 
 @pytest.fixture(scope="module")
-def connected(master) -> Iterator:  # noqa: F811
+def connected(master) -> Iterator:
     """A session in this process."""
     with session.open_session(master, light=True) as found:
         yield found
@@ -1032,7 +1028,7 @@ QUERY = (
 
 
 @spark
-def test_a_driver_that_is_killed_goes_on(master, tmp_path):  # noqa: F811
+def test_a_driver_that_is_killed_goes_on(master, tmp_path):
     """By force, once a part is written; what is done is not done again, and what comes of it is the
     definition.
     """

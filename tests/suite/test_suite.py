@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import rsp_js_items
 from conftest import PROFILE
 from suite_run import ROOT, run_suite, run_suite_alone
 
@@ -647,37 +648,29 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
 # RSP-JS, live
 
 
-@pytest.fixture(scope="module")
-def installed():
-    """RSP-JS; where it is not installed its tests are skipped, in CI they fail."""
-    found = engine_file.engine("rsp-js")
-    if found.missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(found.missing)
-
-
-@pytest.mark.xdist_group("rsp-js")
-def test_rsp_js_does_what_it_is_known_for(installed, tmp_path):
+@rsp_js_items.group
+def test_rsp_js_does_what_it_is_known_for(rsp_js_run, tmp_path):
     """Green with its known deviations, and the same again, however the items are spread."""
-    first, second = tmp_path / "1.ndjson", tmp_path / "2.ndjson"
-    found = run_suite_alone("--engine=rsp-js", f"--results={first}", "-n", "2")
+    found, results = rsp_js_run
     assert found.returncode == 0, found.stdout
-    assert run_suite("--engine=rsp-js", f"--results={second}", "-k", "rsp-js-REP").returncode == 0
-    outcomes = [
-        {(result.case, result.outcome, result.known) for result in told(path)}
-        for path in (first, second)
-    ]
-    assert outcomes[1] < outcomes[0] and len(outcomes[0]) == len(suite.questions())
+    again = tmp_path / "again.ndjson"
+    assert run_suite("--engine=rsp-js", f"--results={again}", "-k", "rsp-js-REP").returncode == 0
+    first, second = (
+        {(result.case, result.outcome, result.known) for result in each}
+        for each in (results, told(again))
+    )
+    assert second < first and len(first) == len(suite.questions())
 
 
-@pytest.mark.xdist_group("rsp-js")
-def test_rsp_js_with_heartbeats(installed):
+@rsp_js_items.group
+def test_rsp_js_with_heartbeats(rsp_js_installed):
     found = run_suite("--engine=rsp-js-heartbeat")
     assert found.returncode == 0, found.stdout
 
 
 @pytest.mark.needs_shared
-@pytest.mark.xdist_group("rsp-js")
-def test_rsp_js_with_heartbeats_passes_csrbench(installed, shared, tmp_path):
+@rsp_js_items.group
+def test_rsp_js_with_heartbeats_passes_csrbench(rsp_js_installed, shared, tmp_path):
     """Q1, Q2 and Q5 over CSRBench's own stream; all three with the full profile, since each takes
     15,188 pushes.
     """
