@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
 
 from refengine.model.elements import Term, Triple
+
+# the terms at one position or at two, as `itemgetter` gives them
+Key = Term | tuple[Term, ...]
 
 
 class Index:
@@ -17,7 +21,7 @@ class Index:
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.triples = sorted(triples)
         self.present = frozenset(self.triples)
-        self._by: dict[tuple[int, ...], dict[tuple[Term, ...], list[Triple]]] = {}
+        self._by: dict[tuple[int, ...], dict[Key, list[Triple]]] = {}
 
     def match(
         self, subject: Term | None, predicate: Term | None, object: Term | None
@@ -31,13 +35,16 @@ class Index:
             return (given,) if given in self.present else ()
         if positions not in self._by:
             self._by[positions] = self._indexed(positions)
-        key = tuple([term for term in given if term is not None])
+        terms = [term for term in given if term is not None]
+        key: Key = terms[0] if len(terms) == 1 else tuple(terms)
         return self._by[positions].get(key, ())
 
-    def _indexed(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
-        index: dict[tuple[Term, ...], list[Triple]] = defaultdict(list)
+    def _indexed(self, positions: tuple[int, ...]) -> dict[Key, list[Triple]]:
+        """Return the triples by their terms at some positions."""
+        key_of: Callable[[Triple], Key] = itemgetter(*positions)
+        index: dict[Key, list[Triple]] = defaultdict(list)
         for triple in self.triples:
-            index[tuple([triple[position] for position in positions])].append(triple)
+            index[key_of(triple)].append(triple)
         return dict(index)
 
     @cached_property
