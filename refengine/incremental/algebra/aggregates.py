@@ -58,10 +58,12 @@ class RunningCount(RunningAggregate):
     total = 0
 
     def add_member(self, member: Any, count: int) -> None:
+        """Count a member `count` times more. An unbound one does not count."""
         if member is not None:
             self.total += count
 
     def value(self) -> Term:
+        """Return how many members there are, as an xsd:integer."""
         return literal(str(self.total), XSD + "integer")
 
 
@@ -77,9 +79,11 @@ class RunningSum(RunningAggregate):
         self.sum = ExactSum()
 
     def add_member(self, member: Any, count: int) -> None:
+        """Add a member's number `count` times. Raises NotCovered if it has none."""
         self.sum.add(aggregated_number(member), count)
 
     def value(self) -> Term:
+        """Return the sum, or the average, in the common datatype of its numbers."""
         return number_term(self.sum.total(self.is_average, self.must_be_exact))
 
 
@@ -102,6 +106,7 @@ class RunningExtreme(RunningAggregate):
         self.counts: Counter[Term] = Counter()
 
     def add_member(self, member: Any, count: int) -> None:
+        """Put a member into the order, or take it out when its count falls to 0."""
         number = aggregated_number(member)
         change = add_count(self.counts, member, count)
         if not change:
@@ -115,6 +120,9 @@ class RunningExtreme(RunningAggregate):
             self.terms.remove(entry)
 
     def value(self) -> Term | None:
+        """Return the least or greatest member; None if there is none. Raises NotCovered if others
+        are equal to it in another form.
+        """
         if not self.terms:
             return None
         inwards = reversed(self.terms) if self.is_maximum else iter(self.terms)
