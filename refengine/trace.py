@@ -116,7 +116,7 @@ def _condition(
                 return f"REP-1 window close holds: {t} is a window's last instant"
             return f"REP-1 window close does not hold: {t} is not a window's last instant"
         case Condition.CHANGE:
-            change, against = semantics.change, semantics.against
+            change, against = semantics.change_scope, semantics.change_baseline
             return f"REP-2 content change is of {change}, against the {against}"
         case Condition.NON_EMPTY:
             return f"REP-3 non-empty {_holds(bool(content))}"

@@ -247,7 +247,7 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
         for s in one_by_one
         if s.tick is Tick.BATCH
         or Condition.CLOSE in s.report
-        or (s.change == "graph" and Condition.CHANGE in s.report)
+        or (s.change_scope == "graph" and Condition.CHANGE in s.report)
         or s.base == "previous-new"
         or s.empty == "once"
     ]
@@ -258,5 +258,7 @@ def closes(semantics: Semantics) -> bool:
     """ORA-4: under window close only complete instants are seen, unless content change compares
     with the instant before.
     """
-    looks_back = Condition.CHANGE in semantics.report and semantics.against == "previous-instant"
+    looks_back = (
+        Condition.CHANGE in semantics.report and semantics.change_baseline == "previous-instant"
+    )
     return Condition.CLOSE in semantics.report and not looks_back

@@ -83,8 +83,8 @@ def test_of_several_windows_each_line_names_its_stream():
         others={"r": stream([element("c", 2)])},
         tick="time",
         report="window-close,non-empty,content-change",
-        change="graph",
-        disorder=0,
+        change_scope="graph",
+        allowed_lateness=0,
         horizon="none",
     )
     assert found == [
@@ -171,7 +171,7 @@ CHANGE = "REP-2 content change is of elements, against the last-report"
     [
         (  # the latest two
             window("rows", 2),
-            {"closure": "none", "report": "content-change", "against": "previous-instant"},
+            {"closure": "none", "report": "content-change", "change_baseline": "previous-instant"},
             [
                 "WIN-14 the content is the elements 1@1, 2@2",
                 "REP-2 content change is of elements, against the previous-instant",

@@ -16,7 +16,7 @@ from conformance.schemas import validator
 from refengine.core.engine import evaluations, plan
 from refengine.core.profiles import brief, profile
 from refengine.core.query import Body, Query, Window, WindowKind
-from refengine.core.semantics import Disorder, Semantics
+from refengine.core.semantics import AllowedLateness, Semantics
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import why
@@ -78,7 +78,7 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
     elements = tuple(
         Element(frozenset(), app, sys, batch) for sys, _, app, batch in table["stream"]
     )
-    admit(elements, Disorder.REJECT)
+    admit(elements, AllowedLateness.REJECT)
     period, anchor = None, None
     if "periodic" in table["report"]:
         period, anchor = table.get("period"), 0

@@ -31,7 +31,7 @@ from refengine.sparql.algebra import (
     Join,
     Pattern,
     Project,
-    Var,
+    Variable,
 )
 from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
@@ -173,12 +173,12 @@ def _pattern(node: Pattern) -> tuple[dict[str, Term], list[tuple[str, str]], dic
     )
     assert isinstance(node, Basic)
     _has(len(node.triples) == 1, f"one triple pattern, not {len(node.triples)}")
-    _has(isinstance(node.triples[0].predicate, Var | str), "no property paths")
+    _has(isinstance(node.triples[0].predicate, Variable | str), "no property paths")
     terms: dict[str, Term] = {}
     equal: list[tuple[str, str]] = []
-    first: dict[Var, str] = {}
+    first: dict[Variable, str] = {}
     for column, term in zip(COLUMNS, node.triples[0], strict=True):
-        if not isinstance(term, Var):
+        if not isinstance(term, Variable):
             assert isinstance(term, str)  # no path
             terms[column] = term
         elif first.setdefault(term, column) != column:
@@ -207,12 +207,12 @@ def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Prog
         if name in keys:
             continue
         what = named[name]
-        _has(what not in [Var(key) for key in keys], "keys under their own names")
+        _has(what not in [Variable(key) for key in keys], "keys under their own names")
         _has(
-            isinstance(what, Var) and what in functions,
+            isinstance(what, Variable) and what in functions,
             f"?{name} as an aggregate of a variable of the pattern, and no other expression",
         )
-        assert isinstance(what, Var)
+        assert isinstance(what, Variable)
         aggregates[name] = _aggregate(name, functions[what], columns)
     return Program(
         terms,
@@ -226,12 +226,12 @@ def _grouped(query: Query, node: Group, named: Mapping[str, Expression]) -> Prog
 def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> Aggregate:
     """Translate an aggregate of a variable into one of a column."""
     argument = function.argument
-    is_plain = argument is None or (isinstance(argument, Var) and argument.name in columns)
+    is_plain = argument is None or (isinstance(argument, Variable) and argument.name in columns)
     _has(is_plain, f"?{name} as an aggregate of a variable of the pattern, and no other expression")
     _has(argument is not None or not function.is_distinct, "DISTINCT of a variable, not of *")
     _has(function.name in FUNCTIONS, f"{', '.join(FUNCTIONS)}, not {function.name}")
     column = "s"
-    if isinstance(argument, Var):
+    if isinstance(argument, Variable):
         column = columns[argument.name]
     if function.name != "COUNT":
         _has(column == "o", f"{function.name} of objects")

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from conformance.report import matrix, mismatch, texts
 from conformance.report.detail import detail
 from conformance.report.matrix import KINDS, Rank, cut_name, rank
-from conformance.report.source import Entry, Gap, Results
+from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
@@ -71,7 +71,7 @@ def _inert(data: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _gap(gap: Gap) -> tuple[str, str, int, list[str]]:
+def _gap(gap: MissingCases) -> tuple[str, str, int, list[str]]:
     """Return the engine, the suite, the number of missing cases and the first of them."""
     cases = [texts.clean(case) for case in gap.cases[:NOTED]]
     return texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), cases

@@ -54,7 +54,7 @@ class Entry:
         return str(self.result.outcome)
 
 
-class Gap(NamedTuple):
+class MissingCases(NamedTuple):
     """The cases of a suite for which another engine has results, and this one has none."""
 
     engine: str
@@ -75,7 +75,7 @@ class Results(NamedTuple):
 
     entries: list[Entry]
     duplicates: list[Key]
-    gaps: list[Gap]
+    gaps: list[MissingCases]
 
     @property
     def warnings(self) -> Iterator[str]:
@@ -116,7 +116,7 @@ def merge(entries: Iterable[Entry]) -> Results:
     return Results([by_key[key] for key in sorted(by_key)], sorted(twice), list(_gaps(by_key)))
 
 
-def _gaps(keys: Iterable[Key]) -> Iterator[Gap]:
+def _gaps(keys: Iterable[Key]) -> Iterator[MissingCases]:
     """Yield the gaps, at most one for each engine and suite."""
     cases: dict[str, set[str]] = defaultdict(set)
     own: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -125,7 +125,7 @@ def _gaps(keys: Iterable[Key]) -> Iterator[Gap]:
         own[engine, suite].add(case)
     for (engine, suite), there in sorted(own.items()):
         if len(there) < len(cases[suite]):
-            yield Gap(engine, suite, tuple(sorted(cases[suite] - there)))
+            yield MissingCases(engine, suite, tuple(sorted(cases[suite] - there)))
 
 
 def _entries(path: Path) -> Iterator[Entry]:

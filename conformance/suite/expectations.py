@@ -16,7 +16,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
 from refengine.core.query import Query
 from refengine.core.question import Setting
-from refengine.core.semantics import Disorder
+from refengine.core.semantics import AllowedLateness
 from refengine.model import compare
 from refengine.model.errors import Unsupported
 
@@ -74,7 +74,7 @@ def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
     """Return the instants of the elements with which reports may come. None if an element may wait
     for late ones (MOD-2), so that this cannot be said.
     """
-    if setting.semantics.disorder not in (Disorder.REJECT, 0):
+    if setting.semantics.allowed_lateness not in (AllowedLateness.REJECT, 0):
         return None
     names = {window.stream for window in setting.query.windows}
     return frozenset(element.app for name in names for element in setting.streams[name])

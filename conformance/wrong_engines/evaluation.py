@@ -14,7 +14,7 @@ from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import End, Gap, Instant, Semantics
+from refengine.core.semantics import End, Instant, MissedInstants, Semantics
 from refengine.core.window import Content, View
 from refengine.incremental import ContentFollower, parts
 from refengine.incremental.algebra.numbers import ExactSum
@@ -128,11 +128,11 @@ def arrivals_only(
     seen=f"{YASPER} and {RSP_JS}: of several windows that close the latest is reported",
     half="all are reported (`all`)",
 )
-def latest_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Any:
+def latest_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Any:
     """Report only the last of several evaluations between two arrivals, even where all are asked
     for.
     """
-    return right(Gap.LATEST, firing)
+    return right(MissedInstants.LATEST, firing)
 
 
 @wrong("ENG-3", replaces=engine.bounded)

@@ -22,11 +22,11 @@ from refengine.core.query import WindowKind
 from refengine.core.report import Firing, progression
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import (
-    Against,
-    Change,
+    ChangeBaseline,
+    ChangeScope,
     Condition,
-    Expiry,
-    Gap,
+    ExpirySeen,
+    MissedInstants,
     Semantics,
     Tick,
     Trigger,
@@ -102,7 +102,7 @@ def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]
     seen=f"{C_SPARQL}: CSRBench, section 2",
 )
 def closed_when_reached(right: Right, semantics: Semantics) -> int:
-    """Close a window by an arrival at its close, whatever `closing` says."""
+    """Close a window by an arrival at its close, whatever `close_rule` says."""
     return 0
 
 
@@ -114,7 +114,7 @@ def closed_when_reached(right: Right, semantics: Semantics) -> int:
     half="t is before the arrival's own instant",
 )
 def closed_when_passed(right: Right, semantics: Semantics) -> int:
-    """Close a window by an arrival after its close only, whatever `closing` says."""
+    """Close a window by an arrival after its close only, whatever `close_rule` says."""
     return -1
 
 
@@ -125,12 +125,12 @@ def closed_when_passed(right: Right, semantics: Semantics) -> int:
     half="what expires there and the arrival are seen at once",
 )
 def expiry_has_a_timer(
-    right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+    right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> Any:
-    """Let elements expire at an arrival's instant before the arrival is seen, whatever `expiry`
-    says.
+    """Let elements expire at an arrival's instant before the arrival is seen, whatever
+    `expiry_seen` says.
     """
-    return right(Expiry.EAGER, interval, own, frames)
+    return right(ExpirySeen.EAGER, interval, own, frames)
 
 
 @wrong(
@@ -139,12 +139,12 @@ def expiry_has_a_timer(
     half="another window takes the place",
 )
 def every_arrival_is_expected(
-    right: Right, expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+    right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
     """Evaluate every arrival's instant without the arrival where expiry is eager, even if no scope
     moves there.
     """
-    if expiry is Expiry.EAGER and interval.stop == own:
+    if expiry is ExpirySeen.EAGER and interval.stop == own:
         return range(interval.start, own + 1)
     return interval
 
@@ -172,10 +172,10 @@ def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
     seen=f"{CSRBENCH_ORACLE}, the oracle of {YABENCH}, {CQELS} 1.x",
 )
 def expiry_is_no_change(
-    right: Right, change: Change, view: View, content: Content, base: Content
+    right: Right, change: ChangeScope, view: View, content: Content, base: Content
 ) -> bool:
     """See a change of content only where an element, or a triple of its graph, is new."""
-    if change is Change.ELEMENTS:
+    if change is ChangeScope.ELEMENTS:
         return bool(set(content) - set(base))
     return not report.graph(view, content) <= report.graph(view, base)
 
@@ -185,9 +185,11 @@ def expiry_is_no_change(
     "REP-2",
     replaces=report.differs,
 )
-def graphs_differ(right: Right, change: Change, view: View, content: Content, base: Content) -> Any:
-    """Compare contents by their graphs, whatever `change` says."""
-    return right(Change.GRAPH, view, content, base)
+def graphs_differ(
+    right: Right, change: ChangeScope, view: View, content: Content, base: Content
+) -> Any:
+    """Compare contents by their graphs, whatever `change_scope` says."""
+    return right(ChangeScope.GRAPH, view, content, base)
 
 
 @wrong("REP-3", replaces=report.is_non_empty)
@@ -310,7 +312,9 @@ def tested_where_reported(
     replaces=report.base,
     besides=EVERY_INSTANT,
 )
-def against_nothing(right: Right, against: Against, reported: Content, before: Content) -> Content:
+def against_nothing(
+    right: Right, against: ChangeBaseline, reported: Content, before: Content
+) -> Content:
     """Compare every content with the empty one."""
     return range(0)
 
@@ -320,7 +324,7 @@ def against_nothing(right: Right, against: Against, reported: Content, before: C
     replaces=report.choose_in_gap,
     half="or only the last (`latest`)",
 )
-def all_of_a_gap(right: Right, gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+def all_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Firing]:
     """Report every evaluation between two arrivals, even where only the last is asked for."""
     return firing
 

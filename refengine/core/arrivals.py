@@ -12,7 +12,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import Anchor, Disorder, End, Semantics
+from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics
 from refengine.core.window import View
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
@@ -94,7 +94,7 @@ class Admission:
     With a disorder of 2, an element at 5 is held back until one at 7 has come.
     """
 
-    def __init__(self, stream: str, disorder: int | Disorder) -> None:
+    def __init__(self, stream: str, disorder: int | AllowedLateness) -> None:
         self.stream = stream
         self.disorder = disorder
         self.number = 0
@@ -164,7 +164,7 @@ def order_of_pushes(
     names = dict.fromkeys([*(spec.stream for spec in query.windows), *streams])
     elements = [(name, element) for name in names for element in streams[name]]
     elements.sort(key=lambda pushed: pushed[1].sys)
-    if not isinstance(semantics.disorder, int):
+    if not isinstance(semantics.allowed_lateness, int):
         elements.sort(key=lambda pushed: pushed[1].app)
     return [
         (name, element._replace(sys=number)) for number, (name, element) in enumerate(elements, 1)
@@ -197,7 +197,7 @@ class Arrivals:
         self.specs = specs
         self.growing = [GrowingView(spec, semantics, query.registered) for spec in specs]
         self.admissions = {
-            name: Admission(name, semantics.disorder)
+            name: Admission(name, semantics.allowed_lateness)
             for name in dict.fromkeys(spec.stream for spec in specs)
         }
         # streams that no window ranges over: what comes of them is checked, and not kept
@@ -255,7 +255,7 @@ class Arrivals:
         admission.take(element, is_late)
         if is_late:
             self.late.append(element)
-        elif not isinstance(self.semantics.disorder, int):
+        elif not isinstance(self.semantics.allowed_lateness, int):
             self.now = element.app
         return self._release()
 

@@ -28,16 +28,16 @@ from typing import NamedTuple
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import (
     T0,
-    Against,
+    AllowedLateness,
     Anchor,
-    Change,
-    Closing,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Closure,
     Condition,
-    Disorder,
     End,
-    Expiry,
-    Gap,
+    ExpirySeen,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
@@ -152,11 +152,11 @@ class Definition:
 
     def is_late(self, element: Element, before: Sequence[Element]) -> bool:
         """MOD-2: Return whether an earlier arrival has a t_app that is greater than the element's
-        by more than the disorder. With disorder=2, an element at 7 is late after one at 10, and not
-        after one at 9.
+        by more than what is allowed. With allowed_lateness=2, an element at 7 is late after one at
+        10, and not after one at 9.
         """
-        disorder = self.semantics.disorder
-        if disorder is Disorder.REJECT:
+        disorder = self.semantics.allowed_lateness
+        if disorder is AllowedLateness.REJECT:
             return False  # a stream out of order is refused
         return any(other.app - element.app > disorder for other in before)
 
@@ -243,7 +243,7 @@ class Definition:
             return self.ids[window][arrival.place]
 
         choice = self.semantics
-        if choice.closing is Closing.PASSED and choice.closure is Closure.RIGHT_OPEN:
+        if choice.close_rule is CloseRule.PASSED and choice.closure is Closure.RIGHT_OPEN:
             return arrival.app - 1
         return arrival.app
 
@@ -485,10 +485,10 @@ class Definition:
         """TICK-4, TICK-7, WIN-5: Return the instants at which an arrival is evaluated: from
         `before`, the own instant of the arrival last looked at, up to `now`, this arrival's own.
         `now` is included if the two are equal, or if an expiry at `now` is seen at once
-        (expiry=eager). No instant is before s0. From 3 to 6 these are 3, 4, 5.
+        (expiry_seen=eager). No instant is before s0. From 3 to 6 these are 3, 4, 5.
         """
         is_own_included = before == now
-        if self.semantics.expiry is Expiry.EAGER and self.moves(now):
+        if self.semantics.expiry_seen is ExpirySeen.EAGER and self.moves(now):
             is_own_included = True
         after = [t for t in self.integers if t >= before and t >= self.start]
         return [t for t in after if t < now or (t == now and is_own_included)]
@@ -574,20 +574,20 @@ class Definition:
         """REP-8: Return the contents that content change compares with: those last reported, or
         those at the instant before, reported or not.
         """
-        match self.semantics.against:
-            case Against.LAST:
+        match self.semantics.change_baseline:
+            case ChangeBaseline.LAST:
                 return self.reported
-            case Against.PREVIOUS:
+            case ChangeBaseline.PREVIOUS:
                 return self.previous
 
     def differs(self, window: Window, content: Content, other: Content) -> bool:
         """REP-9: Return whether two contents differ, as sequences of elements or as sets of
         triples.
         """
-        match self.semantics.change:
-            case Change.ELEMENTS:
+        match self.semantics.change_scope:
+            case ChangeScope.ELEMENTS:
                 return content != other
-            case Change.GRAPH:
+            case ChangeScope.GRAPH:
                 return self.union(window, content) != self.union(window, other)
 
     def union(self, window: Window, content: Content) -> Dataset:
@@ -635,8 +635,9 @@ class Definition:
         return tuple(self.content(window, t, k) for window in self.windows)
 
     def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
-        """REP-6, REP-10: Yield a report at each instant where the conditions hold. Under gap=latest
-        yield one at the last of these instants alone; until then nothing counts as reported.
+        """REP-6, REP-10: Yield a report at each instant where the conditions hold. Under
+        missed_instants=latest yield one at the last of these instants alone; until then nothing
+        counts as reported.
         """
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
@@ -646,10 +647,10 @@ class Definition:
                 [t in timely[number] and self.worthy(number, t, k) for number in numbers]
             ):
                 latest = t
-                if self.semantics.gap is Gap.ALL:
+                if self.semantics.missed_instants is MissedInstants.ALL:
                     yield self.report(t, k)
             self.previous = self.contents(t, k)
-        if self.semantics.gap is Gap.LATEST and latest is not None:
+        if self.semantics.missed_instants is MissedInstants.LATEST and latest is not None:
             yield self.report(latest, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:

@@ -106,7 +106,7 @@ def _admit_all(
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         try:
-            admitted = admit(streams[name].elements, semantics.disorder)
+            admitted = admit(streams[name].elements, semantics.allowed_lateness)
         except RefengineError as error:
             raise error.at(f"stream {name!r}") from None
         kept[name] = admitted.elements

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from refengine.core.semantics import (
     FIELDS,
     R2S,
-    Against,
-    Change,
-    Closing,
+    AllowedLateness,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Collection,
-    Disorder,
-    Expiry,
-    Gap,
+    ExpirySeen,
+    MissedInstants,
     OneOf,
     Partial,
     Profile,
@@ -37,18 +37,18 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "offset": None,
     "slide": Slide.STATED,
     "partial": Partial.SUPPRESSED,
-    "closing": Closing.REACHED,
+    "close_rule": CloseRule.REACHED,
     "period": None,
     "anchor": None,
-    "against": Against.LAST,
-    "change": Change.ELEMENTS,
-    "expiry": Expiry.REPLAYED,
-    "gap": Gap.ALL,
+    "change_baseline": ChangeBaseline.LAST,
+    "change_scope": ChangeScope.ELEMENTS,
+    "expiry_seen": ExpirySeen.REPLAYED,
+    "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
     "collection": Collection.BAG,
     "r2s": R2S.RSTREAM,
     "base": None,
-    "disorder": Disorder.REJECT,
+    "allowed_lateness": AllowedLateness.REJECT,
 }
 
 
@@ -97,8 +97,8 @@ _ROWS = (
     (
         "yasper",
         ProfileSource("the code of rsp4j's yasper"),
-        "t0=0 closure=[) closing=passed gap=latest report=window-close,non-empty tick=time "
-        "r2s=Rstream|Istream|Dstream base=none|previous collection=set "
+        "t0=0 closure=[) close_rule=passed missed_instants=latest report=window-close,non-empty "
+        "tick=time r2s=Rstream|Istream|Dstream base=none|previous collection=set "
         "empty=emit horizon=none instant=close",
     ),
     (
@@ -110,14 +110,14 @@ _ROWS = (
     (
         "rsp-js",
         ProfileSource("the code of RSP-JS 1.3.5"),
-        "t0=epoch offset=0 closure=[) closing=passed gap=latest report=window-close,non-empty "
-        "tick=time empty=suppress horizon=none instant=trigger",
+        "t0=epoch offset=0 closure=[) close_rule=passed missed_instants=latest "
+        "report=window-close,non-empty tick=time empty=suppress horizon=none instant=trigger",
     ),
     (
         "esper",
         ProfileSource("Esper's code, its sliding time window"),
-        "t0=first-reach closure=(] slide=ignored report=content-change expiry=eager tick=tuple "
-        "r2s=Istream base=previous empty=once horizon=flush instant=evaluation",
+        "t0=first-reach closure=(] slide=ignored report=content-change expiry_seen=eager "
+        "tick=tuple r2s=Istream base=previous empty=once horizon=flush instant=evaluation",
     ),
     (
         "esper-batch",

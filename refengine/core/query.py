@@ -12,7 +12,7 @@ from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
-from refengine.sparql.algebra import Call, Var, walk
+from refengine.sparql.algebra import Call, Variable, walk
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.translate import read_body
 
@@ -161,7 +161,7 @@ class Body:
             term
             for triple in algebra.template
             for term in triple
-            if isinstance(term, Var) and term.is_hidden
+            if isinstance(term, Variable) and term.is_hidden
         }
         values = {
             "form": Form[algebra.form],

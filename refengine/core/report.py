@@ -9,7 +9,15 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import gcd
 
-from refengine.core.semantics import Against, Anchor, Change, Condition, Gap, Semantics, Trigger
+from refengine.core.semantics import (
+    Anchor,
+    ChangeBaseline,
+    ChangeScope,
+    Condition,
+    MissedInstants,
+    Semantics,
+    Trigger,
+)
 from refengine.core.window import Content, Frame, View, borders
 from refengine.model.elements import Triple
 from refengine.model.errors import require
@@ -39,19 +47,19 @@ def closes(frame: Frame, span: range, own: int) -> range:
     return progression(frame.last, frame.slide, bounded)
 
 
-def has_changed(change: Change, view: View, content: Content, base: Content) -> bool:
+def has_changed(change: ChangeScope, view: View, content: Content, base: Content) -> bool:
     """REP-2: Return whether content change holds: whether the content differs from the one that it
     is compared with (`base`), which is empty at first.
     """
     return differs(change, view, content, base)
 
 
-def differs(change: Change, view: View, a: Content, b: Content) -> bool:
+def differs(change: ChangeScope, view: View, a: Content, b: Content) -> bool:
     """REP-9: Return whether two contents differ, as sequences of elements or as graphs."""
     match change:
-        case Change.ELEMENTS:
+        case ChangeScope.ELEMENTS:
             return not has_same_elements(a, b)
-        case Change.GRAPH:
+        case ChangeScope.GRAPH:
             return not has_same_elements(a, b) and graph(view, a) != graph(view, b)
 
 
@@ -65,14 +73,14 @@ def graph(view: View, content: Content) -> frozenset[Triple]:
     return frozenset().union(*(view.elements[i].graph for i in content))
 
 
-def base(against: Against, reported: Content, before: Content) -> Content:
+def base(against: ChangeBaseline, reported: Content, before: Content) -> Content:
     """REP-8: Return the content that content change compares with: the one last reported, or the
     one at the instant evaluated before.
     """
     match against:
-        case Against.LAST:
+        case ChangeBaseline.LAST:
             return reported
-        case Against.PREVIOUS:
+        case ChangeBaseline.PREVIOUS:
             return before
 
 
@@ -144,7 +152,7 @@ def is_worthy(semantics: Semantics, view: View, content: Content, base: Content)
     neither. A window is reported iff all conditions that the semantics names hold.
     """
     named = semantics.report
-    if Condition.CHANGE in named and not has_changed(semantics.change, view, content, base):
+    if Condition.CHANGE in named and not has_changed(semantics.change_scope, view, content, base):
         return False
     return Condition.NON_EMPTY not in named or is_non_empty(content)
 
@@ -165,7 +173,7 @@ def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[
     return [instants for instants in at if instants]
 
 
-def choose_in_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
+def choose_in_gap(gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Firing]:
     """REP-10: Return which of the instants between two arrivals are reported: all, or the last
     alone.
 
@@ -173,9 +181,9 @@ def choose_in_gap(gap: Gap, firing: Iterable[Firing]) -> Iterable[Firing]:
     the last alone, each is compared with what was reported before all of them.
     """
     match gap:
-        case Gap.ALL:
+        case MissedInstants.ALL:
             return firing
-        case Gap.LATEST:
+        case MissedInstants.LATEST:
             return [
                 ([max((instants[-1:] for instants in at), key=max)], contents)
                 for at, contents in deque(firing, 1)

@@ -15,7 +15,7 @@ from refengine.core import report, tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import Against, Condition, Semantics
+from refengine.core.semantics import ChangeBaseline, Condition, Semantics
 from refengine.core.window import Content, Frame, View
 from refengine.model.elements import Element
 from refengine.model.errors import TooManyReports, require
@@ -137,10 +137,12 @@ def of_arrival(
     """
     semantics = planned.semantics
     if not planned.tuples:
-        interval = tick.interval_with_expiry(semantics.expiry, interval, planned.own[k], frames)
+        interval = tick.interval_with_expiry(
+            semantics.expiry_seen, interval, planned.own[k], frames
+        )
 
     for progressions, contents in report.choose_in_gap(
-        semantics.gap, reported_stretches(planned, k, interval, seen)
+        semantics.missed_instants, reported_stretches(planned, k, interval, seen)
     ):
         times = _instants_together(progressions, bound - seen.count + 1)
         if Condition.CHANGE in semantics.report:
@@ -178,7 +180,7 @@ def reported_stretches(
     instants, and the content of each window.
 
     They are drawn one by one. After each, `of_arrival` may change what the next one is compared
-    with (REP-8). Under gap=latest nothing is reported until all are drawn (REP-10).
+    with (REP-8). Under missed_instants=latest nothing is reported until all are drawn (REP-10).
     """
     semantics = planned.semantics
     views = planned.views
@@ -226,14 +228,14 @@ def reportable_instants(
     if not content and window.scope(view.frame, span[-1]) is None:
         return nowhere  # ENG-5: without a scope no condition holds
 
-    against_previous = semantics.against is Against.PREVIOUS
+    against_previous = semantics.change_baseline is ChangeBaseline.PREVIOUS
     if Condition.CHANGE in semantics.report and against_previous and not tuples:
         span = span[:1]  # the others have the content of the instant before
     at = report.timely_instants(semantics, view, span, own)
     if tuples:
         at = at[-1:]
 
-    base = report.base(semantics.against, reported, before)
+    base = report.base(semantics.change_baseline, reported, before)
     if at and report.is_worthy(semantics, view, content, base):
         return at
     return nowhere

@@ -114,7 +114,7 @@ class Partial(StrEnum):
     CLIPPED = "clipped"
 
 
-class Closing(StrEnum):
+class CloseRule(StrEnum):
     """Which arrival closes a window [o, c): one at c, or one past it (TICK-6)."""
 
     REACHED = "reached"
@@ -128,28 +128,28 @@ class Anchor(StrEnum):
     FIRST = "first-element"
 
 
-class Against(StrEnum):
+class ChangeBaseline(StrEnum):
     """What content change compares with (REP-8)."""
 
     LAST = "last-report"
     PREVIOUS = "previous-instant"
 
 
-class Change(StrEnum):
+class ChangeScope(StrEnum):
     """What content change compares (REP-9)."""
 
     ELEMENTS = "elements"
     GRAPH = "graph"
 
 
-class Expiry(StrEnum):
+class ExpirySeen(StrEnum):
     """When an expiry at the instant of an arrival is seen (TICK-7)."""
 
     REPLAYED = "replayed"
     EAGER = "eager"
 
 
-class Gap(StrEnum):
+class MissedInstants(StrEnum):
     """Which instants between two arrivals are reported (REP-10)."""
 
     ALL = "all"
@@ -172,7 +172,7 @@ class End(StrEnum):
     FLUSH = "flush"
 
 
-class Disorder(StrEnum):
+class AllowedLateness(StrEnum):
     """What becomes of elements out of order (MOD-2); a bound is the other kind of value."""
 
     REJECT = "reject"
@@ -193,13 +193,13 @@ class Semantics:
     slide: Slide
     partial: Partial
     report: Report
-    closing: Closing
+    close_rule: CloseRule
     period: int | None
     anchor: int | Anchor | None
-    against: Against
-    change: Change
-    expiry: Expiry
-    gap: Gap
+    change_baseline: ChangeBaseline
+    change_scope: ChangeScope
+    expiry_seen: ExpirySeen
+    missed_instants: MissedInstants
     tick: Tick
     trigger: Trigger
     collection: Collection
@@ -208,7 +208,7 @@ class Semantics:
     empty: Empty
     horizon: int | End
     instant: Instant
-    disorder: int | Disorder
+    allowed_lateness: int | AllowedLateness
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -262,10 +262,16 @@ def value_without_meaning(semantics: Semantics) -> str | None:
     if semantics.period is not None and semantics.period <= 0:
         return f"period must be > 0, got {semantics.period}"
     on_instants = semantics.report & {Condition.CLOSE, Condition.PERIODIC}
-    if semantics.gap is Gap.LATEST and not on_instants:
-        return "gap=latest needs instants to choose from: window-close or periodic; write gap=all"
-    if isinstance(semantics.disorder, int) and semantics.disorder < 0:
-        return f"disorder must be >= 0, got {semantics.disorder}; write disorder=reject"
+    if semantics.missed_instants is MissedInstants.LATEST and not on_instants:
+        return (
+            "missed_instants=latest needs instants to choose from: window-close or periodic; "
+            "write missed_instants=all"
+        )
+    if isinstance(semantics.allowed_lateness, int) and semantics.allowed_lateness < 0:
+        return (
+            f"allowed_lateness must be >= 0, got {semantics.allowed_lateness}; "
+            "write allowed_lateness=reject"
+        )
     return None
 
 

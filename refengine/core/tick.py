@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from refengine.core.semantics import Closing, Expiry, Semantics, Tick
+from refengine.core.semantics import CloseRule, ExpirySeen, Semantics, Tick
 from refengine.core.window import Frame, borders, window_number
 from refengine.model.elements import Element
 from refengine.model.errors import InvalidSemantics
@@ -81,23 +81,23 @@ def shift_of_own_instants(semantics: Semantics) -> int:
     """TICK-6: Return what is added to an arrival's t_app to give its own instant, as time-based
     windows see it: -1 where an arrival must pass the close of a window [o, c), else 0.
 
-    Under closing=passed a window [0, 10) is closed by an arrival at 11, whose own instant is 10,
+    Under close_rule=passed a window [0, 10) is closed by an arrival at 11, whose own instant is 10,
     and not by one at 10, whose own instant is 9.
     """
-    match semantics.closing:
-        case Closing.REACHED:
+    match semantics.close_rule:
+        case CloseRule.REACHED:
             return 0
-        case Closing.PASSED:
+        case CloseRule.PASSED:
             return borders(semantics.closure)[1]
 
 
 def interval_with_expiry(
-    expiry: Expiry, interval: range, own: int, frames: Sequence[Frame]
+    expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
     """TICK-7: Return the interval of an arrival, with its own instant if an expiry is seen there:
     if expiry is eager and the next window takes the place of the current one at that instant.
     """
-    if expiry is Expiry.REPLAYED or interval.stop != own:
+    if expiry is ExpirySeen.REPLAYED or interval.stop != own:
         return interval
     if any(
         window_number(frame, own - 1) not in (None, window_number(frame, own)) for frame in frames

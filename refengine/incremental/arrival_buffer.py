@@ -14,7 +14,15 @@ from typing import Any, cast
 from refengine.core import engine, tick, window
 from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, Window, WindowKind
-from refengine.core.semantics import Against, Change, Closing, Disorder, End, Semantics, Tick
+from refengine.core.semantics import (
+    AllowedLateness,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
+    End,
+    Semantics,
+    Tick,
+)
 from refengine.core.window import Content
 from refengine.model import elements
 from refengine.model.canonical import canonical_iterator
@@ -153,7 +161,7 @@ def check_streamed(before: Element | None, element: Element, position: int) -> N
     try:
         pair = [element] if before is None else [before, element]
         elements.check_elements(pair)
-        elements.admit(pair, Disorder.REJECT)
+        elements.admit(pair, AllowedLateness.REJECT)
     except RefengineError as error:
         error.place = place
         raise
@@ -194,7 +202,7 @@ def plan_streamed(
     own: Sequence[int] = ArrivalIds(buffer)
     if spec.kind is not WindowKind.TUPLE:
         times = own = ArrivalTimes(buffer, attrgetter("app"), view.times[0])
-        if semantics.closing is not Closing.REACHED:
+        if semantics.close_rule is not CloseRule.REACHED:
             shift = tick.shift_of_own_instants(semantics)
             own = ArrivalTimes(buffer, lambda element: element.app + shift, view.times[0])
     return Plan(
@@ -213,11 +221,11 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
         )
-    if semantics.disorder is not Disorder.REJECT:
+    if semantics.allowed_lateness is not AllowedLateness.REJECT:
         raise Unsupported(
-            "a stream that is reordered is given whole; write disorder=reject",
+            "a stream that is reordered is given whole; write allowed_lateness=reject",
             rule="ENG-6",
-            place="disorder",
+            place="allowed_lateness",
         )
     (spec,) = query.windows
     if spec.by or spec.unit is Unit.TRIPLES:
@@ -241,7 +249,10 @@ def first_needed(planned: Plan, content: Content) -> int:
     semantics = planned.semantics
     arrivals = planned.arrivals
     # the graph is compared with that of the previous instant, whose content may be no report's
-    looks_back = semantics.against is Against.PREVIOUS and semantics.change is Change.GRAPH
+    looks_back = (
+        semantics.change_baseline is ChangeBaseline.PREVIOUS
+        and semantics.change_scope is ChangeScope.GRAPH
+    )
     if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
         return 0
     if view.spec.kind is WindowKind.ROWS:

@@ -13,7 +13,7 @@ from refengine.core import tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import Evaluation, WindowContent, bounded
-from refengine.core.semantics import Against, Change, Condition, Tick
+from refengine.core.semantics import ChangeBaseline, ChangeScope, Condition, Tick
 from refengine.core.window import Content, View
 from refengine.model.errors import require
 
@@ -95,8 +95,8 @@ def is_single_partition(planned: Plan) -> bool:
         and view.frame is not None
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and semantics.change is Change.ELEMENTS
-        and semantics.against is Against.LAST
+        and semantics.change_scope is ChangeScope.ELEMENTS
+        and semantics.change_baseline is ChangeBaseline.LAST
         and semantics.tick is not Tick.BATCH
     )
 

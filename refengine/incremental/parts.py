@@ -26,11 +26,11 @@ from refengine.core.semantics import (
     R2S,
     Anchor,
     Base,
-    Change,
+    ChangeScope,
     Condition,
     Empty,
     End,
-    Gap,
+    MissedInstants,
     Semantics,
     Tick,
 )
@@ -183,10 +183,11 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         f"windows of kind {unbounded}, which have no bounds in time": unbounded,
         "the batch tick": semantics.tick is Tick.BATCH,
         "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
-        "content change beside gap=latest": has_change and semantics.gap is Gap.LATEST,
+        "content change beside missed_instants=latest": has_change
+        and semantics.missed_instants is MissedInstants.LATEST,
         "content change of several windows": has_change and has_several_windows,
         "append under content change of the graph": (
-            has_change and semantics.change is Change.GRAPH and is_append
+            has_change and semantics.change_scope is ChangeScope.GRAPH and is_append
         ),
         "anchor=first-element over several streams": (
             semantics.anchor is Anchor.FIRST and has_several_streams

@@ -19,7 +19,14 @@ from refengine.core import schedule, tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import Evaluation, ReportState, WindowContent
-from refengine.core.semantics import Against, Change, Closing, Condition, Expiry, Tick
+from refengine.core.semantics import (
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
+    Condition,
+    ExpirySeen,
+    Tick,
+)
 from refengine.model.errors import require
 
 
@@ -67,12 +74,12 @@ def is_single_time_window(planned: Plan) -> bool:
         return False
 
     has_change = Condition.CHANGE in semantics.report
-    if has_change and semantics.against is not Against.LAST:
+    if has_change and semantics.change_baseline is not ChangeBaseline.LAST:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    sees_own_instant = semantics.closing is Closing.REACHED or semantics.tick is Tick.TUPLE
-    return has_change and semantics.change is Change.ELEMENTS and sees_own_instant
+    sees_own_instant = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
+    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and sees_own_instant
 
 
 def _has_one_time_window(planned: Plan) -> bool:
@@ -152,7 +159,7 @@ class TimeWindowSchedule:
         # An arrival just after a window's last instant does not look at its own instant (TICK-4),
         # at which the next window is active, unless expiry is eager (TICK-7).
         self.extra_quiet_instants = 0
-        if Condition.CLOSE not in semantics.report and semantics.expiry is Expiry.REPLAYED:
+        if Condition.CLOSE not in semantics.report and semantics.expiry_seen is ExpirySeen.REPLAYED:
             self.extra_quiet_instants = 1
 
         self.window = NO_WINDOW

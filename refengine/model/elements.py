@@ -159,10 +159,10 @@ class AdmittedElements(NamedTuple):
     late: tuple[Element, ...]
 
 
-def admit(elements: Iterable[Element], disorder: int | str) -> AdmittedElements:
-    """MOD-2: Return the elements in the order of t_app. Those that are late by more than `disorder`
-    are dropped. If `disorder` is no number, raise InvalidStream for any element that is out of
-    order.
+def admit(elements: Iterable[Element], allowed_lateness: int | str) -> AdmittedElements:
+    """MOD-2: Return the elements in the order of t_app. Those that are late by more than
+    `allowed_lateness` are dropped. If that is no number, raise InvalidStream for any element that
+    is out of order.
     """
     elements = tuple(elements)
     if all(a.app <= b.app for a, b in itertools.pairwise(elements)):
@@ -172,13 +172,13 @@ def admit(elements: Iterable[Element], disorder: int | str) -> AdmittedElements:
     late: list[Element] = []
     newest = elements[0].app
     for position, element in enumerate(elements, 1):
-        if element.app < newest and not isinstance(disorder, int):
+        if element.app < newest and not isinstance(allowed_lateness, int):
             reason = (
                 f"t_app decreases from {newest} to {element.app}; write "
-                f"disorder={newest - element.app} to reorder"
+                f"allowed_lateness={newest - element.app} to reorder"
             )
             raise InvalidStream(reason, rule="MOD-2", place=f"element {position}")
-        if isinstance(disorder, int) and element.app < newest - disorder:
+        if isinstance(allowed_lateness, int) and element.app < newest - allowed_lateness:
             late.append(element)
         else:
             newest = max(newest, element.app)

@@ -22,7 +22,7 @@ from refengine.oracle.trial import RecordedAnswer
 
 T = TypeVar("T")
 # the fields of a semantics that decide a plan for one window, except those of its frame
-PLAN_FIELDS = ("closure", "slide", "closing", "horizon", "disorder")
+PLAN_FIELDS = ("closure", "slide", "close_rule", "horizon", "allowed_lateness")
 
 
 class AnswerTable:

@@ -17,10 +17,10 @@ from refengine.core.semantics import (
     POLICIES,
     T0,
     UNKNOWN,
-    Against,
     Anchor,
     Between,
-    Closing,
+    ChangeBaseline,
+    CloseRule,
     Closure,
     Condition,
     Profile,
@@ -306,7 +306,7 @@ def _shifts_to_class_starts(semantics: Semantics, view: window.View) -> list[int
     last_instant_reaches = -view.spec.span - high
     shifts = [first_instant_passes, last_instant_reaches]
     is_emptying_seen = (
-        Condition.CLOSE not in semantics.report or semantics.closing is Closing.PASSED
+        Condition.CLOSE not in semantics.report or semantics.close_rule is CloseRule.PASSED
     )
     if is_emptying_seen or view.spec.kind is WindowKind.TUPLE:
         shifts.append(last_instant_reaches - 1)
@@ -327,7 +327,7 @@ def _has_classes(planned: engine.Plan) -> bool:
     is_reported_by_content = (
         bool(semantics.report & {Condition.CLOSE, Condition.CHANGE})
         and Condition.PERIODIC not in semantics.report
-        and semantics.against is Against.LAST
+        and semantics.change_baseline is ChangeBaseline.LAST
     )
     return is_of_one_kind and has_points and is_reported_by_content
 

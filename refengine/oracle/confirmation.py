@@ -128,7 +128,7 @@ def _last_datasets(
     """
     seen = set()
     for trial in failed:
-        key = (trial.last_contents, trial.semantics.disorder, trial.semantics.collection)
+        key = (trial.last_contents, trial.semantics.allowed_lateness, trial.semantics.collection)
         if trial.last_contents is None or key in seen:
             continue
         seen.add(key)

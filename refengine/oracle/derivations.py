@@ -36,7 +36,7 @@ from refengine.sparql.algebra import (
     Slice,
     TriplePattern,
     Union,
-    Var,
+    Variable,
     walk,
     without_path,
 )
@@ -97,7 +97,7 @@ def _is_covered(node: Pattern) -> bool:
     """
     match node:
         case Basic(triples):
-            return all(isinstance(triple.predicate, Var | str) for triple in triples)
+            return all(isinstance(triple.predicate, Variable | str) for triple in triples)
         case Join(parts) | Union(parts):
             return all(map(_is_covered, parts))
         case Filter(expressions, inner) | Extend(inner, expressions):
@@ -186,7 +186,7 @@ def bindable(body: Body) -> frozenset[str]:
         term.name
         for triple in node.triples
         for term in triple
-        if isinstance(term, Var) and not term.is_hidden
+        if isinstance(term, Variable) and not term.is_hidden
     )
 
 
@@ -244,7 +244,9 @@ class Solver:
             if extended is not None:
                 yield from self.matches(rest, extended, support | {triple})
 
-    def extend(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
+    def extend(
+        self, solution: Solution, bindings: Iterable[tuple[Variable, Expression]]
+    ) -> Solution:
         """Return a solution in which each variable is bound whose expression is no error."""
         for variable, expression in bindings:
             result = self.expressions.result(expression, solution, LabelledNodes(expression))
@@ -257,7 +259,7 @@ def _terms(pattern: TriplePattern, bound: Solution) -> list[Term | None]:
     """Return the terms of a triple pattern; None for a variable that is not bound."""
     terms: list[Term | None] = []
     for part in without_path(pattern):
-        if isinstance(part, Var):
+        if isinstance(part, Variable):
             terms.append(bound.get(part.name))
         else:
             terms.append(part)
@@ -270,7 +272,7 @@ def _unified(pattern: TriplePattern, triple: Triple, bound: Solution) -> Solutio
     """
     solution = dict(bound)
     for part, term in zip(pattern, triple, strict=True):
-        if isinstance(part, Var) and solution.setdefault(part.name, term) != term:
+        if isinstance(part, Variable) and solution.setdefault(part.name, term) != term:
             return None
     return solution
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from refengine.model.elements import Term
 
 
-class Var(NamedTuple):
+class Variable(NamedTuple):
     """A variable; one whose name begins with `_:` stands for a blank node of the body, and one with
     a `.` is made by the algebra.
     """
@@ -59,7 +59,7 @@ class Aggregate:
     separator: str = " "
 
 
-Expression = Var | Term | Call | Exists | Aggregate
+Expression = Variable | Term | Call | Exists | Aggregate
 
 
 # Property paths (§9)
@@ -116,14 +116,16 @@ Path = Term | Inverse | Sequence | Alternative | Repeated | NegatedSet
 class TriplePattern(NamedTuple):
     """Subject, predicate (a term, a variable or a path) and object."""
 
-    subject: Var | Term
-    predicate: Var | Path
-    object: Var | Term
+    subject: Variable | Term
+    predicate: Variable | Path
+    object: Variable | Term
 
 
-def without_path(pattern: TriplePattern) -> tuple[Var | Term, Var | Term, Var | Term]:
+def without_path(
+    pattern: TriplePattern,
+) -> tuple[Variable | Term, Variable | Term, Variable | Term]:
     """Return a triple pattern whose predicate is known to be no path."""
-    return cast("tuple[Var | Term, Var | Term, Var | Term]", pattern)
+    return cast("tuple[Variable | Term, Variable | Term, Variable | Term]", pattern)
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ class Minus:
 class Graph:
     """GRAPH with a name or a variable."""
 
-    name: Var | Term
+    name: Variable | Term
     pattern: Pattern
 
 
@@ -189,14 +191,14 @@ class Extend:
     """
 
     pattern: Pattern
-    bindings: tuple[tuple[Var, Expression], ...]
+    bindings: tuple[tuple[Variable, Expression], ...]
 
 
 @dataclass(frozen=True)
 class Values:
     """VALUES: rows of terms, None for UNDEF."""
 
-    variables: tuple[Var, ...]
+    variables: tuple[Variable, ...]
     rows: tuple[tuple[Term | None, ...], ...]
 
 
@@ -207,8 +209,8 @@ class Group:
     """
 
     pattern: Pattern
-    keys: tuple[tuple[Var, Expression], ...] | None
-    aggregates: tuple[tuple[Var, Aggregate], ...]
+    keys: tuple[tuple[Variable, Expression], ...] | None
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ class Project:
     """SELECT: the solutions with these variables alone."""
 
     pattern: Pattern
-    variables: tuple[Var, ...]
+    variables: tuple[Variable, ...]
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,7 @@ class AlgebraQuery:
 def walk(node: Any) -> Iterator[Any]:
     """Yield a node of the algebra and everything in it, depth first, tuples and None included."""
     yield node
-    if isinstance(node, Var | str) or node is None:
+    if isinstance(node, Variable | str) or node is None:
         return
     children = node if isinstance(node, tuple) else vars(node).values()
     for child in children:
@@ -300,7 +302,9 @@ def visible(pattern: Pattern) -> dict[str, None]:
     """
     match pattern:
         case Basic(triples):
-            return _names(part for triple in triples for part in triple if isinstance(part, Var))
+            return _names(
+                part for triple in triples for part in triple if isinstance(part, Variable)
+            )
         case Join(parts) | Union(parts):
             names: dict[str, None] = {}
             for part in parts:
@@ -308,7 +312,7 @@ def visible(pattern: Pattern) -> dict[str, None]:
             return names
         case LeftJoin(left, right, _):
             return visible(left) | visible(right)
-        case Graph(Var() as name, inner):
+        case Graph(Variable() as name, inner):
             return {name.name: None} | visible(inner)
         case Extend(inner, bindings):
             return visible(inner) | _names(variable for variable, _ in bindings)
@@ -322,7 +326,7 @@ def visible(pattern: Pattern) -> dict[str, None]:
             return visible(inner)
 
 
-def _names(variables: Iterable[Var]) -> dict[str, None]:
+def _names(variables: Iterable[Variable]) -> dict[str, None]:
     """Return the names of variables that a text can name, in their order."""
     return {variable.name: None for variable in variables if not variable.is_hidden}
 
@@ -337,16 +341,16 @@ def own_parts(expression: Any) -> Iterator[Any]:
             yield from own_parts(part)
 
 
-def free_variables(expression: Expression) -> set[Var]:
+def free_variables(expression: Expression) -> set[Variable]:
     """Return the variables of an expression that stand outside its aggregates."""
-    return {node for node in own_parts(expression) if isinstance(node, Var)}
+    return {node for node in own_parts(expression) if isinstance(node, Variable)}
 
 
-def all_variables(node: Any) -> set[Var]:
+def all_variables(node: Any) -> set[Variable]:
     """Return the variables of a node of the algebra, those in aggregates and in the patterns of
     EXISTS included.
     """
-    return {part for part in walk(node) if isinstance(part, Var)}
+    return {part for part in walk(node) if isinstance(part, Variable)}
 
 
 def conjuncts(condition: Expression) -> Iterator[Expression]:

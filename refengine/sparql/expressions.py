@@ -17,7 +17,7 @@ from refengine.sparql.algebra import (
     Call,
     Exists,
     Expression,
-    Var,
+    Variable,
     conjuncts,
 )
 from refengine.sparql.choices import Choices, Choose
@@ -109,7 +109,7 @@ class Expressions:
         for it, by label.
         """
         match expression:
-            case Var(name):
+            case Variable(name):
                 return self.charge(solution.get(name, ERROR))
             case str():
                 return self.charge(expression)
@@ -389,7 +389,7 @@ def negate(holds: bool | Error) -> Result:
 
 def is_bound(variable: Expression, solution: Solution) -> Result:
     """Return whether a solution binds a variable (BOUND)."""
-    return boolean(isinstance(variable, Var) and variable.name in solution)
+    return boolean(isinstance(variable, Variable) and variable.name in solution)
 
 
 def kind_of(term: Term) -> str:

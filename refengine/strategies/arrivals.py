@@ -147,8 +147,8 @@ def inputs(
     drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
     late = 0
     before = None
-    if semantics and isinstance(semantics.disorder, int):
-        late = semantics.disorder + 2
+    if semantics and isinstance(semantics.allowed_lateness, int):
+        late = semantics.allowed_lateness + 2
     if semantics and isinstance(semantics.horizon, int):
         before = semantics.horizon
     has_batches = semantics is not None and semantics.tick is Tick.BATCH

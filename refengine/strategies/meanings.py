@@ -20,10 +20,10 @@ from refengine.core.semantics import (
     R2S,
     T0,
     UNKNOWN,
+    AllowedLateness,
     Between,
     Condition,
-    Disorder,
-    Gap,
+    MissedInstants,
     OneOf,
     Semantics,
     Trigger,
@@ -47,7 +47,7 @@ RANGES = {
     "offset": (-1, 2),
     "anchor": (-1, 1),
     "horizon": (1, 9),
-    "disorder": (0, 1),
+    "allowed_lateness": (0, 1),
 }
 REPORTS = tuple(
     frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)
@@ -57,7 +57,7 @@ REPORTS = tuple(
 GROUPS = (
     ("t0", "offset", "closure"),
     ("r2s", "base"),
-    ("report", "period", "anchor", "gap"),
+    ("report", "period", "anchor", "missed_instants"),
     ("trigger",),
 )
 NEUTRAL = {
@@ -69,9 +69,9 @@ NEUTRAL = {
     "report": frozenset({Condition.NON_EMPTY}),
     "period": None,
     "anchor": None,
-    "gap": Gap.ALL,
+    "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
-    "disorder": Disorder.REJECT,
+    "allowed_lateness": AllowedLateness.REJECT,
 }
 
 

@@ -209,7 +209,7 @@ def test_bad_queries(files, capsys, query, code, reason):
         ('<urn:a> <urn:p> "1" "3" .\n', None),
         (
             '<urn:a> <urn:p> "1" "3" .\n<urn:a> <urn:p> "1" "2" .\n',
-            "stream 's': element 2: MOD-2: t_app decreases from 3 to 2; write disorder=1",
+            "stream 's': element 2: MOD-2: t_app decreases from 3 to 2; write allowed_lateness=1",
         ),
         ('<urn:a> <urn:p> "1" "x" .\n', "s.n3t:1"),
         ('<urn:a> <urn:p> "1" "9223372036854775808" .\n', "s.n3t:1"),
@@ -231,7 +231,7 @@ def test_late_elements_are_counted(files, capsys):
             for s, at in (("a", 1), ("b", 10), ("c", 9), ("d", 7), ("e", 25))
         )
     )
-    assert run(files, "t0=0", "disorder=2") == 0
+    assert run(files, "t0=0", "allowed_lateness=2") == 0
     out, err = capsys.readouterr()
     # The windows [0, 10) and [10, 20) close when b@10, which came before d, and e@25 are looked at.
     found = [

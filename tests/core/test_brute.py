@@ -42,20 +42,20 @@ from refengine.core.semantics import (
     POLICIES,
     R2S,
     T0,
-    Against,
+    AllowedLateness,
     Anchor,
     Base,
-    Change,
-    Closing,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Closure,
     Collection,
     Condition,
-    Disorder,
     Empty,
     End,
-    Expiry,
-    Gap,
+    ExpirySeen,
     Instant,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
@@ -247,7 +247,7 @@ def drawn_stream(
     return Stream(tuple(map(Element, drawn, apps, sys, batches, ends)))
 
 
-DISORDER = st.just(Disorder.REJECT) | integers(0, 5)
+DISORDER = st.just(AllowedLateness.REJECT) | integers(0, 5)
 ANCHOR = integers(-3, 3) | one_of(*Anchor)
 STATED, STATED_WITHOUT_BASE = (
     st.none() | one_of(*stated) for stated in (R2S, (R2S.RSTREAM, R2S.APPEND))
@@ -279,7 +279,7 @@ def cases(draw: st.DrawFn) -> Case:
         name: tuple(window for window in windows if window.stream == name) or windows
         for name in "rs"
     }
-    ordered = disorder is Disorder.REJECT
+    ordered = disorder is AllowedLateness.REJECT
     streams = {name: draw(drawn_stream(over[name], near, ordered, batched)) for name in over}
     apps = [element.app for elements in streams.values() for element in elements]
     after = draw(integers(1, 12)) + max(apps, default=near)
@@ -293,13 +293,13 @@ def cases(draw: st.DrawFn) -> Case:
         slide=draw(one_of(*Slide)),
         partial=draw(one_of(*Partial)),
         report=report,
-        closing=draw(one_of(*Closing)),
+        close_rule=draw(one_of(*CloseRule)),
         period=draw(integers(1, 4)) if periodic else None,
         anchor=draw(ANCHOR) if periodic else None,
-        against=draw(one_of(*Against)),
-        change=draw(one_of(*Change)),
-        expiry=draw(one_of(*Expiry)),
-        gap=draw(one_of(*Gap)) if of_instants else Gap.ALL,
+        change_baseline=draw(one_of(*ChangeBaseline)),
+        change_scope=draw(one_of(*ChangeScope)),
+        expiry_seen=draw(one_of(*ExpirySeen)),
+        missed_instants=draw(one_of(*MissedInstants)) if of_instants else MissedInstants.ALL,
         tick=tick,
         trigger=draw(
             one_of(
@@ -316,7 +316,7 @@ def cases(draw: st.DrawFn) -> Case:
         empty=draw(one_of(*Empty)),
         horizon=draw(one_of(End.NONE, End.FLUSH, after)),
         instant=draw(one_of(*Instant)),
-        disorder=disorder,
+        allowed_lateness=disorder,
     )
     stated = draw(STATED if semantics.base else STATED_WITHOUT_BASE)
     named = any(window.name for window in windows)
@@ -541,7 +541,7 @@ def pairs() -> Iterator[tuple[str, object, object]]:
         for c in Condition
         if a ^ {c} and c is not Condition.PERIODIC
     )
-    yield from (("disorder", a, a + 1) for a in range(5))
+    yield from (("allowed_lateness", a, a + 1) for a in range(5))
     yield from [
         ("t0", T0.REACH, 0),
         ("t0", T0.FIRST, 0),
@@ -853,7 +853,7 @@ class PassedForAll(DefinitionWithR2S):
     def own(self, arrival):
         found = super().own(arrival)
         other = (
-            self.semantics.closing is Closing.PASSED
+            self.semantics.close_rule is CloseRule.PASSED
             and self.semantics.closure is not Closure.RIGHT_OPEN
         )
         return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
@@ -915,7 +915,7 @@ class LatestBeforeContent(DefinitionWithR2S):
 
     def timely(self, number, instants, k):
         found = super().timely(number, instants, k)
-        return found[-1:] if self.semantics.gap is Gap.LATEST else found
+        return found[-1:] if self.semantics.missed_instants is MissedInstants.LATEST else found
 
 
 class LatestOfAll(DefinitionWithR2S):
@@ -925,19 +925,21 @@ class LatestOfAll(DefinitionWithR2S):
 
     def by_instant(self, instants, k):
         latest, self.semantics = (
-            self.semantics.gap is Gap.LATEST,
-            replace(self.semantics, gap=Gap.ALL),
+            self.semantics.missed_instants is MissedInstants.LATEST,
+            replace(self.semantics, missed_instants=MissedInstants.ALL),
         )
         found = list(super().by_instant(instants, k))
         yield from found[-1:] if latest else found
-        self.semantics = replace(self.semantics, gap=Gap.LATEST if latest else Gap.ALL)
+        self.semantics = replace(
+            self.semantics, missed_instants=MissedInstants.LATEST if latest else MissedInstants.ALL
+        )
 
 
 class LatestWindowByWindow(DefinitionWithR2S):
     """Breaks REP-10: each window has its latest instant, and the trigger chooses among them."""
 
     def by_instant(self, instants, k):
-        if self.semantics.gap is Gap.ALL:
+        if self.semantics.missed_instants is MissedInstants.ALL:
             yield from super().by_instant(instants, k)
             return
         before, lasts = self.previous, []
@@ -1086,17 +1088,17 @@ def reports(window: Window, elements: Stream, semantics: Semantics) -> list[tupl
     [
         (report, gap)
         for report in ("window-close,non-empty", "window-close,content-change")
-        for gap in Gap
+        for gap in MissedInstants
     ]
-    + [("content-change", Gap.ALL)],
+    + [("content-change", MissedInstants.ALL)],
 )
-def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, gap: Gap):
+def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, gap: MissedInstants):
     """ENG-2: from t0 = 0 to epoch milliseconds in no time, with the reports of the stream moved to
     0, windows renumbered.
     """
     window, semantics = (
         Window("s", kind, 1000, 1000),
-        replace(CLOSING, closure=closure, report=report, gap=gap),
+        replace(CLOSING, closure=closure, report=report, missed_instants=gap),
     )
     late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
     early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)

@@ -180,7 +180,7 @@ def test_late_elements_are_dropped():
     one = DefinitionWithR2S(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
-        replace(CHANGING, closure=None, disorder=2),
+        replace(CHANGING, closure=None, allowed_lateness=2),
     )
     assert [(e.t, e.contents, e.late) for e in one.emitted(objects, None)] == [
         (3, ((0,),), 0),
@@ -195,7 +195,7 @@ def test_a_border_that_must_be_passed():
     """
 
     def triggers(closing: str) -> list:
-        semantics = replace(HALF_OPEN, closing=closing, horizon="none")
+        semantics = replace(HALF_OPEN, close_rule=closing, horizon="none")
         one = DefinitionWithR2S([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
@@ -208,7 +208,7 @@ def test_expiry_seen_at_once():
     at 2 in between.
     """
     assert reports_of(window("time", 2, 2), elements(0, 2)) == [(0, (0,)), (2, (1,)), (4, ())]
-    assert reports_of(window("time", 2, 2), elements(0, 2), expiry="eager") == [
+    assert reports_of(window("time", 2, 2), elements(0, 2), expiry_seen="eager") == [
         (0, (0,)),
         (2, ()),
         (2, (1,)),
@@ -223,7 +223,10 @@ def test_change_against_the_instant_before():
     both = "window-close,content-change"
     assert reports_of(window("time", 2, 2), elements(0), report=both) == [(1, (0,)), (3, ())]
     assert (
-        reports_of(window("time", 2, 2), elements(0), report=both, against="previous-instant") == []
+        reports_of(
+            window("time", 2, 2), elements(0), report=both, change_baseline="previous-instant"
+        )
+        == []
     )
 
 
@@ -233,7 +236,7 @@ def test_a_triple_that_arrives_again():
     """
     items = elements((0, [A_X]), (1, [A_X]))
     assert reports_of(window("time", 10, 10), items) == [(0, (0,)), (1, (0, 1)), (10, ())]
-    assert reports_of(window("time", 10, 10), items, change="graph") == [(0, (0,)), (10, ())]
+    assert reports_of(window("time", 10, 10), items, change_scope="graph") == [(0, (0,)), (10, ())]
 
 
 def test_the_latest_of_a_gap():
@@ -246,9 +249,9 @@ def test_the_latest_of_a_gap():
         (5, ()),
     ]
     assert reports_of(
-        window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", gap="latest"
+        window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", missed_instants="latest"
     ) == [(5, ())]
-    both = {"horizon": "none", "gap": "latest", "report": "window-close,non-empty"}
+    both = {"horizon": "none", "missed_instants": "latest", "report": "window-close,non-empty"}
     assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
 
 
@@ -262,16 +265,16 @@ def test_the_latest_change_of_a_gap():
         (0, (0,)),
         (2, ()),
     ]
-    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, gap="latest") == [
-        (1, (0,))
-    ]
+    assert reports_of(
+        window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, missed_instants="latest"
+    ) == [(1, (0,))]
     assert reports_of(
         window("time", 2, 2),
         elements(0, 7),
         HALF_OPEN,
         **beats,
-        gap="latest",
-        against="previous-instant",
+        missed_instants="latest",
+        change_baseline="previous-instant",
     ) == [(2, ())]
 
 

@@ -33,17 +33,17 @@ from refengine import (
 from refengine.core import engine, r2r
 from refengine.core.semantics import (
     R2S,
-    Against,
     Anchor,
     Base,
-    Change,
-    Closing,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Closure,
     Collection,
     Condition,
     Empty,
-    Expiry,
-    Gap,
+    ExpirySeen,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
@@ -152,7 +152,7 @@ def sides(draw: st.DrawFn, *, recurring: bool = True) -> Side:
         tick=OneOf((Tick.TUPLE, Tick.TIME)),
         horizon=last + draw(st.integers(1, 12)),
         instant="evaluation",
-        disorder="reject",
+        allowed_lateness="reject",
     )
     return Side(window, stream, draw(drawn))
 
@@ -182,8 +182,8 @@ def law(sentence: str) -> Callable:
 
 def with_report(side: Side, *conditions: Condition) -> Side:
     """The side under another report without a period."""
-    gap = side.semantics.gap if CLOSE in conditions else Gap.ALL
-    return side.but(report=frozenset(conditions), period=None, anchor=None, gap=gap)
+    gap = side.semantics.missed_instants if CLOSE in conditions else MissedInstants.ALL
+    return side.but(report=frozenset(conditions), period=None, anchor=None, missed_instants=gap)
 
 
 @law(
@@ -191,7 +191,11 @@ def with_report(side: Side, *conditions: Condition) -> Side:
     "windows of a gap, the three ticks."
 )
 def ticks(side: Side) -> None:
-    side = side.but(report=side.semantics.report | {CLOSE}, against=Against.LAST, gap=Gap.ALL)
+    side = side.but(
+        report=side.semantics.report | {CLOSE},
+        change_baseline=ChangeBaseline.LAST,
+        missed_instants=MissedInstants.ALL,
+    )
     batched = side.batched(lambda element: element.sys // 3)
     found = [batched.but(tick=tick).contents() for tick in Tick]
     assert found[0] == found[1] == found[2]
@@ -218,7 +222,7 @@ def batches(side: Side) -> None:
 )
 def period_of_one(side: Side) -> None:
     others = side.semantics.report - {PERIODIC}
-    assume(others and (side.semantics.gap is Gap.ALL or CLOSE in others))
+    assume(others and (side.semantics.missed_instants is MissedInstants.ALL or CLOSE in others))
     anchor = (
         0
         if side.semantics.anchor is Anchor.FIRST and not side.stream.elements
@@ -234,7 +238,11 @@ def period_of_one(side: Side) -> None:
 )
 def change_of_disjoint_windows(side: Side) -> None:
     assume(side.window.slide > side.window.size - (side.semantics.closure is not Closure.CLOSED))
-    side = side.but(change=Change.ELEMENTS, against=Against.LAST, partial=Partial.SUPPRESSED)
+    side = side.but(
+        change_scope=ChangeScope.ELEMENTS,
+        change_baseline=ChangeBaseline.LAST,
+        partial=Partial.SUPPRESSED,
+    )
     assert (
         with_report(side, CLOSE, NON_EMPTY, CHANGE).contents()
         == with_report(side, CLOSE, NON_EMPTY).contents()
@@ -249,7 +257,7 @@ def shifted_closure(side: Side) -> None:
     semantics, anchor = side.semantics, side.semantics.anchor
     assume(not isinstance(anchor, Anchor) or anchor is Anchor.T0)
     moved = anchor + 1 if isinstance(anchor, int) and not isinstance(anchor, Anchor) else anchor
-    left = side = side.but(closure=Closure.LEFT_OPEN, closing=Closing.REACHED)
+    left = side = side.but(closure=Closure.LEFT_OPEN, close_rule=CloseRule.REACHED)
     assert (
         left.contents()
         == side.but(closure=Closure.RIGHT_OPEN, t0=semantics.t0 + 1, anchor=moved).contents()
@@ -262,7 +270,7 @@ def shifted_closure(side: Side) -> None:
 )
 def longer_window(side: Side) -> None:
     assume(PERIODIC not in side.semantics.report)
-    side = side.but(partial=Partial.SUPPRESSED, closing=Closing.REACHED)
+    side = side.but(partial=Partial.SUPPRESSED, close_rule=CloseRule.REACHED)
     longer = side.sized(size=side.window.size + 1)
     assert (
         side.but(closure=Closure.CLOSED).contents()
@@ -319,13 +327,17 @@ def rows_that_never_recur(side: Side) -> None:
 def change_alone(side: Side) -> None:
     side = with_report(side, CHANGE)
     assert (
-        side.but(against=Against.LAST).contents() == side.but(against=Against.PREVIOUS).contents()
+        side.but(change_baseline=ChangeBaseline.LAST).contents()
+        == side.but(change_baseline=ChangeBaseline.PREVIOUS).contents()
     )
 
 
 @law("Content change by element and by graph, where every element has a triple and none recurs.")
 def change_of_what(side: Side) -> None:
-    assert side.but(change=Change.GRAPH).contents() == side.but(change=Change.ELEMENTS).contents()
+    assert (
+        side.but(change_scope=ChangeScope.GRAPH).contents()
+        == side.but(change_scope=ChangeScope.ELEMENTS).contents()
+    )
 
 
 @law(
@@ -340,18 +352,27 @@ def expiry(side: Side) -> None:
         not shifts
         or (
             CLOSE in side.semantics.report
-            and (CHANGE not in side.semantics.report or side.semantics.against is Against.LAST)
+            and (
+                CHANGE not in side.semantics.report
+                or side.semantics.change_baseline is ChangeBaseline.LAST
+            )
         )
     )
-    assert side.but(expiry=Expiry.EAGER).contents() == side.but(expiry=Expiry.REPLAYED).contents()
+    assert (
+        side.but(expiry_seen=ExpirySeen.EAGER).contents()
+        == side.but(expiry_seen=ExpirySeen.REPLAYED).contents()
+    )
 
 
 @law("All windows of a gap and the latest, where `all` reports no gap twice.")
 def gaps(side: Side) -> None:
     assume(side.semantics.report & {CLOSE, PERIODIC})
-    every, latest = side.but(gap=Gap.ALL).seen(), side.but(gap=Gap.LATEST).seen()
+    every, latest = (
+        side.but(missed_instants=MissedInstants.ALL).seen(),
+        side.but(missed_instants=MissedInstants.LATEST).seen(),
+    )
     # then that is of the same graph, by other elements
-    if CHANGE in side.semantics.report and side.semantics.change is Change.GRAPH:
+    if CHANGE in side.semantics.report and side.semantics.change_scope is ChangeScope.GRAPH:
         every, latest = side.graphs(every), side.graphs(latest)
     twice = max(Counter(arrival for arrival, _ in every).values(), default=0) > 1
     assert (every == latest) != twice
@@ -395,7 +416,11 @@ def istream_of_changes(side: Side) -> None:
         with_report(side, *report).outputs()
         for report in ((CHANGE,), (NON_EMPTY,), (CHANGE, NON_EMPTY))
     ]
-    found.append(side.but(report=frozenset({PERIODIC}), period=1, anchor=0, gap=Gap.ALL).outputs())
+    found.append(
+        side.but(
+            report=frozenset({PERIODIC}), period=1, anchor=0, missed_instants=MissedInstants.ALL
+        ).outputs()
+    )
     assert found[0] == found[1] == found[2] == found[3]
 
 
@@ -403,7 +428,8 @@ def istream_of_changes(side: Side) -> None:
 def closing(side: Side) -> None:
     assume(side.semantics.closure is not Closure.RIGHT_OPEN)
     assert (
-        side.but(closing=Closing.PASSED).contents() == side.but(closing=Closing.REACHED).contents()
+        side.but(close_rule=CloseRule.PASSED).contents()
+        == side.but(close_rule=CloseRule.REACHED).contents()
     )
 
 
@@ -413,7 +439,9 @@ def closing(side: Side) -> None:
 )
 def period_of_closes(side: Side) -> None:
     assume(side.window.size + (side.semantics.closure is Closure.CLOSED) < side.window.slide)
-    side = side.but(tick=Tick.TIME, expiry=Expiry.REPLAYED, gap=Gap.ALL)
+    side = side.but(
+        tick=Tick.TIME, expiry_seen=ExpirySeen.REPLAYED, missed_instants=MissedInstants.ALL
+    )
     anchor = side.semantics.t0 + side.window.size
     periodic = side.but(
         report=frozenset({PERIODIC, NON_EMPTY}), period=side.window.slide, anchor=anchor
@@ -423,12 +451,16 @@ def period_of_closes(side: Side) -> None:
 
 @law("Disorder refused, and reordered within any bound, for streams in order.")
 def order(side: Side) -> None:
-    assert side.but(disorder=0).contents() == side.but(disorder=5).contents() == side.contents()
+    assert (
+        side.but(allowed_lateness=0).contents()
+        == side.but(allowed_lateness=5).contents()
+        == side.contents()
+    )
 
 
 @law("Ids that count elements, and triples, where every element has one.")
 def units(side: Side) -> None:
-    side = with_report(side, CHANGE).but(closure=None, closing=Closing.REACHED)
+    side = with_report(side, CHANGE).but(closure=None, close_rule=CloseRule.REACHED)
     rows = replace(side, window=replace(side.window, kind=WindowKind.ROWS))
     assert (
         rows.contents() == replace(rows, window=replace(rows.window, unit=Unit.TRIPLES)).contents()

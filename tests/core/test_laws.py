@@ -43,15 +43,15 @@ from refengine.core.profiles import PLAIN
 from refengine.core.semantics import (
     R2S,
     T0,
-    Against,
     Base,
-    Change,
-    Closing,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Closure,
     Condition,
     Empty,
-    Expiry,
-    Gap,
+    ExpirySeen,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
@@ -201,10 +201,15 @@ def trials(
     if (
         not late
         and len({spec.stream for spec in query.windows}) > 1
-        and isinstance(chosen.disorder, int)
+        and isinstance(chosen.allowed_lateness, int)
     ):
         # inputs() are late by up to 2 more than is allowed
-        apart = replace(chosen, disorder="reject" if chosen.disorder < 2 else chosen.disorder - 2)
+        apart = replace(
+            chosen,
+            allowed_lateness="reject"
+            if chosen.allowed_lateness < 2
+            else chosen.allowed_lateness - 2,
+        )
     payloads = None if keyed else SOME if payloads is None else payloads
     return Trial(query, draw(inputs(query, apart, payloads=payloads, intervals=intervals)), chosen)
 
@@ -361,7 +366,7 @@ def late_beside_another_stream() -> st.SearchStrategy:
         "closure": "[)",
         "report": "window-close",
         "tick": "time",
-        "disorder": 0,
+        "allowed_lateness": 0,
     }
     chosen = Semantics(**fields, empty="emit", horizon="none", instant="close")
     query = Query((spec, replace(spec, stream="r")), next(iter(ANSWERS)))
@@ -471,7 +476,11 @@ def batches(trial: Trial, other: Trial) -> bool:
     return bool(before) and trial != other
 
 
-CLOSES = {"report": OneOf(([CLOSE], [CLOSE, NON_EMPTY])), "gap": "all", "horizon": "flush"}
+CLOSES = {
+    "report": OneOf(([CLOSE], [CLOSE, NON_EMPTY])),
+    "missed_instants": "all",
+    "horizon": "flush",
+}
 ONE_WINDOW = {"kinds": [WindowKind.TIME, WindowKind.RANGE], "most": 1, "intervals": False}
 
 
@@ -506,9 +515,11 @@ def held(trial: Trial) -> tuple[window.View, Counter]:
         "closed windows": tumbling(closure="[]"),
         "a slide that is ignored": tumbling(slide="ignored"),
         "elements with intervals": tumbling(intervals=True),
-        "the latest of a gap": tumbling(gap="latest"),
+        "the latest of a gap": tumbling(missed_instants="latest"),
         "nothing after the last arrival": tumbling(horizon="none"),
-        "content change of graphs": tumbling(report="window-close,content-change", change="graph"),
+        "content change of graphs": tumbling(
+            report="window-close,content-change", change_scope="graph"
+        ),
     },
 )
 def tumbling_windows(trial: Trial) -> bool:
@@ -531,7 +542,7 @@ def tumbling_windows(trial: Trial) -> bool:
     miniature("WIN-4", "open for an instant more"),
     beyond={
         "elements with intervals": alone(**ONE_WINDOW | CLOSES | {"intervals": True}),
-        "the latest of a gap": alone(**ONE_WINDOW | CLOSES | {"gap": "latest"}),
+        "the latest of a gap": alone(**ONE_WINDOW | CLOSES | {"missed_instants": "latest"}),
         "nothing after the last arrival": alone(**ONE_WINDOW | CLOSES | {"horizon": "none"}),
     },
 )
@@ -699,9 +710,9 @@ def refined(
         if len(r) > 1 and (not change or CHANGE in r) and (on_instants or r & {CHANGE, NON_EMPTY})
     ]
     sound = (
-        {"gap": "all", "kinds": NOT_TUPLES}
+        {"missed_instants": "all", "kinds": NOT_TUPLES}
         if on_instants
-        else draw(st.sampled_from(({"gap": "all"}, {"kinds": [WindowKind.TUPLE]})))
+        else draw(st.sampled_from(({"missed_instants": "all"}, {"kinds": [WindowKind.TUPLE]})))
     )
     fields = {"report": OneOf(tuple(stronger))} | sound | more
     trial = draw(trials(**fields))
@@ -710,7 +721,7 @@ def refined(
     weaker = [r for r in REPORTS if kept <= r < report and (CHANGE in r) == change]
     chosen = draw(st.sampled_from(weaker))
     periodic = {} if PERIODIC in chosen else {"period": None, "anchor": None}
-    gap = {} if chosen & {CLOSE, PERIODIC} else {"gap": Gap.ALL}
+    gap = {} if chosen & {CLOSE, PERIODIC} else {"missed_instants": MissedInstants.ALL}
     return trial.but(report=chosen, **periodic, **gap), trial
 
 
@@ -720,10 +731,13 @@ def refined(
     beyond={
         "content change in the weaker one": refined(change=True, on_instants=True),
         "the latest of a gap, and a condition on the instant": refined(
-            on_instants=True, gap="latest", kinds=[WindowKind.TIME], report="window-close,periodic"
+            on_instants=True,
+            missed_instants="latest",
+            kinds=[WindowKind.TIME],
+            report="window-close,periodic",
         ),
         "the latest of a gap, and one on the content": refined(
-            on_instants=False, gap="latest", kinds=[WindowKind.TIME]
+            on_instants=False, missed_instants="latest", kinds=[WindowKind.TIME]
         ),
         "tuple-based windows, and a condition on the instant": refined(
             on_instants=True, kinds=[WindowKind.TUPLE], tick="time"
@@ -887,10 +901,10 @@ def every_other_choice() -> Iterator[dict[str, Any]]:
     choices = {
         "slide": Slide,
         "partial": Partial,
-        "closing": Closing,
-        "against": Against,
-        "change": Change,
-        "expiry": Expiry,
+        "close_rule": CloseRule,
+        "change_baseline": ChangeBaseline,
+        "change_scope": ChangeScope,
+        "expiry_seen": ExpirySeen,
         "tick": Tick,
         "horizon": ("none", "flush", 20),
     }

@@ -65,7 +65,7 @@ def test_pushes_give_the_reports_of_whole_streams(trial, advances):
     trial = trial.arriving(arrivals)
     whole = reports_or_rule(trial)
     at_once = len({spec.stream for spec in trial.query.windows}) == 1
-    at_once &= trial.semantics.disorder == "reject"
+    at_once &= trial.semantics.allowed_lateness == "reject"
     reports: list[Report] = []
     try:
         engine = Engine(trial.query, trial.streams, trial.semantics, answer=answer)
@@ -91,7 +91,7 @@ def test_disorder_waits_until_nothing_can_come_before():
     """By hand: up to 3 late. 14 is complete when 17 has come; then 9, 12 and 14 have their places.
     [0, 10) is closed by 12, so it is reported with the push of 17, and not before.
     """
-    engine = Engine(query(), ["s"], chosen(disorder=3))
+    engine = Engine(query(), ["s"], chosen(allowed_lateness=3))
     given = [
         [r.window for r in engine.push("s", at(app, n))] for n, app in enumerate((9, 14, 12), 1)
     ]
@@ -102,7 +102,7 @@ def test_disorder_waits_until_nothing_can_come_before():
 
 def test_time_that_advances_completes_arrivals():
     """By hand: with 12 waiting for what may be up to 3 late, time comes to 12, and it arrives."""
-    engine = Engine(query(), ["s"], chosen(disorder=3))
+    engine = Engine(query(), ["s"], chosen(allowed_lateness=3))
     assert engine.push("s", at(9, 1)) == engine.push("s", at(12, 2)) == []
     assert engine.advance(11) == []
     assert [r.window for r in engine.advance(12)] == [(0, 10)]
@@ -205,7 +205,7 @@ def test_a_content_is_the_same_whether_intervals_have_come_or_not():
     nothing is new, and that the next element is an interval does not make it so.
     """
     elements = stream([(A, 1), (A, 3), (A, 4, None, 5), (A, 6)])
-    semantics = chosen(report="content-change", closing="passed", tick="tuple")
+    semantics = chosen(report="content-change", close_rule="passed", tick="tuple")
     whole = [(r.evaluation, r.trigger) for r in core.evaluate(query(), {"s": elements}, semantics)]
     assert whole == [(1, 3), (3, 6), (4, 6), (6, 18), (10, 18)]
     engine = Engine(query(), ["s"], semantics)

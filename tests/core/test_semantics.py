@@ -13,9 +13,9 @@ def test_a_semantics_reads_as_its_fields():
     semantics = profile("csparql").but(t0=-3, period=5, anchor=0, report="periodic").semantics()
     assert str(semantics) == (
         "t0=-3 offset=none closure=[) slide=stated partial=suppressed report=periodic "
-        "closing=reached period=5 anchor=0 against=last-report change=elements expiry=replayed "
-        "gap=all tick=tuple trigger=any collection=bag r2s=Rstream base=none empty=emit "
-        "horizon=flush instant=close disorder=reject"
+        "close_rule=reached period=5 anchor=0 change_baseline=last-report change_scope=elements "
+        "expiry_seen=replayed missed_instants=all tick=tuple trigger=any collection=bag "
+        "r2s=Rstream base=none empty=emit horizon=flush instant=close allowed_lateness=reject"
     )
     again = profile("csparql").but(**dict(word.split("=") for word in str(semantics).split()))
     assert again.semantics() == semantics
@@ -27,7 +27,9 @@ def test_a_range_opens_any_integer_and_an_open_t0_takes_what_it_is_given():
     assert opened.choices("period", ()) == (3, 4, 5)
     assert opened.choices("anchor", ()) == (0, 2)
     assert opened.choices("t0", (-1, 4)) == (-1, 4)
-    assert opened.choices("gap", ()) == profile("csparql").choices("gap", ())
+    assert opened.choices("missed_instants", ()) == profile("csparql").choices(
+        "missed_instants", ()
+    )
     assert profile("csparql").but(t0=7).choices("t0", (-1, 4)) == (7,)
 
 
@@ -40,7 +42,11 @@ def test_what_has_no_bounds_cannot_be_quantified():
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("gap", "al", "gap must be one of all, latest, got 'al'; did you mean 'all'"),
+        (
+            "missed_instants",
+            "al",
+            "missed_instants must be one of all, latest, got 'al'; did you mean 'all'",
+        ),
         ("period", "x", "period must be an integer or none, got 'x'"),
         ("t0", 2**63, "t0 must be within 64 bits"),
         ("horizon", "never", "horizon must be an integer or one of "),

@@ -218,8 +218,8 @@ link = "https://example.org/"
             r"\$.deviations\[0\]: .* should " r"not be valid under",
         ),
         (
-            f'{KNOWN}cases = ["x"]\nfields = {{ gaps = "all" }}',
-            "SEM-1: unknown key 'gaps'; did you mean 'gap'",
+            f'{KNOWN}cases = ["x"]\nfields = {{ missed_instant = "all" }}',
+            "SEM-1: unknown key 'missed_instant'; did you mean 'missed_instants'",
         ),
         ("title", "cannot be read: "),
     ],
@@ -357,22 +357,22 @@ def judged_of(case, deviations, moved=0, **fields):
 
 
 PASSED, NONE, LATEST, TOLD = (
-    known(closing="passed"),
+    known(close_rule="passed"),
     known(horizon="none"),
-    known(gap="latest"),
+    known(missed_instants="latest"),
     known(told="window"),
 )
-BOTH = known(closing="passed", horizon="none")
+BOTH = known(close_rule="passed", horizon="none")
 
 
 @pytest.mark.parametrize(
     ("deviations", "fields", "named"),
     [
-        ([LATEST, NONE], {"gap": "latest", "horizon": "none"}, [NONE]),
-        ([PASSED, NONE], {"closing": "passed", "horizon": "none"}, [PASSED, NONE]),
-        ([BOTH, NONE, PASSED], {"closing": "passed", "horizon": "none"}, [BOTH]),
-        ([NONE, PASSED, BOTH], {"closing": "passed", "horizon": "none"}, [NONE, PASSED]),
-        ([PASSED], {"closing": "passed", "horizon": "none"}, []),
+        ([LATEST, NONE], {"missed_instants": "latest", "horizon": "none"}, [NONE]),
+        ([PASSED, NONE], {"close_rule": "passed", "horizon": "none"}, [PASSED, NONE]),
+        ([BOTH, NONE, PASSED], {"close_rule": "passed", "horizon": "none"}, [BOTH]),
+        ([NONE, PASSED, BOTH], {"close_rule": "passed", "horizon": "none"}, [NONE, PASSED]),
+        ([PASSED], {"close_rule": "passed", "horizon": "none"}, []),
         ([], {"horizon": "none"}, []),
     ],
 )
@@ -382,7 +382,7 @@ def test_the_least_set_of_what_is_known_that_explains_a_fail_is_named(deviations
     """
     argument, found = judged_of(BORDER, deviations, **fields)
     assert found == named
-    rules = {"closing": "closing=passed (TICK-6)", "horizon": "horizon=none (ENG-1)"}
+    rules = {"close_rule": "close_rule=passed (TICK-6)", "horizon": "horizon=none (ENG-1)"}
     assert all(f"{rules[name]}" in argument for one in found for name in one.fields)
     assert found or argument.endswith(
         f"  no known deviation explains it; the case is about WIN-2: {BORDER.name}"
@@ -411,16 +411,16 @@ def test_what_no_field_says_explains_its_own_cases():
 
 
 def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a_fail():
-    """MOD-2: csparql has disorder=reject; what this engine does with a at 5 and b at 4 is to put
-    them in order.
+    """MOD-2: csparql has allowed_lateness=reject; what this engine does with a at 5 and b at
+    4 is to put them in order.
     """
-    argument, found = judged_of(LATE, [known(disorder=9)], disorder=1)
+    argument, found = judged_of(LATE, [known(allowed_lateness=9)], allowed_lateness=1)
     assert (
         argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
         and "and has accepted it" in argument
     )
-    assert found == [known(disorder=9)] and "disorder=9 (MOD-2)" in argument
-    assert judged_of(LATE, [known(disorder=0)], disorder=1)[1] == []
+    assert found == [known(allowed_lateness=9)] and "allowed_lateness=9 (MOD-2)" in argument
+    assert judged_of(LATE, [known(allowed_lateness=0)], allowed_lateness=1)[1] == []
 
 
 def test_an_operator_that_is_read_and_not_obeyed_is_a_deviation_in_r2s():
@@ -611,7 +611,7 @@ def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, 
     """
     alone = ((deviation.reason, deviation.link),)
     found = [becomes(case).known for case in deviation.cases]
-    assert alone in found or "closing" in deviation.fields
+    assert alone in found or "close_rule" in deviation.fields
 
 
 @rsp_js_items.group

@@ -155,7 +155,7 @@ FOUND = {
         "SELECT ?x {?x <urn:p> ?y}",
         [((f"<urn:{name}>", P, "<urn:x>"), at) for name, at in (("b", -1), ("c", 0), ("d", 0))],
         {"size": 5, "slide": 1},
-        {"report": "content-change", "partial": "reported", "closing": "passed"},
+        {"report": "content-change", "partial": "reported", "close_rule": "passed"},
     ),
 }
 
@@ -171,9 +171,9 @@ def test_what_was_found(name):
     "fields",
     [
         {},
-        {"closing": "passed"},
-        {"closing": "passed", "expiry": "eager"},
-        {"closing": "passed", "tick": "time"},
+        {"close_rule": "passed"},
+        {"close_rule": "passed", "expiry_seen": "eager"},
+        {"close_rule": "passed", "tick": "time"},
     ],
 )
 @pytest.mark.parametrize("slide", [1, 3, 4, 7])

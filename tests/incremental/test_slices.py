@@ -52,7 +52,7 @@ def cut(draw: st.DrawFn) -> tuple:
     open_ = {
         "tick": OneOf(("tuple", "time")),
         "horizon": OneOf(("none", "flush")),
-        "disorder": "reject",
+        "allowed_lateness": "reject",
         "base": OneOf(("previous", None)),
     }
     picked = draw(semantics(query, **open_))

@@ -23,7 +23,7 @@ FOUR = stream(
 
 
 @pytest.mark.parametrize(
-    ("closing", "expected"),
+    ("close_rule", "expected"),
     [
         # (instant, arrival, content as indices)
         ("reached", [(1, 1, [0]), (4, 2, [0, 1]), (4, 3, [0, 1, 2]), (10, 3, [])]),
@@ -34,7 +34,7 @@ FOUR = stream(
 def test_four_arrivals(closing, expected):
     semantics = (
         profile("csparql")
-        .but(t0=0, report="content-change", tick="tuple", closing=closing, horizon="none")
+        .but(t0=0, report="content-change", tick="tuple", close_rule=closing, horizon="none")
         .semantics()
     )
     planned = engine.plan(QUERY, {"s": FOUR}, semantics)

@@ -74,19 +74,19 @@ def passes(streams, recording, missing=NONE, query=None, **fields) -> bool:
         (
             (3, 3),
             "time",
-            {"report": "window-close,content-change", "against": "previous-instant"},
+            {"report": "window-close,content-change", "change_baseline": "previous-instant"},
             True,
         ),
         (
             (3, 3),
             "time",
-            {"report": "window-close,non-empty", "against": "previous-instant"},
+            {"report": "window-close,non-empty", "change_baseline": "previous-instant"},
             False,
         ),
         # TICK-6: under [o, c) an arrival is then an instant early, and nothing that is simultaneous
         # with it is in scope yet
-        ((3, 3), "time", {"closing": "passed"}, False),
-        ((3, 3), "time", {"closing": "passed", "closure": "(]"}, True),
+        ((3, 3), "time", {"close_rule": "passed"}, False),
+        ((3, 3), "time", {"close_rule": "passed", "closure": "(]"}, True),
     ],
 )
 def test_where_the_order_matters(times, kind, fields, expected):
@@ -477,7 +477,13 @@ def test_append_after_a_part_of_an_instant_is_out_of_reach():
     """Of the gap after b only its last instant, 5, is reported, with a and b; at 3 it was a or b
     alone, and which one is kept from there is not known.
     """
-    fields = {"r2s": "append", "base": "none", "gap": "latest", "period": 1, "anchor": 0}
+    fields = {
+        "r2s": "append",
+        "base": "none",
+        "missed_instants": "latest",
+        "period": 1,
+        "anchor": 0,
+    }
     with pytest.raises(Unsupported, match="append after some of the elements of an instant"):
         passes(
             unordered(("a", 3), ("b", 3), ("c", 6)),
@@ -518,7 +524,7 @@ def intervals() -> dict[str, Stream]:
             "elements dropped as late",
             [TUMBLING],
             SELECT,
-            {"disorder": 0},
+            {"allowed_lateness": 0},
             unordered(("a", 3), ("b", 3), ("c", 2)),
         ),
         (
@@ -534,10 +540,10 @@ def intervals() -> dict[str, Stream]:
             "window close with content change against the instant before",
             [TUMBLING],
             SELECT,
-            {"report": "window-close,content-change", "against": "previous-instant"},
+            {"report": "window-close,content-change", "change_baseline": "previous-instant"},
             None,
         ),
-        ("content change of the graph", [TUMBLING], SELECT, {"change": "graph"}, None),
+        ("content change of the graph", [TUMBLING], SELECT, {"change_scope": "graph"}, None),
         (
             "base=previous-new or empty=once",
             [TUMBLING],

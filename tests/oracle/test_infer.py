@@ -46,24 +46,24 @@ from refengine.core.semantics import (
     POLICIES,
     R2S,
     T0,
-    Against,
     Base,
-    Closing,
+    ChangeBaseline,
+    CloseRule,
     Closure,
     Collection,
     Condition,
     Empty,
     End,
-    Expiry,
-    Gap,
+    ExpirySeen,
     Instant,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
     Tick,
     show,
 )
-from refengine.core.semantics import Change as ContentChange
+from refengine.core.semantics import ChangeScope as ContentChange
 from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_literal
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
@@ -286,13 +286,17 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     rare = {
         "slide": Slide,
         "partial": Partial,
-        "closing": Closing,
-        "against": Against,
-        "change": ContentChange,
-        "expiry": Expiry,
+        "close_rule": CloseRule,
+        "change_baseline": ChangeBaseline,
+        "change_scope": ContentChange,
+        "expiry_seen": ExpirySeen,
         "collection": Collection,
         "empty": Empty,
-        **({"gap": Gap} if report & {Condition.CLOSE, Condition.PERIODIC} else {}),
+        **(
+            {"missed_instants": MissedInstants}
+            if report & {Condition.CLOSE, Condition.PERIODIC}
+            else {}
+        ),
     }
     few = draw(one_of(0, 0, 0, 1, 1, 2))
     # ORA-7: elsewhere these are mostly out of scope
@@ -300,7 +304,9 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     rare = (
         rare
         if searchable
-        else {name: values for name, values in rare.items() if name not in ("change", "empty")}
+        else {
+            name: values for name, values in rare.items() if name not in ("change_scope", "empty")
+        }
     )
     some = draw(st.lists(st.sampled_from(sorted(rare)), min_size=few, max_size=few, unique=True))
     fields = {
@@ -350,7 +356,7 @@ def outputs_of(query: Query, ordered: Mapping[str, Stream], semantics: Semantics
 # Changes of a recording: each takes the relations, the outputs they are cut from and a source of
 # chance.
 
-Change = Callable[[list[Bag], list[Bag], random.Random], list[Bag]]
+ChangeScope = Callable[[list[Bag], list[Bag], random.Random], list[Bag]]
 
 
 def _some_row(relations: list[Bag], rng: random.Random) -> tuple[int, Row] | None:
@@ -487,7 +493,7 @@ def one_blank(relations, outputs, rng):
     return _mapped(relations, lambda term: "_:m" if is_blank(term) else term)
 
 
-CHANGES: list[Change] = [
+CHANGES: list[ChangeScope] = [
     drop_row,
     double_row,
     foreign_row,
@@ -585,16 +591,18 @@ def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
     fields = {
         "closure": draw(one_of(*Closure)),
         "report": draw(one_of(*CLASSED)),
-        "expiry": draw(one_of(*Expiry)),
-        "against": draw(one_of(*Against)),
-        "change": draw(one_of(*ContentChange)),
+        "expiry_seen": draw(one_of(*ExpirySeen)),
+        "change_baseline": draw(one_of(*ChangeBaseline)),
+        "change_scope": draw(one_of(*ContentChange)),
         "partial": draw(one_of(*Partial)),
-        "closing": draw(one_of(*Closing)),
+        "close_rule": draw(one_of(*CloseRule)),
         "slide": draw(one_of(*Slide)),
         "tick": draw(one_of(Tick.TUPLE, Tick.TIME, *[Tick.BATCH] * batched)),
         "horizon": draw(HORIZON),
     }
-    fields["gap"] = draw(one_of(*Gap)) if Condition.CLOSE in fields["report"] else Gap.ALL
+    fields["missed_instants"] = (
+        draw(one_of(*MissedInstants)) if Condition.CLOSE in fields["report"] else MissedInstants.ALL
+    )
     semantics = Semantics(
         **{**PLAIN, **fields, "t0": 0, "empty": Empty.EMIT, "instant": Instant.CLOSE}
     )
@@ -1022,7 +1030,7 @@ def test_the_default_range_of_t0_does_not_depend_on_what_closes_a_window():
     """
     source = stream([(t("a", "p", "o"), 10), (t("b", "p", "o"), 14)])
     query = Query((Window("s", WindowKind.TIME, 3, 4),), Body("PREFIX : <urn:> " + PATTERN))
-    seen = profile_of(closing="passed", horizon=30)
+    seen = profile_of(close_rule="passed", horizon=30)
     assert (
         judged(query, source, seen.but(t0="unknown"), recorded(query, source, seen.but(t0=7)))
         == "pass"
@@ -1076,7 +1084,7 @@ def test_plans_share_what_they_read():
     ]
     changes += [
         explanations.FieldChange(name, value)
-        for name, value in (("t0", -3), ("horizon", 20), ("horizon", 30), ("disorder", 2))
+        for name, value in (("t0", -3), ("horizon", 20), ("horizon", 30), ("allowed_lateness", 2))
     ]
     for change in [*changes, *reversed(changes)]:
         with suppress(InvalidSemantics):
@@ -1134,7 +1142,7 @@ def test_assignments_that_mean_nothing_here_are_left_out():
         ),
         (
             {"report": "content-change"},
-            {"report": "window-close,non-empty", "gap": "latest"},
+            {"report": "window-close,non-empty", "missed_instants": "latest"},
             ("report", "content-change"),
         ),
         ({"closure": "[)"}, {"t0": "storm", "closure": "(]"}, ("closure", "[)")),

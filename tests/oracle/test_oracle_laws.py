@@ -51,19 +51,19 @@ from refengine.core.semantics import (
     POLICIES,
     R2S,
     T0,
-    Against,
     Anchor,
     Base,
-    Change,
-    Closing,
+    ChangeBaseline,
+    ChangeScope,
+    CloseRule,
     Closure,
     Collection,
     Condition,
     Empty,
     End,
-    Expiry,
-    Gap,
+    ExpirySeen,
     Instant,
+    MissedInstants,
     Partial,
     Semantics,
     Slide,
@@ -232,13 +232,15 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
         "slide": rare("slide", Slide.STATED),
         "partial": rare("partial", Partial.SUPPRESSED),
         "report": report,
-        "closing": rare("closing", Closing.REACHED, Closing.PASSED),
+        "close_rule": rare("close_rule", CloseRule.REACHED, CloseRule.PASSED),
         "period": rng.randint(1, 3) if is_periodic else None,
         "anchor": rng.choice([0, 1, -2, Anchor.T0, Anchor.FIRST]) if is_periodic else None,
-        "against": rare("against", Against.LAST),
-        "change": rare("change", Change.ELEMENTS),
-        "expiry": rare("expiry", Expiry.REPLAYED),
-        "gap": rare("gap", Gap.ALL) if report & {Condition.CLOSE, Condition.PERIODIC} else Gap.ALL,
+        "change_baseline": rare("change_baseline", ChangeBaseline.LAST),
+        "change_scope": rare("change_scope", ChangeScope.ELEMENTS),
+        "expiry_seen": rare("expiry_seen", ExpirySeen.REPLAYED),
+        "missed_instants": rare("missed_instants", MissedInstants.ALL)
+        if report & {Condition.CLOSE, Condition.PERIODIC}
+        else MissedInstants.ALL,
         "tick": rng.choice(ticks),
         "trigger": rare("trigger", Trigger.ANY) if len(query.windows) > 1 else Trigger.ANY,
         "collection": rare("collection", Collection.BAG),
@@ -305,11 +307,11 @@ OPENED = {
     "collection",
     "slide",
     "partial",
-    "closing",
-    "change",
-    "expiry",
-    "gap",
-    "against",
+    "close_rule",
+    "change_scope",
+    "expiry_seen",
+    "missed_instants",
+    "change_baseline",
     "trigger",
     "horizon",
     "period",
@@ -397,8 +399,11 @@ def may_be_unsupported(own: Engine) -> bool:
         return False
     kinds = {spec.kind for spec in query.windows}
     by_arrival = bool(kinds & {WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION})
-    is_passed = semantics.closing is Closing.PASSED and semantics.closure is Closure.RIGHT_OPEN
-    looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
+    is_passed = semantics.close_rule is CloseRule.PASSED and semantics.closure is Closure.RIGHT_OPEN
+    looks_back = (
+        Condition.CHANGE in semantics.report
+        and semantics.change_baseline is ChangeBaseline.PREVIOUS
+    )
     is_complete = (
         semantics.tick is Tick.TIME
         or is_passed
@@ -414,7 +419,7 @@ def may_be_unsupported(own: Engine) -> bool:
         or any(element.end is not None for source in own.streams.values() for element in source)
         or semantics.tick is Tick.BATCH
         or (looks_back and Condition.CLOSE in semantics.report)
-        or (Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH)
+        or (Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH)
         or semantics.base is Base.NEW
         or semantics.empty is Empty.ONCE
         or (query.r2s or semantics.r2s) is R2S.APPEND
@@ -455,8 +460,8 @@ def rewrite(borders: Borders, closure: Closure | None, other: Closure) -> Border
 
 @pytest.mark.parametrize("t0", [0, UNKNOWN])
 def test_nothing_is_searched_where_windows_are_to_be_passed(t0: object):
-    """ORA-4, TICK-6: with closing=passed and [o, c) what is simultaneous with an arrival is not in
-    scope yet, so its order is not seen: the engine's own output passes, under every report, in
+    """ORA-4, TICK-6: with close_rule=passed and [o, c) what is simultaneous with an arrival is not
+    in scope yet, so its order is not seen: the engine's own output passes, under every report, in
     whatever order it met b and c.
     """
     items = [
@@ -469,7 +474,7 @@ def test_nothing_is_searched_where_windows_are_to_be_passed(t0: object):
         **PLAIN,
         "t0": 0,
         "closure": "[)",
-        "closing": "passed",
+        "close_rule": "passed",
         "tick": "tuple",
         "empty": "emit",
         "instant": "close",
@@ -513,7 +518,9 @@ def add_rarities(rng: random.Random, own: Engine) -> Engine:
         case "late":
             late = {name: disturb(rng, source) for name, source in own.streams.items()}
             return replace(
-                own, streams=late, semantics=replace(own.semantics, disorder=rng.choice([0, 1, 2]))
+                own,
+                streams=late,
+                semantics=replace(own.semantics, allowed_lateness=rng.choice([0, 1, 2])),
             )
         case "far":
             return move(own, 1_400_000_000_000)
@@ -566,7 +573,7 @@ def test_no_right_engine_is_failed():
             said["no output"] += 1
             return
         profile = draw_profile(rng, own)
-        is_ordered = rng.random() < 0.6 or own.semantics.disorder != "reject"
+        is_ordered = rng.random() < 0.6 or own.semantics.allowed_lateness != "reject"
         streams = own.streams if is_ordered else forget_order(rng, own.streams)
         bound = rng.choice([0, 0, 1, 2])
         start = min(rng.choice([0, bound]), max(0, len(reports) - 1))

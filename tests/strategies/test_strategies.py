@@ -623,7 +623,7 @@ def test_with_a_query_they_mean_something():
     [
         (None, {"period": 3, "report": "non-empty"}, "period given"),
         (None, {"t0": "flink", "closure": "[)"}, "formula"),
-        (None, {"gap": "latest", "report": "non-empty"}, "gap=latest"),
+        (None, {"missed_instants": "latest", "report": "non-empty"}, "missed_instants=latest"),
         (ASK, {"closure": None}, "need a closure"),
         (ASK, {"t0": "registration", "closure": "[)"}, "registered"),
         (ASK, {"trigger": "explicit"}, "triggers"),

@@ -24,7 +24,7 @@ from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBas
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, TriplePattern, Var, conjuncts
+from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
 
 # The triple patterns that a triple matches, each with the basic graph pattern that it is of
 Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
@@ -191,7 +191,7 @@ def key_aliases(node: algebra.Extend) -> dict[str, str]:
         grouped = grouped.pattern
     aliases: dict[str, str] = {}
     for variable, expression in node.bindings:
-        if not isinstance(grouped, algebra.Group) or not isinstance(expression, Var):
+        if not isinstance(grouped, algebra.Group) or not isinstance(expression, Variable):
             raise NotCovered("an expression in SELECT, or BIND")
         aliases[variable.name] = aliases.get(expression.name, expression.name)
     return aliases

@@ -15,7 +15,7 @@ from refengine.incremental.algebra.numbers import (
 )
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, parse_literal
-from refengine.sparql.algebra import Call, Expression, Var
+from refengine.sparql.algebra import Call, Expression, Variable
 from refengine.sparql.values import Computed, Number
 
 # A solution by slot; None is unbound
@@ -45,7 +45,7 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
             return _any_of([compile_condition(part, slots) for part in arguments])
         case Call("!", (argument,)):
             return _not(compile_condition(argument, slots))
-        case Call("BOUND", (Var(name),)):
+        case Call("BOUND", (Variable(name),)):
             slot = slots.get(name)
             return lambda terms: slot is not None and terms[slot] is not None
         case Call(name, (left, right)) if name in SIGNS:
@@ -61,7 +61,7 @@ def _kind(expression: Expression) -> str:
     match expression:
         case Call(name, _):
             return name
-        case Var() | str():
+        case Variable() | str():
             return "a term"
         case _:
             return type(expression).__name__
@@ -108,7 +108,7 @@ def _any_of(parts: list[Condition]) -> Condition:
 def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
     """Return what gives an operand's term or number. Raises NotCovered."""
     match expression:
-        case Var(name):
+        case Variable(name):
             slot = slots.get(name)
             if slot is None:
                 return lambda terms: None

@@ -16,7 +16,7 @@ from refengine.incremental.algebra.aggregates import (
 from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_terms
 from refengine.incremental.coverage import NotCovered
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Var
+from refengine.sparql.algebra import Variable
 
 MakeAggregate = Callable[[], RunningAggregate]
 
@@ -107,7 +107,7 @@ def compile_aggregate(
     """
     argument = function.argument
     is_distinct = function.is_distinct
-    if argument is not None and not isinstance(argument, Var):
+    if argument is not None and not isinstance(argument, Variable):
         raise NotCovered("an aggregate of an expression")
     slot = None if argument is None else child.slots.get(argument.name)
     if slot is None and argument is not None:

@@ -15,7 +15,13 @@ from refengine.incremental.algebra.expressions import Condition
 from refengine.incremental.algebra.nodes import MaintainedNode, PickKey, pick_key
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
-from refengine.sparql.algebra import Expression, TriplePattern, Var, all_variables, without_path
+from refengine.sparql.algebra import (
+    Expression,
+    TriplePattern,
+    Variable,
+    all_variables,
+    without_path,
+)
 
 # A solution while it is being made, slot by slot
 Slots = list[Term | None]
@@ -53,7 +59,7 @@ class IndexedPattern:
         self.constants: list[tuple[int, Term]] = []
         self.repeated: list[tuple[int, int]] = []  # places that must hold the same term
         for position, term in enumerate(without_path(terms)):
-            if isinstance(term, Var):
+            if isinstance(term, Variable):
                 first = self.place.setdefault(slots[term.name], position)
                 if first != position:
                     self.repeated.append((first, position))
@@ -144,7 +150,7 @@ class MaintainedBasicPattern(MaintainedNode):
         filters: Sequence[Expression],
         number_names: Sequence[str] = (),
     ) -> None:
-        if not all(isinstance(triple.predicate, Var | str) for triple in triples):
+        if not all(isinstance(triple.predicate, Variable | str) for triple in triples):
             raise NotCovered("a property path")
         names = _variable_names(triples)
         super().__init__([*names, *number_names], names)
@@ -232,7 +238,7 @@ class MaintainedBasicPattern(MaintainedNode):
 def _variable_names(triples: Sequence[TriplePattern]) -> dict[str, None]:
     """Return the names of the variables, each once, in the order of their first places."""
     terms = [term for triple in triples for term in triple]
-    return dict.fromkeys(term.name for term in terms if isinstance(term, Var))
+    return dict.fromkeys(term.name for term in terms if isinstance(term, Variable))
 
 
 def _join_step(

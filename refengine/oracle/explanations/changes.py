@@ -18,7 +18,7 @@ from refengine.core.semantics import (
     UNKNOWN,
     Base,
     Condition,
-    Gap,
+    MissedInstants,
     Profile,
     Semantics,
 )
@@ -85,7 +85,7 @@ def _companions(profile: Profile, change: FieldChange) -> dict[str, object]:
         ):
             companions: dict[str, object] = {"period": None, "anchor": None}
             if Condition.CLOSE not in change.value:
-                companions["gap"] = Gap.ALL
+                companions["missed_instants"] = MissedInstants.ALL
             return companions
         case "t0":
             return {"offset": None}

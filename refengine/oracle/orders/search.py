@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
-from refengine.core.semantics import R2S, Against, Base, Change, Condition, Empty, Tick
+from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Empty, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
 from refengine.oracle.answers import AnswerTable
@@ -68,7 +68,10 @@ def order_matters(planned: engine.Plan) -> bool:
         return True
     if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
         return False
-    looks_back = Condition.CHANGE in semantics.report and semantics.against is Against.PREVIOUS
+    looks_back = (
+        Condition.CHANGE in semantics.report
+        and semantics.change_baseline is ChangeBaseline.PREVIOUS
+    )
     return Condition.CLOSE not in semantics.report or looks_back
 
 
@@ -157,7 +160,9 @@ def _check_reach(search: OrderSearch) -> None:
     )
     # With window close alone the order does not matter, and no orders are searched (ORA-4).
     looks_back = Condition.CLOSE in semantics.report
-    compares_graphs = Condition.CHANGE in semantics.report and semantics.change is Change.GRAPH
+    compares_graphs = (
+        Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH
+    )
     looks_farther_back = semantics.base is Base.NEW or semantics.empty is Empty.ONCE
     reasons = [
         (has_several_graphs, "several windows, a named one, or static data"),

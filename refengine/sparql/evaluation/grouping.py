@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from refengine.sparql.aggregates import aggregate
-from refengine.sparql.algebra import Aggregate, Expression, Group, Var
+from refengine.sparql.algebra import Aggregate, Expression, Group, Variable
 from refengine.sparql.evaluation.duplicates import keep_distinct
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.values import ERROR, Computed, Result, boolean, same
@@ -24,7 +24,7 @@ def group_solutions(run: Run, group: Group, solutions: Sequence[Solution]) -> li
 
 
 def members_by_key(
-    run: Run, keys: tuple[tuple[Var, Expression], ...], solutions: Sequence[Solution]
+    run: Run, keys: tuple[tuple[Variable, Expression], ...], solutions: Sequence[Solution]
 ) -> dict[tuple[Result, ...], list[Solution]]:
     """Return the solutions of each group, by the results of the group's keys."""
     members: dict[tuple[Result, ...], list[Solution]] = defaultdict(list)

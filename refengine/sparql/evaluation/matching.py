@@ -16,7 +16,7 @@ from refengine.sparql.algebra import (
     Expression,
     Path,
     TriplePattern,
-    Var,
+    Variable,
     conjuncts,
     free_variables,
     walk,
@@ -54,7 +54,7 @@ def match_basic(
     return solutions
 
 
-def names_of(variables: Iterable[Var]) -> set[str]:
+def names_of(variables: Iterable[Variable]) -> set[str]:
     """Return the names of variables."""
     return {variable.name for variable in variables}
 
@@ -126,18 +126,18 @@ def count_candidates(run: Run, pattern: TriplePattern) -> int:
     """Return how many triples have the terms of a pattern; of a path, all that there are."""
     if is_path(pattern):
         return len(run.graph.triples)
-    terms = [None if isinstance(term, Var) else term for term in without_path(pattern)]
+    terms = [None if isinstance(term, Variable) else term for term in without_path(pattern)]
     return len(run.graph.match(*terms))
 
 
 def is_path(pattern: TriplePattern) -> bool:
     """Return whether a triple pattern's predicate is a property path."""
-    return not isinstance(pattern.predicate, Var | str)
+    return not isinstance(pattern.predicate, Variable | str)
 
 
-def variables_of(pattern: TriplePattern) -> set[Var]:
+def variables_of(pattern: TriplePattern) -> set[Variable]:
     """Return the variables of a triple pattern."""
-    return {term for term in pattern if isinstance(term, Var)}
+    return {term for term in pattern if isinstance(term, Variable)}
 
 
 # One triple pattern
@@ -147,7 +147,7 @@ def match_triple(run: Run, pattern: TriplePattern, solution: Solution) -> Iterat
     """Yield a solution with what one triple pattern adds to it."""
     # a path is no term, but is not asked for; this runs for every solution
     terms: list[Term | None] = [
-        solution.get(term.name) if isinstance(term, Var) else term  # type: ignore[misc]
+        solution.get(term.name) if isinstance(term, Variable) else term  # type: ignore[misc]
         for term in pattern
     ]
     triples: Iterable[Triple]
@@ -158,7 +158,7 @@ def match_triple(run: Run, pattern: TriplePattern, solution: Solution) -> Iterat
     free = [
         (position, term.name)
         for position, term in enumerate(pattern)
-        if isinstance(term, Var) and terms[position] is None
+        if isinstance(term, Variable) and terms[position] is None
     ]
     spend = run.budget.spend
     for triple in triples:
@@ -178,12 +178,12 @@ def path_ends(
     If the path stands between two variables, both ends must be nodes of the graph, even where
     another pattern has bound a variable to a term that is not in it (§18.4).
     """
-    is_open = isinstance(pattern.subject, Var) and isinstance(pattern.object, Var)
+    is_open = isinstance(pattern.subject, Variable) and isinstance(pattern.object, Variable)
     nodes = run.graph.nodes
     # A term that another pattern has bound a variable to is no end that the path itself is
     # given, unless it is a node.
-    first = None if isinstance(pattern.subject, Var) and start not in nodes else start
-    last = None if isinstance(pattern.object, Var) and end not in nodes else end
+    first = None if isinstance(pattern.subject, Variable) and start not in nodes else start
+    last = None if isinstance(pattern.object, Variable) and end not in nodes else end
     path = cast("Path", pattern.predicate)
     for a, b in pairs(run.graph, path, first, last, run.budget.spend):
         is_match = start in (None, a) and end in (None, b)

@@ -25,7 +25,7 @@ from refengine.sparql.algebra import (
     Slice,
     Union,
     Values,
-    Var,
+    Variable,
 )
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation.answers import ask_answer, construct_answer, select_answer
@@ -141,7 +141,7 @@ class BodyEvaluator:
         holds = self.run.expressions.holds
         return [solution for solution in solutions if holds(condition, solution)]
 
-    def within_graph(self, name: Var | Term, inner: Pattern) -> list[Solution]:
+    def within_graph(self, name: Variable | Term, inner: Pattern) -> list[Solution]:
         """Evaluate a pattern over one named graph, or over each, whose name the variable then has
         (§18.6, Graph).
         """
@@ -163,7 +163,9 @@ class BodyEvaluator:
         finally:
             self.run.graph = before
 
-    def extend(self, solution: Solution, bindings: Iterable[tuple[Var, Expression]]) -> Solution:
+    def extend(
+        self, solution: Solution, bindings: Iterable[tuple[Variable, Expression]]
+    ) -> Solution:
         """Bind each variable whose expression is no error (§18.5, Extend). BNODE's labels hold for
         all of them.
         """

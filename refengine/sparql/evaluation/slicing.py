@@ -14,7 +14,7 @@ from refengine.sparql.algebra import (
     Project,
     Reduced,
     Slice,
-    Var,
+    Variable,
 )
 from refengine.sparql.evaluation.duplicates import first_occurrences
 from refengine.sparql.evaluation.run import Run, Solution
@@ -31,7 +31,7 @@ class OrderBelow:
 
     pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]
-    variables: tuple[Var, ...] | None
+    variables: tuple[Variable, ...] | None
     is_distinct: bool
     is_reduced: bool
 
@@ -120,7 +120,7 @@ def once_in_order(
     return [rows[index] for index in unique], [keys[index] for index in unique]
 
 
-def project(solutions: Iterable[Solution], variables: Sequence[Var]) -> list[Solution]:
+def project(solutions: Iterable[Solution], variables: Sequence[Variable]) -> list[Solution]:
     """Return solutions with some of their variables alone."""
     names = [variable.name for variable in variables]
     return [{name: solution[name] for name in names if name in solution} for solution in solutions]

@@ -26,7 +26,7 @@ from refengine.sparql.algebra import (
     TriplePattern,
     Union,
     Values,
-    Var,
+    Variable,
     all_variables,
     visible,
 )
@@ -89,7 +89,7 @@ def fill(part: T, solution: Mapping[str, Term]) -> T | Term:
     """Return the term that a solution binds a part of a pattern to, if the part is a variable;
     else the part. Raises NoSingleAnswer for a computed number.
     """
-    if not isinstance(part, Var) or part.name not in solution:
+    if not isinstance(part, Variable) or part.name not in solution:
         return part
     term = solution[part.name]
     if isinstance(term, Computed):
@@ -109,9 +109,9 @@ def replace_in_condition(
 def replace_in_expression(expression: Expression, solution: Mapping[str, Term]) -> Expression:
     """Replace the variables of an expression. BOUND of one that is bound becomes true."""
     match expression:
-        case Var(name):
+        case Variable(name):
             return solution.get(name, expression)
-        case Call("BOUND", (Var(name),)) if name in solution:
+        case Call("BOUND", (Variable(name),)) if name in solution:
             return boolean(True)
         case Call(name, arguments):
             return Call(name, tuple(replace_in_expression(part, solution) for part in arguments))

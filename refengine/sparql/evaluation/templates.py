@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from refengine.model.elements import Term, Triple
-from refengine.sparql.algebra import TriplePattern, Var, without_path
+from refengine.sparql.algebra import TriplePattern, Variable, without_path
 from refengine.sparql.evaluation.answers import output
 from refengine.sparql.evaluation.grouping import key_of_same_group
 from refengine.sparql.evaluation.run import Run, Solution
@@ -19,7 +19,7 @@ def fill_template(
     """
     for solution in solutions:
         run.budget.spend(1 + 4 * len(template))
-        nodes: dict[Var, Term] = {}
+        nodes: dict[Variable, Term] = {}
         for pattern in template:
             subject, predicate, object_ = [
                 fill_place(run, part, solution, nodes) for part in without_path(pattern)
@@ -29,12 +29,12 @@ def fill_template(
 
 
 def fill_place(
-    run: Run, part: Var | Term, solution: Solution, nodes: dict[Var, Term]
+    run: Run, part: Variable | Term, solution: Solution, nodes: dict[Variable, Term]
 ) -> Term | None:
     """Return the term that a part of the template stands for; None where the solution binds it
     not. `nodes` has the blank nodes made for this solution, and gets those that are made now.
     """
-    if not isinstance(part, Var):
+    if not isinstance(part, Variable):
         return part
     if not part.is_hidden:
         return solution.get(part.name)

@@ -16,7 +16,7 @@ from refengine.sparql.algebra import (
     Exists,
     Expression,
     Pattern,
-    Var,
+    Variable,
     own_parts,
     walk,
 )
@@ -126,7 +126,7 @@ class ExpressionReader(TermReader, ABC):
         if len(operands) < fewest or (most is not None and len(operands) > most):
             counts = show_counts(fewest, most)
             raise self.fault(token, f"{name} takes {counts} arguments, got {len(operands)}")
-        if name == "BOUND" and not isinstance(operands[0], Var):
+        if name == "BOUND" and not isinstance(operands[0], Variable):
             raise self.fault(token, "BOUND takes a variable")
         return Call(name, operands)
 

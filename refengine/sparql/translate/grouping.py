@@ -15,7 +15,7 @@ from refengine.sparql.algebra import (
     Aggregate,
     Call,
     Expression,
-    Var,
+    Variable,
     all_variables,
     free_variables,
     own_parts,
@@ -24,13 +24,13 @@ from refengine.sparql.translate.expressions import has_aggregate
 from refengine.sparql.translate.patterns import PatternReader
 from refengine.sparql.translate.trees import branch, child, leaf, trees
 
-Keys = tuple[tuple[Var, Expression], ...]
+Keys = tuple[tuple[Variable, Expression], ...]
 
 
 class OutputColumn(NamedTuple):
     """An expression of SELECT that `AS` gives to a variable, and where it stands."""
 
-    variable: Var
+    variable: Variable
     expression: Expression
     item: Tree[Token]
 
@@ -93,7 +93,7 @@ class ClauseReader(PatternReader):
         """Translate the conditions of GROUP BY; None where there is none."""
         if clause is None:
             return None
-        keys: list[tuple[Var, Expression]] = []
+        keys: list[tuple[Variable, Expression]] = []
         for condition in trees(clause):
             inner = trees(condition)
             expression = self.expression(inner[0], with_aggregates=False)
@@ -103,7 +103,7 @@ class ClauseReader(PatternReader):
                     raise self.fault(
                         condition, f"?{variable.name} is in scope already; give AS another variable"
                     )
-            elif isinstance(expression, Var):
+            elif isinstance(expression, Variable):
                 variable = expression
             else:
                 variable = self.fresh("key")
@@ -125,7 +125,7 @@ class ClauseReader(PatternReader):
         self,
         items: list[Tree[Token]],
         outputs: list[OutputColumn],
-        keys: Iterable[tuple[Var, Expression]],
+        keys: Iterable[tuple[Variable, Expression]],
     ) -> None:
         """Refuse a variable that SELECT shows or computes with but that is neither a key nor within
         an aggregate (§11.4).
@@ -152,7 +152,7 @@ class ClauseReader(PatternReader):
         self,
         form: Tree[Token],
         expressions: Iterable[Expression],
-        keys: Iterable[tuple[Var, Expression]],
+        keys: Iterable[tuple[Variable, Expression]],
     ) -> None:
         """Refuse an aggregate over a variable that GROUP BY itself names by AS: evaluators bind it
         before grouping or after.
@@ -172,7 +172,7 @@ class ClauseReader(PatternReader):
         self,
         having: Iterable[Expression],
         outputs: list[OutputColumn],
-        keys: Iterable[tuple[Var, Expression]],
+        keys: Iterable[tuple[Variable, Expression]],
     ) -> None:
         """Refuse HAVING over a variable that SELECT names by AS: some evaluators know it there, by
         §18.2.4 it is not bound yet.
@@ -196,8 +196,8 @@ class Grouping:
         keys = {variable for variable, _ in clauses.keys or ()}
         aliases = {output.variable for output in clauses.outputs}
         self.bound = keys | aliases
-        self.aggregates: list[tuple[Var, Aggregate]] = []
-        self.variables: dict[Aggregate, Var] = {}
+        self.aggregates: list[tuple[Variable, Aggregate]] = []
+        self.variables: dict[Aggregate, Variable] = {}
 
     def lift(self, expression: Expression, samples: bool = False) -> Expression:
         """Replace the aggregates of an expression by variables.
@@ -208,16 +208,16 @@ class Grouping:
         match expression:
             case Aggregate():
                 return self.variable_of(expression)
-            case Var() if samples and expression not in self.bound:
+            case Variable() if samples and expression not in self.bound:
                 return self.variable_of(Aggregate("SAMPLE", expression))
             case Call(name, arguments):
                 return Call(name, tuple(self.lift(part, samples) for part in arguments))
             case _:
                 return expression
 
-    def variable_of(self, aggregate: Aggregate) -> Var:
+    def variable_of(self, aggregate: Aggregate) -> Variable:
         """Return the variable of an aggregate."""
         if aggregate not in self.variables:
-            self.variables[aggregate] = Var(f"aggregate.{len(self.aggregates)}")
+            self.variables[aggregate] = Variable(f"aggregate.{len(self.aggregates)}")
             self.aggregates.append((self.variables[aggregate], aggregate))
         return self.variables[aggregate]

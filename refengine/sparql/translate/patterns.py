@@ -22,7 +22,7 @@ from refengine.sparql.algebra import (
     TriplePattern,
     Union,
     Values,
-    Var,
+    Variable,
     visible,
 )
 from refengine.sparql.translate.expressions import ExpressionReader, conjunction
@@ -145,7 +145,7 @@ def join_patterns(left: Pattern, right: Pattern) -> Pattern:
     return Join((left, right))
 
 
-def extend(pattern: Pattern, bindings: list[tuple[Var, Expression]]) -> Pattern:
+def extend(pattern: Pattern, bindings: list[tuple[Variable, Expression]]) -> Pattern:
     """Return a pattern extended by bindings, together with those that it ends with."""
     if isinstance(pattern, Extend):
         return replace(pattern, bindings=(*pattern.bindings, *bindings))

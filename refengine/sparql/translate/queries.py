@@ -18,7 +18,7 @@ from refengine.sparql.algebra import (
     Reduced,
     Slice,
     TriplePattern,
-    Var,
+    Variable,
     visible,
     walk,
 )
@@ -129,7 +129,7 @@ class Reader(ClauseReader):
         is_star = clause.children[-1] == "*"
         pattern, order = self.pattern_and_order(form, items, values, is_star=is_star)
         if is_star:
-            variables = [Var(name) for name in visible(pattern)]
+            variables = [Variable(name) for name in visible(pattern)]
         else:
             variables = self.listed_variables(clause, items)
         if order:
@@ -142,7 +142,7 @@ class Reader(ClauseReader):
             pattern = Reduced(pattern)
         return self.add_slice(pattern, form)
 
-    def listed_variables(self, clause: Tree[Token], items: list[Tree[Token]]) -> list[Var]:
+    def listed_variables(self, clause: Tree[Token], items: list[Tree[Token]]) -> list[Variable]:
         """Return the variables that SELECT lists, each once. One that AS names may stand there only
         once.
         """

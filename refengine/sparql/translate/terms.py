@@ -11,7 +11,7 @@ from lark import Token, Tree
 from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.iris import has_scheme, resolve
-from refengine.sparql.algebra import Var
+from refengine.sparql.algebra import Variable
 from refengine.sparql.grammar import place_in_body, read_escapes
 from refengine.sparql.translate.trees import leaf
 
@@ -49,11 +49,11 @@ class TermReader:
         """Return the error of a rule at a node of the text."""
         return kind(reason, rule=rule, place=place_in_body(self.text, start_of(node)))
 
-    def fresh(self, kind: str) -> Var:
+    def fresh(self, kind: str) -> Variable:
         """Return a hidden variable that stands nowhere else."""
         self.made += 1
         self.check_variables()
-        return Var(f"{kind}.{self.made}")
+        return Variable(f"{kind}.{self.made}")
 
     def check_variables(self) -> None:
         """R2R-17: Refuse a body of so many variables and blank nodes that a solution is no small
@@ -66,15 +66,15 @@ class TermReader:
 
     # Terms
 
-    def variable(self, tree: Tree[Token]) -> Var:
+    def variable(self, tree: Tree[Token]) -> Variable:
         """Translate a variable."""
         token = leaf(tree)
         name = read_escapes(token[1:], token, self.text)
         self.names.add(name)
         self.check_variables()
-        return Var(name)
+        return Variable(name)
 
-    def term(self, tree: Tree[Token]) -> Var | Term:
+    def term(self, tree: Tree[Token]) -> Variable | Term:
         """Translate a variable, an IRI, a literal in the form that it is written in, or a blank
         node, which is a hidden variable.
         """
@@ -96,7 +96,7 @@ class TermReader:
         """Translate what the grammar says is no variable."""
         return cast("Term", self.term(tree))
 
-    def blank(self, tree: Tree[Token]) -> Var:
+    def blank(self, tree: Tree[Token]) -> Variable:
         """Translate a blank node. A label belongs to one basic graph pattern (§5.1.1)."""
         if not tree.children:
             return self.fresh("_:")
@@ -107,7 +107,7 @@ class TermReader:
                 token, f"_:{label} stands in another basic graph pattern, too; use a variable"
             )
         self.check_variables()
-        return Var(f"_:{label}")
+        return Variable(f"_:{label}")
 
     def iri(self, token: Token) -> str:
         """Read an IRI or a prefixed name."""

@@ -18,7 +18,7 @@ from refengine.sparql.algebra import (
     Repeated,
     Sequence,
     TriplePattern,
-    Var,
+    Variable,
 )
 from refengine.sparql.translate.terms import RDF, TermReader
 from refengine.sparql.translate.trees import trees
@@ -41,7 +41,7 @@ class TripleReader(TermReader):
         return tuple(patterns)
 
     def properties(
-        self, subject: Var | Term, listed: Tree[Token], patterns: list[TriplePattern]
+        self, subject: Variable | Term, listed: Tree[Token], patterns: list[TriplePattern]
     ) -> None:
         """Translate a subject's verbs and objects."""
         for entry in trees(listed):
@@ -50,7 +50,7 @@ class TripleReader(TermReader):
             for tree in trees(objects):
                 patterns += self.write_out_path(subject, predicate, self.node(tree, patterns))
 
-    def verb(self, tree: Tree[Token]) -> Var | Path:
+    def verb(self, tree: Tree[Token]) -> Variable | Path:
         """Translate a verb: a variable, an IRI, `a` or a path."""
         if tree.data == "verb":
             if trees(tree):
@@ -61,7 +61,7 @@ class TripleReader(TermReader):
         return self.path(tree)
 
     def write_out_path(
-        self, subject: Var | Term, path: Var | Path, end: Var | Term
+        self, subject: Variable | Term, path: Variable | Path, end: Variable | Term
     ) -> Iterator[TriplePattern]:
         """Write a path out as far as triple patterns can (§18.2.2.4): inverses are turned,
         sequences get variables in between.
@@ -76,7 +76,7 @@ class TripleReader(TermReader):
             case _:
                 yield TriplePattern(subject, path, end)
 
-    def node(self, tree: Tree[Token], patterns: list[TriplePattern]) -> Var | Term:
+    def node(self, tree: Tree[Token], patterns: list[TriplePattern]) -> Variable | Term:
         """Translate a subject or an object, and add the triples that it stands for."""
         if tree.data in ("graph_node", "graph_node_path", "triples_node", "triples_node_path"):
             return self.node(trees(tree)[0], patterns)
@@ -88,10 +88,10 @@ class TripleReader(TermReader):
             return self.collection(tree, patterns)
         return self.term(tree)
 
-    def collection(self, tree: Tree[Token], patterns: list[TriplePattern]) -> Var:
+    def collection(self, tree: Tree[Token], patterns: list[TriplePattern]) -> Variable:
         """Translate a collection, and add the triples of its cells (§4.2.3)."""
         cells = [self.fresh("_:") for _ in trees(tree)]
-        rests: list[Var | Term] = [*cells[1:], f"<{RDF}nil>"]
+        rests: list[Variable | Term] = [*cells[1:], f"<{RDF}nil>"]
         for cell, rest, member in zip(cells, rests, trees(tree), strict=True):
             patterns.append(TriplePattern(cell, f"<{RDF}first>", self.node(member, patterns)))
             patterns.append(TriplePattern(cell, f"<{RDF}rest>", rest))

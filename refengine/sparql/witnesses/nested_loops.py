@@ -23,7 +23,7 @@ from refengine.sparql.algebra import (
     Slice,
     Union,
     Values,
-    Var,
+    Variable,
     visible,
     walk,
 )
@@ -85,7 +85,7 @@ def certain(pattern: Pattern) -> set[str]:
             return set().union(*map(certain, members))
         case Union(members):
             return set.intersection(*map(certain, members))
-        case Graph(Var() as name, inner):
+        case Graph(Variable() as name, inner):
             return certain(inner) | {name.name}
         case Values():
             return always_given(pattern)
