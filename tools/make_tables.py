@@ -1,44 +1,29 @@
-"""Write the generated tables of SPEC.md: `python tools/make_tables.py` (`--check`: only say whether
+"""Write the generated tables of SPEC.md: `python -m tools.make_tables` (`--check`: only say whether
 they are up to date).
 
-They stand between `<!-- table: NAME -->` and `<!-- end -->`: `dimensions`, every value with its
-rule, function, case and miniature, and `profiles`.
+They are `profiles`, and `dimensions`: every value of every field with its rule, the rule's
+function, a case that has the value and a wrong engine that this case catches.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.corpus import specification
 from refengine.core import profiles
+from tools.generated_parts import replace_part, write_or_check
 
 SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
 
 
 def with_tables(text: str) -> str:
     """Return the specification's text with its tables made anew."""
-    text = _put(text, "profiles", profiles.markdown(profiles.table()))
-    return _put(
-        text, "dimensions", specification.table_in_markdown(specification.value_table(text))
-    )
-
-
-def _put(text: str, name: str, lines: Iterable[str]) -> str:
-    """Return the text with these lines between the marks of a table."""
-    body = "\n".join(lines)
-    filled, count = re.subn(
-        rf"(<!-- table: {name} -->\n\n).*?(\n\n<!-- end -->)",
-        lambda m: m[1] + body + m[2],
-        text,
-        flags=re.DOTALL,
-    )
-    if count != 1:
-        raise LookupError(f"SPEC.md has {count} tables named {name}")
-    return filled
+    rows = profiles.markdown(profiles.table())
+    text = replace_part(text, "table: profiles", "\n".join(rows))
+    values = specification.table_in_markdown(specification.value_table(text))
+    return replace_part(text, "table: dimensions", "\n".join(values))
 
 
 def main() -> int:
@@ -48,14 +33,7 @@ def main() -> int:
     options = parser.parse_args()
     text = SPEC.read_text(encoding="utf-8")
     updated = with_tables(text)
-    if options.check:
-        state = "out of date: run tools/make_tables.py"
-        if updated == text:
-            state = "up to date"
-        print(f"SPEC.md's tables are {state}")
-        return int(updated != text)
-    SPEC.write_text(updated, encoding="utf-8")
-    return 0
+    return write_or_check(SPEC, updated, options.check, "python -m tools.make_tables")
 
 
 if __name__ == "__main__":

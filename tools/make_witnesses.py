@@ -26,6 +26,7 @@ from conformance.corpus.witness_defects import (
 )
 from refengine.model.elements import Row
 from tools import w3c
+from tools.generated_parts import replace_part, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "witnesses.md"
@@ -33,17 +34,9 @@ PAGE = ROOT / "docs" / "witnesses.md"
 
 def with_generated_parts(text: str, catalogue: Catalogue) -> str:
     """Return the page with its generated parts made anew."""
-    text = _put(text, "figures", figures(catalogue))
-    text = _put(text, "index", index(catalogue.defects))
-    return _put(text, "defects", "\n\n".join(_groups(catalogue.defects)))
-
-
-def _put(text: str, name: str, body: str) -> str:
-    pattern = rf"(<!-- {name} -->\n\n).*?(\n\n<!-- end -->)"
-    text, count = re.subn(pattern, lambda match: match[1] + body + match[2], text, flags=re.DOTALL)
-    if count != 1:
-        raise LookupError(f"docs/witnesses.md has {count} parts named {name}")
-    return text
+    text = replace_part(text, "figures", figures(catalogue))
+    text = replace_part(text, "index", index(catalogue.defects))
+    return replace_part(text, "defects", "\n\n".join(_groups(catalogue.defects)))
 
 
 def figures(catalogue: Catalogue) -> str:
@@ -160,15 +153,8 @@ def main() -> int:
         print(*(f"{name} = {numbers}" for name, numbers in counted.items()), sep="\n")
         return int(counted != dict(catalogue.figures))
     text = PAGE.read_text(encoding="utf-8")
-    made = with_generated_parts(text, catalogue)
-    if options.check:
-        state = "out of date: run python -m tools.make_witnesses"
-        if made == text:
-            state = "up to date"
-        print(f"docs/witnesses.md is {state}")
-        return int(made != text)
-    PAGE.write_text(made, encoding="utf-8")
-    return 0
+    updated = with_generated_parts(text, catalogue)
+    return write_or_check(PAGE, updated, options.check, "python -m tools.make_witnesses")
 
 
 if __name__ == "__main__":

@@ -156,7 +156,7 @@ def test_every_field_has_values_and_every_value_a_rule():
 
 def test_the_tables_are_up_to_date():
     assert (
-        subprocess.run([sys.executable, "tools/make_tables.py", "--check"], cwd=ROOT).returncode
+        subprocess.run([sys.executable, "-m", "tools.make_tables", "--check"], cwd=ROOT).returncode
         == 0
     )
 
