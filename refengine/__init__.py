@@ -38,13 +38,13 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.model.elements import row as row
     from refengine.model.elements import stream as stream
     from refengine.model.errors import Disputed as Disputed
+    from refengine.model.errors import ForbiddenAccess as ForbiddenAccess
     from refengine.model.errors import InvalidQuery as InvalidQuery
     from refengine.model.errors import InvalidSemantics as InvalidSemantics
     from refengine.model.errors import InvalidStream as InvalidStream
     from refengine.model.errors import InvalidWindow as InvalidWindow
     from refengine.model.errors import NoSingleAnswer as NoSingleAnswer
     from refengine.model.errors import RefengineError as RefengineError
-    from refengine.model.errors import Refused as Refused
     from refengine.model.errors import TooManyReports as TooManyReports
     from refengine.model.errors import UnknownField as UnknownField
     from refengine.model.errors import Unsupported as Unsupported
@@ -71,7 +71,7 @@ HOMES = {
         "InvalidWindow",
         "NoSingleAnswer",
         "RefengineError",
-        "Refused",
+        "ForbiddenAccess",
         "TooManyReports",
         "UnknownField",
         "Unsupported",

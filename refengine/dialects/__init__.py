@@ -37,8 +37,8 @@ def read(text: str, dialect: str, static: bool = False) -> Query:
     without the dialect's clauses.
 
     `static` says whether the query is asked beside static data, which the patterns of windows do
-    not see (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported and Refused, each with line and
-    column.
+    not see (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with
+    line and column.
     """
     spoken = find_dialect(dialect)
     try:

@@ -26,7 +26,7 @@ from refengine.dialects.dialect import (
 from refengine.dialects.grammar import Additions, child_token
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
-from refengine.model.errors import Refused, Unsupported
+from refengine.model.errors import ForbiddenAccess, Unsupported
 from refengine.model.messages import nearest
 
 RULES = r"""
@@ -68,7 +68,7 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
         source.fail(
             node,
             "FROM would reach the network or the disk; the dataset is the window's content",
-            Refused,
+            ForbiddenAccess,
             "QRY-2",
         )
     found = _declarations(source)

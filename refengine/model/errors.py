@@ -74,7 +74,7 @@ class UnknownField(RefengineError):
     """SEM-3: A profile that leaves a field open, where a complete semantics is needed."""
 
 
-class Refused(RefengineError):
+class ForbiddenAccess(RefengineError):
     """QRY-2: A query that would reach the network or the disk."""
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from refengine.model.canonical import CanonicalElements, CanonicalIterator
 from refengine.model.elements import TIME_BOUND, Element, Stream, Term, Triple, arrivals
-from refengine.model.errors import InvalidStream, Refused, require
+from refengine.model.errors import ForbiddenAccess, InvalidStream, require
 from refengine.model.messages import display
 from refengine.rdf import documents, lines, sources
 from refengine.rdf.sources import Folder, Piped, Source, Text, TextFolder
@@ -53,7 +53,7 @@ def read_stream(
     A file that ends in `.gz` or `.zst` as well is unpacked; `Piped`, `Text` and `TextFolder` are
     read as a file, or folder, of their name.
 
-    Raises InvalidStream; Refused for JSON-LD, whose contexts live on the network. Sources:
+    Raises InvalidStream; ForbiddenAccess for JSON-LD, whose contexts live on the network. Sources:
     Dell'Aglio et al., On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et
     al., YABench, ICWE 2016; W3C RSP Community Group, RDF Stream Models.
     """
@@ -80,7 +80,7 @@ def read_stream(
             statements = documents.read_turtle(path, "TriG", "b")
             return build_stream_of_graphs(path, statements, time_predicate, batch_predicate)
         case ".jsonld" | ".json":
-            raise Refused(
+            raise ForbiddenAccess(
                 "JSON-LD is not read: its contexts would reach the network",
                 rule="QRY-2",
                 place=str(path),

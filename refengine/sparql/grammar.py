@@ -17,7 +17,7 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from refengine.model.errors import InvalidQuery, Refused, Unsupported, require
+from refengine.model.errors import ForbiddenAccess, InvalidQuery, Unsupported, require
 from refengine.model.messages import did_you_mean, display
 
 _FOLDER = files("refengine.sparql")
@@ -286,8 +286,8 @@ GRAMMAR = Grammar()
 def parse_body(text: str) -> Tree[Token]:
     """Read a body and return its syntax tree, whose nodes know their place.
 
-    Raises InvalidQuery (QRY-1) at the first token that does not fit, Refused (QRY-2) for an update,
-    Unsupported for a body that is too long or nested too deeply to be read here.
+    Raises InvalidQuery (QRY-1) at the first token that does not fit, ForbiddenAccess (QRY-2) for an
+    update, Unsupported for a body that is too long or nested too deeply to be read here.
     """
     if len(text) > LONGEST_BODY:
         raise Unsupported(
@@ -348,7 +348,7 @@ def place_in_body(text: str, offset: int) -> str:
     return f"body line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
 
 
-def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
+def fault(text: str, error: UnexpectedInput) -> InvalidQuery | ForbiddenAccess:
     """QRY-1, QRY-2: Return the error of what stands where the body cannot be read further, and of
     what was expected there; or of an update.
     """
@@ -358,7 +358,7 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | Refused:
     word = require(re.match(r"\w*", text[offset:]))[0]
     expected = _expected(error)
     if word.upper() in UPDATES and "SELECT" in expected:
-        return Refused(
+        return ForbiddenAccess(
             f"an update ({word.upper()}) is no query: a body only reads",
             rule="QRY-2",
             place=place_in_body(text, offset),

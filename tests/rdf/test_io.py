@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from refengine.model.elements import XSD, Element, Relation, literal, row
 from refengine.model.errors import (
+    ForbiddenAccess,
     InvalidQuery,
     InvalidStream,
     InvalidWindow,
     RefengineError,
-    Refused,
 )
 from refengine.model.messages import nearest, plain
 from refengine.model.xsd import INTEGERS
@@ -809,7 +809,7 @@ def test_malformed_graphs_name_file_and_line(write, name, text, line, word):
 
 @pytest.mark.parametrize("name", ["s.jsonld", "s.json", "S.JSONLD"])
 def test_json_ld_is_refused_unread(tmp_path, name):
-    with pytest.raises(Refused) as error:
+    with pytest.raises(ForbiddenAccess) as error:
         read_stream(tmp_path / name)
     says(error, tmp_path / name, None, "QRY-2", "network")
 

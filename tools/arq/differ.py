@@ -12,7 +12,7 @@ from typing import Any
 from refengine.core.query import Body
 from refengine.model.compare import TolerantNumber, equal, representatives, value
 from refengine.model.elements import Bag, Dataset, Relation, Row, parse_literal, row
-from refengine.model.errors import InvalidQuery, RefengineError, Refused, Unsupported
+from refengine.model.errors import ForbiddenAccess, InvalidQuery, RefengineError, Unsupported
 from refengine.model.terms import Term
 from refengine.sparql import Limits, evaluate
 from tools.arq.draw import Draw
@@ -68,7 +68,7 @@ def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
         return Answer(ours(text, data))
     except InvalidQuery as error:
         return Answer(None, "invalid", error.reason.splitlines()[0][:200])
-    except (Unsupported, Refused) as error:
+    except (Unsupported, ForbiddenAccess) as error:
         return Answer(None, "unsupported", error.reason)
     except RefengineError as error:
         return Answer(None, "fails", str(error)[:200])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Token, Tree
 
-from refengine.model.errors import Refused, Unsupported, require
+from refengine.model.errors import ForbiddenAccess, Unsupported, require
 from refengine.sparql.algebra import (
     AlgebraQuery,
     Basic,
@@ -37,8 +37,9 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
     That is the body's own text, in which what one of them cannot read is rewritten: prefixed names
     with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
 
-    Raises InvalidQuery with line and column for what is not SPARQL 1.1, Refused (QRY-2) for what
-    would leave the content, Unsupported for DESCRIBE and for functions that nothing here computes.
+    Raises InvalidQuery with line and column for what is not SPARQL 1.1, ForbiddenAccess (QRY-2) for
+    what would leave the content, Unsupported for DESCRIBE and for functions that nothing here
+    computes.
     """
     reader = Reader(text)
     try:
@@ -90,9 +91,9 @@ class Reader(ClauseReader):
         """
         for clause in form.find_data("dataset_clause"):
             reason = "FROM would reach the network or the disk; the dataset is the window's content"
-            raise self.fault(clause, reason, Refused, "QRY-2")
+            raise self.fault(clause, reason, ForbiddenAccess, "QRY-2")
         for clause in form.find_data("service"):
-            raise self.fault(clause, "SERVICE would reach the network", Refused, "QRY-2")
+            raise self.fault(clause, "SERVICE would reach the network", ForbiddenAccess, "QRY-2")
 
     def prologue(self, tree: Tree[Token]) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
