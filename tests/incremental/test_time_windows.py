@@ -23,7 +23,7 @@ FOUR = stream(
 
 
 @pytest.mark.parametrize(
-    ("close_rule", "expected"),
+    ("closing", "expected"),
     [
         # (instant, arrival, content as indices)
         ("reached", [(1, 1, [0]), (4, 2, [0, 1]), (4, 3, [0, 1, 2]), (10, 3, [])]),

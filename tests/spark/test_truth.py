@@ -988,7 +988,7 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         sg1.Parameters(stations=9, interval=1000, duration=4000, seed=7, lowest=-3, highest=90),
         tmp_path / "sg1",
     )
-    assert sg1_spark.write(connected, parameters, str(out), count) == parts
+    assert sg1_spark.write_parquet(connected, parameters, str(out), count) == parts
     found = (
         pyarrow.parquet.read_table(out)
         .sort_by([("time", "ascending"), ("element", "ascending")])
@@ -1002,7 +1002,7 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
         with pytest.raises(
             RefengineError, match="sg1: usage: is there already; name another folder"
         ):
-            sg1_spark.write(connected, parameters, str(out), count)
+            sg1_spark.write_parquet(connected, parameters, str(out), count)
         wanted = output.TruthPlan(
             TruthQuery(
                 from_table(

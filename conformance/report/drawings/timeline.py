@@ -110,9 +110,9 @@ def place_of(report: Report, bounds: str) -> str:
 def _label(evidence: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
     due = ""
     if "expected" in evidence:
-        due = f"{len(evidence['expected'])} reports due, "
+        due = f"{len(evidence['expected'])} expected reports, "
     elements = len(evidence["elements"])
-    return f"Time line: {elements} elements, {due}{len(evidence['actual'])} reports given"
+    return f"Time line: {elements} elements, {due}{len(evidence['actual'])} reports of the engine"
 
 
 # What is drawn, and where
@@ -282,7 +282,7 @@ def _reports(
     """Draw the reports of one side (`due` or `given`), in as many lanes as are needed so that none
     overlaps another. Return the y below them.
     """
-    title, nothing = {"due": ("windows due", "no report"), "given": ("given", "nothing")}[side]
+    title, nothing = {"due": ("expected", "no report"), "given": ("reported", "nothing")}[side]
     drawing.write("lane", 4, y + 13, title)
     if not marks:
         drawing.write("none", LEFT, y + 13, nothing)
