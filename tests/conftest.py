@@ -4,12 +4,14 @@ are.
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import random
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -93,6 +95,26 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"draws: profile {PROFILE}" + (
         "" if seed is None else f", repeat with --hypothesis-seed={seed}"
     )
+
+
+@pytest.fixture(autouse=PROFILE == "mutation")
+def without_memory() -> None:
+    """Empty the caches of the code: mutants are forks of a process in which the right code has run,
+    and what that has remembered would hide a mutant's mistake.
+    """
+    for cached in caches():
+        cached.cache_clear()
+
+
+@functools.cache
+def caches() -> list[Any]:
+    """Return the functions of the code that remember their results."""
+    return [
+        one
+        for one in gc.get_objects()
+        if isinstance(one, functools._lru_cache_wrapper)
+        and (one.__module__ or "").startswith("refengine")
+    ]
 
 
 @pytest.fixture(autouse=PROFILE == "mutation")

@@ -453,3 +453,83 @@ def test_an_endless_literal_has_no_value(datatype):
     endless, longer = (typed(start + "0" * count, datatype) for count in (5000, 5001))
     assert compare.value(endless) == endless and compare.value(longer) == longer
     assert isinstance(compare.value(typed(start + "0" * 3000, datatype)), tuple)
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        (["1", "2"], True),
+        (["1", "1"], True),
+        (["1", '"1.0"^^xsd:double'], False),
+        (['"0.1"^^xsd:double', '"0.1"^^xsd:float'], False),
+        (['"0.1"^^xsd:double', '"0.2"^^xsd:float'], True),
+    ],
+)
+def test_rows_are_distinct_if_no_two_different_ones_are_equal(terms, expected):
+    """CMP-1, CMP-2: a row that occurs twice is one row; 1 and 1.0e0 are two rows with one value."""
+    forms = [term.split("^^xsd:") for term in terms]
+    rows = Counter(row({"x": typed(form[0].strip('"'), (*form, "integer")[1])}) for form in forms)
+    assert compare.distinct(rows) is expected
+    assert compare.distinct(rows, Mode.TERM)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        (Fraction(1), Fraction(1), True),
+        (math.inf, math.inf, True),
+        (math.inf, 1.0, False),
+        (Fraction(1), math.inf, False),
+        (math.nan, math.nan, False),
+        (math.nan, Fraction(0), False),
+        (1.0, 1.0 + 1e-7, True),
+        (1.0, 1.0 + 1e-5, False),
+        (-1.0, -1.0 - 1e-7, True),
+        (1.0, -1.0, False),
+        (1e300, 1e301, False),
+        (Fraction(1), 1.0 + 1e-7, True),
+        (Fraction(1), 1.0 + 1e-5, False),
+        (Fraction(0), Fraction(1, 10**18), True),
+        (Fraction(0), Fraction(3, 10**18), False),
+    ],
+)
+def test_numbers_that_may_be_near_are_not_passed_over(x, y, expected):
+    """CMP-2: the widest tolerance is that of floats, 1e-6; two decimals may differ by 1e-18."""
+    assert compare.maybe_near(x, y) is expected
+
+
+def test_every_number_that_is_near_may_be_near():
+    terms = [typed(form, kind) for form in ("1", "1.0", "0") for kind in ("double", "decimal")]
+    numbers = [compare.value(term) for term in terms]
+    assert all(isinstance(number, compare.TolerantNumber) for number in numbers)
+    for one in numbers:
+        for other in numbers:
+            if compare.is_near(one, other):
+                assert compare.maybe_near(one.value, other.value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (typed("true", "boolean"), typed("1", "boolean"), True),
+        (typed("true", "boolean"), typed("0", "boolean"), False),
+        (typed("true", "boolean"), typed("1", "integer"), False),
+        (typed("1.50", "decimal"), typed("1.5", "decimal"), True),
+        (typed("1e1", "double"), typed("10", "integer"), True),
+        (typed("1e1", "float"), typed("11", "integer"), False),
+        (typed("010", "integer"), typed("10", "byte"), True),
+        (
+            typed("2020-01-01T00:00:00Z", "dateTime"),
+            typed("2020-01-01T01:00:00+01:00", "dateTime"),
+            True,
+        ),
+        (
+            typed("2020-01-01T00:00:00Z", "dateTime"),
+            typed("2020-01-01T00:00:00", "dateTime"),
+            False,
+        ),
+    ],
+)
+def test_values_of_each_kind(one, other, expected):
+    """CMP-1: what is the same value, kind by kind."""
+    assert compare.equal(Counter([row({"x": one})]), Counter([row({"x": other})])) is expected
