@@ -229,8 +229,8 @@ def search(
             if not is_t0_open:
                 out_of_reach = out_of_reach or error
                 continue
-            # Some value of an open t0 may lie so far from the elements that ever so many empty
-            # windows are reported. No recording has as many relations, so this trial has failed.
+            # This value of an open t0 gives more reports than any recording has relations. So it
+            # explains nothing, and the trial has failed.
             trial = Trial(semantics, t0_class, None)
 
         if trial.accepting_state is None:
