@@ -108,6 +108,11 @@ class Engine:
     limits: Limits = field(default_factory=Limits)
 
     @property
+    def is_configurable(self) -> bool:
+        """Whether the engine has no semantics of its own, and is sent one with each query."""
+        return self.profile is None
+
+    @property
     def missing(self) -> str:
         """The first thing that the engine needs and that is missing, and how to get it; empty if
         the engine can be started.

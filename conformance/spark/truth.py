@@ -102,7 +102,8 @@ def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[lis
     if reason := parts.why_not_in_parts(truth_query.query, truth_query.semantics):
         return [], reason
     slide = max(
-        window.slide(spec, truth_query.semantics.slide).step for spec in truth_query.query.windows
+        window.with_slide(spec, truth_query.semantics.slide).step
+        for spec in truth_query.query.windows
     )
     chosen = set()
     for cut in extent.cuts(count):

@@ -17,7 +17,7 @@ from refengine.oracle.judge import EVERY_WITNESS, judge_recorded_answer
 from refengine.oracle.trial import RecordedAnswer
 
 
-def explaining(
+def find_explaining_deviations(
     tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
 ) -> tuple[Deviation, ...]:
     """Return the known deviations that explain a fail, none if they do not. First come those that
@@ -27,7 +27,7 @@ def explaining(
     return _in_no_field(tested, case) or _least_set(tested, exchange)
 
 
-def crashing(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
+def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations by which the engine crashes at a case."""
     return tuple(
         deviation
@@ -78,7 +78,7 @@ def _explain(
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
     profile = tested.profile_for(question.query).but(**fields)
-    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.terms)
+    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.terms_of_judgement)
     try:
         judgement = judge_recorded_answer(recorded, profile, answers, EVERY_WITNESS)
     # unsupported or disputed, or the changed semantics refuses what the engine accepts
@@ -89,7 +89,7 @@ def _explain(
     return judgement.passed
 
 
-def because(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
+def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
     """Write the known deviations that explain a fail, a line each: their fields and rules. If there
     are none, write that, and the rule that the case is about.
     """

@@ -47,7 +47,7 @@ class Exchange:
         return [answer.relation for answer in self.answers]
 
     @property
-    def terms(self) -> TermsOfJudgement:
+    def terms_of_judgement(self) -> TermsOfJudgement:
         """The terms on which the answers are judged: how many outputs may be missing, and the
         windows that the engine states.
         """

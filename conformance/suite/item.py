@@ -189,7 +189,7 @@ def questions() -> tuple[Case, ...]:
 def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     """Yield an item for each case of the corpus that can be put to an engine."""
     for case in questions():
-        if engine.profile is None and not expects_reports(case):
+        if engine.is_configurable and not expects_reports(case):
             continue
         if selection.smoke and not case.table.get("smoke"):
             continue

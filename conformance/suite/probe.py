@@ -13,7 +13,11 @@ from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.play import Declined
-from conformance.suite.deviations import because, crashing, explaining
+from conformance.suite.deviations import (
+    find_crash_deviations,
+    find_explaining_deviations,
+    write_explanation,
+)
 from conformance.suite.exchange import BenchmarkQuery, Exchange, ask_case, ask_question
 from conformance.suite.expectations import hold_to_expectations
 from conformance.verdict import evidence, outcomes
@@ -28,7 +32,7 @@ def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
     """
 
     def ask() -> Result:
-        if tested.profile is None:
+        if tested.is_configurable:
             return hold_to_expectations(tested, harness, case)
         return judge_exchange(tested, case, ask_case(tested, harness, case))
 
@@ -55,23 +59,25 @@ def _settle(tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Resul
     try:
         return ask()
     except (Unsupported, Declined) as error:
-        return _without_verdict(tested, case, Outcome.UNSUPPORTED, str(error))
+        return _make_result(tested, case, Outcome.UNSUPPORTED, str(error))
     except Disputed as error:
-        return _without_verdict(tested, case, Outcome.DISPUTED, str(error))
+        return _make_result(tested, case, Outcome.DISPUTED, str(error))
     except Broken as error:
-        deviations = crashing(tested, case)
-        argument = f"{error}\n{because(case, deviations)}"
-        failed = _without_verdict(tested, case, Outcome.ERROR, argument)
+        deviations = find_crash_deviations(tested, case)
+        argument = f"{error}\n{write_explanation(case, deviations)}"
+        failed = _make_result(tested, case, Outcome.ERROR, argument)
         return replace(failed, known=_reasons_and_links(deviations))
     except RefengineError as error:
         argument = f"the case asks nothing of an engine: {error}"
-        return _without_verdict(tested, case, Outcome.UNSUPPORTED, argument)
+        return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
 
 
-def _without_verdict(
+def _make_result(
     tested: Engine, case: Case | BenchmarkQuery, outcome: Outcome, argument: str
 ) -> Result:
-    """Return a result without evidence and known deviations."""
+    """Return a result with an outcome and an argument. It has no evidence, judgement, witnesses and
+    known deviations yet.
+    """
     suite = "corpus"
     if isinstance(case, BenchmarkQuery):
         suite = "csrbench"
@@ -90,13 +96,16 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     question = exchange.question
     profile = tested.profile_for(question.query)
     try:
-        verdict = outcomes.verdict(question, profile, exchange.relations, **exchange.terms)
+        verdict = outcomes.verdict(
+            question, profile, exchange.relations, **exchange.terms_of_judgement
+        )
     except InvalidStream as error:
         if error.rule != "MOD-2":
             raise
-        # The engine sets out to refuse late elements, and has answered one all the same.
+        # The oracle refuses the stream, since the engine's semantics refuses late elements. But the
+        # engine has answered, and so it did not refuse: a fail without a judgement.
         argument = f"{error}; the engine must refuse that element, and has accepted it"
-        verdict = _without_verdict(tested, case, Outcome.FAIL, argument)
+        verdict = _make_result(tested, case, Outcome.FAIL, argument)
 
     judgement = verdict.judgement
     rests_on = evidence.of_verdict(question, exchange.answers, judgement, exchange.text)
@@ -112,10 +121,10 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         )
     deviations: tuple[Deviation, ...] = ()
     if verdict.outcome is Outcome.FAIL:
-        deviations = explaining(tested, case, exchange)
-        argument += f"\n{because(case, deviations)}"
+        deviations = find_explaining_deviations(tested, case, exchange)
+        argument += f"\n{write_explanation(case, deviations)}"
     return replace(
-        _without_verdict(tested, case, verdict.outcome, argument),
+        _make_result(tested, case, verdict.outcome, argument),
         known=_reasons_and_links(deviations),
         evidence=rests_on,
         witnesses=verdict.witnesses,

@@ -172,7 +172,7 @@ def _set(chosen: Semantics, **values: Any) -> None:
 @wrong(
     "SEM-2",
     replaces=semantics.contradictions,
-    half="a negative disorder",
+    half="a negative `allowed_lateness`",
 )
 def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
     """Refuse no contradiction but window close alone without a horizon."""

@@ -120,7 +120,7 @@ def ids_are_list_indices(right: Right, spec: Window, elements: Sequence[Element]
 
 @wrong(
     "WIN-17",
-    replaces=window.slide,
+    replaces=window.with_slide,
     seen=f"{CQELS}: its recording of CSRBench's Q4",
 )
 def the_slide_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
@@ -130,7 +130,7 @@ def the_slide_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
 
 @wrong(
     "WIN-17",
-    replaces=window.slide,
+    replaces=window.with_slide,
     half="windows of the kinds `time` and `range`",
 )
 def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:

@@ -91,12 +91,12 @@ class Admission:
     """The elements of one stream as they come (MOD-1 to MOD-4). Late ones are dropped, and each
     other one is held back until none can come before it.
 
-    With a disorder of 2, an element at 5 is held back until one at 7 has come.
+    With allowed_lateness=2, an element at 5 is held back until one at 7 has come.
     """
 
-    def __init__(self, stream: str, disorder: int | AllowedLateness) -> None:
+    def __init__(self, stream: str, allowed_lateness: int | AllowedLateness) -> None:
         self.stream = stream
-        self.disorder = disorder
+        self.allowed_lateness = allowed_lateness
         self.number = 0
         self.before: Element | None = None
         self.newest: Element | None = None
@@ -108,8 +108,8 @@ class Admission:
         """
         if self.newest is None:
             return -TIME_BOUND
-        if isinstance(self.disorder, int):
-            return self.newest.app - self.disorder
+        if isinstance(self.allowed_lateness, int):
+            return self.newest.app - self.allowed_lateness
         return self.newest.app
 
     def check(self, element: Element) -> tuple[Element, bool]:
@@ -118,7 +118,7 @@ class Admission:
         """
         (element,) = canonical_elements([element])
         model.check_elements(pair(self.before, element))
-        admitted = model.admit(pair(self.newest, element), self.disorder)
+        admitted = model.admit(pair(self.newest, element), self.allowed_lateness)
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
         return last, last in admitted.late

@@ -12,7 +12,6 @@ from typing import TypedDict
 from refengine.core import r2r
 from refengine.core.answers import Answer as Answer
 from refengine.core.answers import MakeAnswers, recomputed_answers
-from refengine.core.answers import common_content as common_content
 from refengine.core.arrivals import Arrivals
 from refengine.core.plan import Plan as Plan
 from refengine.core.plan import check_meaning as check_meaning
@@ -21,30 +20,24 @@ from refengine.core.plan import merge_streams as merge_streams
 from refengine.core.plan import operator as operator
 from refengine.core.plan import plan as plan
 from refengine.core.query import Query
-from refengine.core.reports import Contents as Contents
 from refengine.core.reports import Report as Report
 from refengine.core.reports import ReportMaker
 from refengine.core.reports import Step as Step
 from refengine.core.reports import output_instant as output_instant
 from refengine.core.schedule import MAX_REPORTS as MAX_REPORTS
 from refengine.core.schedule import Evaluation as Evaluation
-from refengine.core.schedule import ReportState as ReportState
 from refengine.core.schedule import Schedule
 from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
-from refengine.core.schedule import of_arrival as of_arrival
 from refengine.core.schedule import reportable_instants as reportable_instants
-from refengine.core.schedule import reported_stretches as reported_stretches
 from refengine.core.schedule import spans as spans
-from refengine.core.schedule import stretch_of_tick as stretch_of_tick
-from refengine.core.schedule import stretches as stretches
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 
-Held = WindowContent  # by this name `refengine` gives it to users
+Held = WindowContent  # the name under which `refengine` exports it
 
 
 class Options(TypedDict, total=False):
@@ -100,10 +93,14 @@ def steps(
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> Iterator[Step]:
-    """Yield a step of every evaluation of a plan, also where its empty answer is suppressed. The
-    first `skip` are left out, and their answers are not computed.
+    """Yield a step of every evaluation of a plan, also where its empty output is not emitted (see
+    `Step.emitted`).
+
+    The first `skip` evaluations are left out, and their answers are not computed. Of the other
+    arguments `evaluate` says what they are.
     """
-    maker = ReportMaker(query, planned, recomputed_answers(query, planned, static, answer, skip))
+    answers = recomputed_answers(query, planned, static, answer, skip)
+    maker = ReportMaker(query, planned, answers)
     for at in islice(evaluations(planned, max_reports), skip, None):
         yield maker.step(at)
 
@@ -151,7 +148,8 @@ class Engine:
         self._failed: Exception | None = None
 
     def push(self, stream: str, element: Element) -> list[Report]:
-        """Take the next element of a stream, and return the reports that are complete by it.
+        """Take the next element of a stream, and return the reports that nothing can change any
+        more, now that it is known.
 
         The elements of all streams share one clock: t_sys increases from push to push. Raises
         InvalidStream for an element that cannot come then, and takes back nothing but that element.
@@ -180,8 +178,11 @@ class Engine:
         return self._reports(self._arrivals.finish())
 
     def _reports(self, places: range) -> list[Report]:
-        """Return the reports that the arrivals at some places trigger."""
-        # with the views that the first elements of their streams have given their windows
+        """Return the reports that some arrivals trigger. `places` are their indices among the
+        arrivals of the plan.
+        """
+        # Where a window lies may be known only by its stream's first element, and then the plan is
+        # another one than before.
         planned = self._arrivals.plan
         self._schedule.planned = planned
         self._maker.planned = planned

@@ -238,7 +238,7 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
             last_end = max(
                 element.app if element.end is None else element.end for element in elements
             )
-            return last_end + max(map(window.reach, windows)) + 2
+            return last_end + max(map(window.longest_stay, windows)) + 2
         case _:
             if elements and end <= elements[-1].app:
                 raise InvalidSemantics(

@@ -105,7 +105,7 @@ class Step:
         return Report(
             at.t,
             arrival.app,
-            tuple([window.opening(view, held.n) for view, held in windows]),
+            tuple([window.borders_of_window(view, held.n) for view, held in windows]),
             output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
             tuple([Contents(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),

@@ -24,8 +24,8 @@ SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 
 
 class Frame(NamedTuple):
-    """Where all windows of a query's window lie: window n covers the instants from first + n·slide
-    to last + n·slide, for n = `least`, …, 0, 1, ….
+    """Where the windows lie that one window of a query stands for (WIN-3). Window n has the
+    instants from first + n·slide to last + n·slide, for n = `least`, …, 0, 1, ….
 
     `first` and `last` are the first and the last instant of window 0. No scope starts before
     `floor` (None: each scope starts with its window).
@@ -44,11 +44,15 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """One window of a query over the elements of its stream.
+    """A window of a query as a semantics lays it out over one stream.
+
+    `spec` is the window as the query states it, but with the slide that the semantics gives it.
+    `t0` is where its window 0 opens, and `frame` is where all its windows lie. Both are None if no
+    window ever opens. `elements` are those of the stream.
 
     For each element, `times` has the instant at which it comes (WIN-6), `ids` its id, `ends` the
     last instant of its validity, and `keys` its key. `ends` is None where all elements are points,
-    and `keys` is empty where the window is not partitioned. A window without a frame never opens.
+    and `keys` is empty where the window is not partitioned.
     """
 
     spec: Window
@@ -67,7 +71,7 @@ def view(
     """Return a window of a query as it is under a semantics, over its stream's elements.
     `registered` is the instant of the query's registration, if that is known.
     """
-    spec = slide(spec, semantics.slide)
+    spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
     t0 = origin(spec, semantics, next(iter(times), None), registered)
     placed = None
@@ -103,9 +107,9 @@ def keys(spec: Window, elements: Sequence[Element]) -> Sequence[tuple[str, ...]]
     return [key(spec, element, f"element {n}") for n, element in enumerate(elements, 1)]
 
 
-def slide(spec: Window, choice: Slide) -> Window:
-    """WIN-17: Return the window with the slide that it has under the semantics: the one stated, or
-    1 for a time-based window whose slide is ignored.
+def with_slide(spec: Window, choice: Slide) -> Window:
+    """WIN-17: Return a window with the slide that it has under the semantics: the stated one, or 1
+    if `choice` ignores the slides of `time` and `range`.
     """
     if choice is Slide.IGNORED and spec.kind in (WindowKind.TIME, WindowKind.RANGE):
         return replace(spec, slide=1)
@@ -170,6 +174,7 @@ def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
     """
     size = spec.span
     step = spec.step
+    # -(-a // b) is a / b rounded up, the ⌈a / b⌉ of SPEC.md's table.
     match formula:
         case T0.FLINK:
             return step - size - 1
@@ -209,15 +214,18 @@ def policy(
             return first
         case T0.EPOCH if size:
             offset = require(semantics.offset)
+            # The window that opens at the offset has this last instant, 9 in the example. It moves
+            # by the least number of slides, here 1, after which its last instant is 12 or later.
             last = offset + size + borders(semantics.closure)[1]
-            return offset - (last - first) // step * step
-        case T0.REACH | T0.EPOCH:
+            slides = -((last - first) // step)
+            return offset + slides * step
+        case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
             return first - size
         case other:
             raise AssertionError(other)
 
 
-def reach(spec: Window) -> int:
+def longest_stay(spec: Window) -> int:
     """ENG-1: Return how long after an element's end a window can still hold it, at most: ω, or for
     a `range` with slide L, which is shown until the next one ends, ω + L − 1.
     """
@@ -280,8 +288,10 @@ def least(partial: Partial, size: int, step: int) -> int:
             return -max(0, (size - 1) // step)
 
 
-def opening(view: View, n: int | None) -> tuple[int, int] | None:
-    """Return the borders (o, c) of window n; None where windows have no borders, or n is None."""
+def borders_of_window(view: View, n: int | None) -> tuple[int, int] | None:
+    """Return the borders (o, c) of window n. None if n is None, or if windows of this kind do not
+    have both borders.
+    """
     if n is None or view.spec.kind not in BORDERED - {WindowKind.LANDMARK}:
         return None
     if view.t0 is None or view.frame is None:
@@ -377,9 +387,10 @@ def content(view: View, t: int, arrived: int) -> Content:
     first, last = extent
     if view.ends is not None:
         return overlapping(view, first, last, arrived)
-    oldest = bisect_left(view.times, first)
-    newest = bisect_right(view.times, last, 0, arrived)
-    return range(oldest, newest) or range(0)
+    # Elements are sorted by time (MOD-2), so those in scope follow one another.
+    begin = bisect_left(view.times, first)
+    end = bisect_right(view.times, last, 0, arrived)
+    return range(begin, end) or range(0)  # an empty content is always range(0)
 
 
 def rows(view: View, arrived: int) -> Content:
@@ -445,9 +456,10 @@ def until(view: View, t: int, arrived: int) -> int | None:
     """WIN-9: Return the next instant after t at which the content may differ from that at t, or a
     scope may begin; None if there is no such instant. The first `arrived` elements are there.
 
-    Time alone changes a content in two ways. An element that has arrived comes into scope. And
-    elements leave when the next window takes the place of the current one: those that end before
-    that window's first instant.
+    Time alone changes a content in three ways. An element that has arrived comes into scope. When
+    the next window takes the place of the current one, the elements that end before its first
+    instant leave. And where windows hop, elements with intervals leave when a gap begins, and come
+    back when the next window begins.
     """
     frame = view.frame
     if frame is None:
@@ -468,9 +480,11 @@ def until(view: View, t: int, arrived: int) -> int | None:
         changes.append(leaves_at(frame, leaving))
     if view.ends is not None:
         if last < first:
-            changes.append(first)  # the window has not begun
+            # t is in a gap. The active window begins at `first`, with the elements still valid.
+            changes.append(first)
         elif leaving is not None and is_hopping(frame):
-            # what is valid in two windows is in no gap between them
+            # With [0, 2), [5, 7), … an element valid from 1 to 6 is in both windows. It leaves at
+            # 2, when the gap begins, and not only after the last window that holds it.
             changes.append(frame.last + active(frame, t) * frame.slide + 1)
     return min(changes, default=None)
 
@@ -502,6 +516,11 @@ def first_scope(frame: Frame, t: int) -> int | None:
 def enters_at(frame: Frame, instant: int) -> int:
     """Return when an element at `instant`, which is after the scope, comes into scope: at that
     instant, or for a `range` or `now` at the last instant of the first window that holds it.
+
+    >>> enters_at(Frame(first=0, last=9, slide=5), 12)
+    12
+    >>> enters_at(Frame(first=0, last=9, slide=5, kind=WindowKind.RANGE), 12)  # shown are 5 to 14
+    14
     """
     if frame.kind in SHOWN_ENDED:
         return frame.last - (frame.last - instant) // frame.slide * frame.slide
@@ -512,6 +531,11 @@ def leaves_at(frame: Frame, instant: int) -> int:
     """Return when an element that ends at `instant` leaves the scope: one instant after the last
     instant of the last window that holds it, or for a `range` or `now` at the last instant of the
     next window.
+
+    >>> leaves_at(Frame(first=0, last=9, slide=5), 7)  # the last window that holds 7 is 5 to 14
+    15
+    >>> leaves_at(Frame(first=0, last=9, slide=5, kind=WindowKind.RANGE), 7)  # until 10 to 19 ends
+    19
     """
     newest = (instant - frame.first) // frame.slide
     if frame.kind in SHOWN_ENDED:

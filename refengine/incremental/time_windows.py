@@ -61,11 +61,10 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
 
 
 def is_single_time_window(planned: Plan) -> bool:
-    """Whether `time_window_stretches` covers a plan.
+    """Whether `time_window_stretches` covers a plan: a query with one window, of kind `time`.
 
-    The query must have one time-based window of SECRET, over elements without intervals, and the
-    report must depend on nothing but these: whether a window closes, or whether the content differs
-    from the one last reported.
+    Its elements must have no intervals. Whether it is reported may depend on two things alone:
+    whether a window closes, and whether the content differs from the one last reported.
     """
     semantics = planned.semantics
     if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
@@ -78,8 +77,10 @@ def is_single_time_window(planned: Plan) -> bool:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    sees_own_instant = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
-    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and sees_own_instant
+    # Under close_rule=passed, `where_contents_change_late` looks at every arrival, so it has the
+    # evaluations of the tuple tick alone.
+    has_covered_tick = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
+    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and has_covered_tick
 
 
 def _has_one_time_window(planned: Plan) -> bool:
@@ -93,18 +94,27 @@ def _has_one_time_window(planned: Plan) -> bool:
 
 
 def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the stretches of a plan that `is_single_time_window` covers. Raises TooManyReports."""
+    """Yield the evaluations of a plan, grouped as `core.schedule.stretches` groups them. The plan
+    must be one for which `is_single_time_window` holds. Raises TooManyReports.
+    """
     evaluator = TimeWindowSchedule(planned, max_reports)
     if Condition.CLOSE in planned.semantics.report:
         return evaluator.where_windows_close()
+    # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
     if tick.shift_of_own_instants(planned.semantics) < 0:
         return evaluator.where_contents_change_late()
     return evaluator.where_contents_change()
 
 
 class ActiveWindow(NamedTuple):
-    """The active window (WIN-4) at some instant: its number; the first and the last instant at
-    which it is active and has begun; and the index of its first element, present or to come.
+    """The active window (WIN-4) at some instant, by its number.
+
+    `first_instant` and `last_instant` are the first and the last instant at which it is active and
+    has begun. `first_index` is the index of its first element in the stream, or, if there is none
+    yet, the index that the first one will have.
+
+    At 12 the active one of [0, 10), [5, 15), … is [5, 15), with number 1. It is active from 10,
+    when [0, 10) is over, to 14. Its elements are those from 5 on.
     """
 
     number: int
@@ -151,13 +161,16 @@ class TimeWindowSchedule:
         self.start = window.s0(self.frame)
         self.times = view.times
         self.is_tick_by_time = semantics.tick is Tick.TIME
-        # each arrival's own instant, where all are known beforehand
+        # Each arrival's own instant (TICK-6). None for a stream that is read as it comes: then the
+        # arrivals to come are not known.
         self.own: list[int] | None = None
         if isinstance(planned.own, list):
             self.own = planned.own
 
-        # An arrival just after a window's last instant does not look at its own instant (TICK-4),
-        # at which the next window is active, unless expiry is eager (TICK-7).
+        # Take [0, 10), whose last instant is 9. An arrival at 10 is evaluated at 9 at the latest
+        # (TICK-4), where this window is still active, so for content change it is quiet, too. It is
+        # not if the report needs the close at 9, nor if expiry is eager: then the arrival is also
+        # evaluated at 10 (TICK-7), where the next window is active.
         self.extra_quiet_instants = 0
         if Condition.CLOSE not in semantics.report and semantics.expiry_seen is ExpirySeen.REPLAYED:
             self.extra_quiet_instants = 1
@@ -179,7 +192,8 @@ class TimeWindowSchedule:
             elif self.own is None:
                 self.last_looked_at = instant
             else:
-                # go on with the first arrival at which the window can close
+                # Arrivals up to the window's last instant close nothing: go on with `stop`, the
+                # first one after it. Arrival k has been taken, so stop - k - 1 are passed over.
                 stop = bisect_right(self.own, self.window.last_instant, k)
                 self._pass_over(stop - k - 1)
                 self.last_looked_at = self.own[stop - 1]
@@ -189,8 +203,9 @@ class TimeWindowSchedule:
         for k, instant in self.arrivals:
             if self.is_tick_by_time and instant <= self.last_looked_at:
                 continue  # TICK-2: time has not advanced
-            # a window without an element has been emptied, or was empty before: REP-3 and ENG-5
-            # decide whether that is reported
+            # Arrival k sees the elements before it. If the window's first element is not among
+            # them, the content is empty. The window may have been emptied just before, and whether
+            # that is reported depends on REP-3 and ENG-5, which `core.schedule` knows.
             is_empty = k <= self.window.first_index
             if is_empty or not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
@@ -201,12 +216,13 @@ class TimeWindowSchedule:
 
     def where_contents_change_late(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
-        where windows are closed by an arrival that passes their end (TICK-6).
+        where an arrival must pass the end of a window [o, c) to close it (TICK-6).
 
-        There each arrival comes one instant before its element is in scope. Of the arrivals at an
-        instant the first looks at the instants before it, and the second at the instant itself. No
-        element of that instant is in scope yet, so the third and all further ones see what the
-        second has seen.
+        There an arrival's own instant is one less than its t_app, so its element is not in scope at
+        it. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and 9. Then b is
+        evaluated at 3 to 8, and c and d at 9 (TICK-4). Neither b, c nor d is in scope at 9, so d
+        finds the content that c has found. Of simultaneous arrivals the third and all further ones
+        are therefore left out.
         """
         instant_looked_at = None
         for k, instant in self.arrivals:
@@ -219,20 +235,22 @@ class TimeWindowSchedule:
     def _arrivals(self) -> Iterator[tuple[int, int]]:
         """Return the arrivals, each as its index and its own instant (TICK-6).
 
-        Those before `start`, where no window has a scope, are left out if all are known beforehand:
-        nothing is evaluated there.
+        If all are known beforehand, those before `start` (s0) are left out, since nothing is
+        evaluated there (WIN-5).
         """
         if self.own is None:
             shift = tick.shift_of_own_instants(self.planned.semantics)
             return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
         early = bisect_left(self.own, self.start)
+        # The tuple tick looks at early arrivals, too, so the next interval starts at the last of
+        # them (TICK-5). The time tick looks at no arrival before s0 (TICK-2).
         if early and not self.is_tick_by_time:
             self.last_looked_at = self.own[early - 1]
         return enumerate(islice(self.own, early, None), early)
 
     def _is_quiet(self, instant: int) -> bool:
-        """Return whether one window is active at all instants from the arrival looked at last up to
-        this one.
+        """Return whether one window is active at all instants at which an arrival at `instant` is
+        evaluated, so that its content is the same at all of them, and nothing closes.
         """
         _, first_instant, last_instant, _ = self.window
         return (
@@ -241,8 +259,10 @@ class TimeWindowSchedule:
         )
 
     def _in_quiet_stretch(self, k: int, instant: int) -> Iterable[Evaluation]:
-        """Return the one evaluation of arrival k, at the first of its instants. It is new: the
-        arrival before has seen one element less.
+        """Return the one evaluation of arrival k, at the first of its instants.
+
+        There the content has changed, by the element of arrival k - 1. At the other instants of the
+        stretch it stays as it is.
         """
         number, _, _, first_index = self.window
         content = range(first_index, k)
@@ -256,18 +276,18 @@ class TimeWindowSchedule:
         than the bound on reports allows (ENG-3).
         """
         stop = bisect_right(own, instant, k)
-        # at least one, so that the bound is noticed
+        # If no report is left of the bound, one is counted all the same: that raises the error.
         allowed = max(1, self.max_reports - self.seen.count)
         arrivals = range(k, min(stop, k + allowed))
-        self._pass_over(len(arrivals) - 1)
+        self._pass_over(len(arrivals) - 1)  # arrival k has been taken
 
         first_index = self.window.first_index
         self._note_reports(len(arrivals), range(first_index, arrivals[-1]), k)
         return SimultaneousEvaluations(instant, self.window.number, first_index, arrivals)
 
     def _visit_instants(self, k: int, instant: int) -> Iterator[Iterable[Evaluation]]:
-        """Yield the stretches of arrival k by the definition, and find the window that is active at
-        its instant.
+        """Yield the evaluations of arrival k that `core.schedule` finds, and set the window that is
+        active at its own instant.
         """
         interval = tick.interval(self.last_looked_at, instant)
         from_start = range(max(interval.start, self.start), interval.stop)
@@ -278,6 +298,7 @@ class TimeWindowSchedule:
         self.window = self._active_window(instant)
 
     def _active_window(self, instant: int) -> ActiveWindow:
+        """Return the window that is active at an instant."""
         frame = self.frame
         number = window.active(frame, instant)
         first_instant = frame.first + number * frame.slide
@@ -285,7 +306,8 @@ class TimeWindowSchedule:
         if frame.floor is not None:
             first_instant = max(first_instant, frame.floor)
 
-        # where windows overlap, it is active only once the one before it has ended
+        # Of [0, 10), [5, 15), … the second is active once the first is over: from 14 - 5 + 1 = 10
+        # on. The first of all windows is active from s0 on.
         active_from = self.start
         if number > frame.least:
             active_from = last_instant - frame.slide + 1

@@ -20,7 +20,7 @@ def window_origins(
     """Return the t0 of each window of a query (WIN-7, WIN-10), by the first instant of each stream
     that has an element.
     """
-    specs = [window.slide(spec, semantics.slide) for spec in query.windows]
+    specs = [window.with_slide(spec, semantics.slide) for spec in query.windows]
     return tuple(
         window.origin(spec, semantics, firsts.get(spec.stream), query.registered) for spec in specs
     )
@@ -38,7 +38,7 @@ def whole_stream_frames(
     period = 1 if semantics.period is None else semantics.period
     frames: list[Frame | None] = []
     for stated, t0 in zip(query.windows, window_origins(query, semantics, firsts), strict=True):
-        spec = window.slide(stated, semantics.slide)
+        spec = window.with_slide(stated, semantics.slide)
         frame = None
         if t0 is not None:
             frame = window.frame(spec, semantics.closure, t0, semantics.partial)

@@ -123,7 +123,7 @@ def find_border_rows(
     reports = alignment.beside
     if not _can_name_slips(recorded, semantics, reports):
         return []
-    step = window.slide(recorded.query.windows[0], semantics.slide).step
+    step = window.with_slide(recorded.query.windows[0], semantics.slide).step
     planned = answers.plan_of(recorded, semantics)
     cache_or_reason = answers.incremental_answers(recorded, planned, for_derivations=True)
     slips = _Slips(recorded, reports, differences, step)

@@ -79,7 +79,7 @@ def find_divergence_by_sums(recorded: RecordedAnswer, trial: Trial, answers: Ans
     instant_divergence = Divergence(
         wrong.first,
         group.last_evaluation.t,
-        window.opening(view, group.last_evaluation.windows[0].n),
+        window.borders_of_window(view, group.last_evaluation.windows[0].n),
         tuple(view.elements[i] for i in group.content),
         expected,
         actual,

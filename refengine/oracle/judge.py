@@ -51,12 +51,16 @@ class WrongWindow:
 class Judgement:
     """A verdict with the facts that it rests on.
 
-    `recorded` is what was judged, and `passed` is the verdict. `trial` is the assignment that the
-    verdict names: the first that explains the relations, or else the nearest of those that failed
-    (None: there was none to try). `tried` counts the assignments that were tried.
-    `standing` is what the witnesses said of the answers that the verdict rests on. `t0` are the
-    values that were tried for an open t0 (None: t0 was given). `wrong_windows` are the stated
-    windows that make a fail of relations that are right.
+    - `recorded` is what was judged, and `passed` is the verdict.
+    - `trial` is the assignment that the verdict names. Where some assignment explains the
+      relations, it is the first one that does; otherwise it is the nearest one (ORA-9). It is None
+      if there was no assignment to try.
+    - `tried` is the number of assignments that were tried.
+    - `standing` is what the witnesses said of the answers that the verdict rests on.
+    - `t0` are the values that were tried for t0; None if the profile does not leave t0 open over a
+      range.
+    - `wrong_windows` are the answers whose relations are right, and for which the engine states a
+      wrong window. It is empty if some relation is wrong.
     """
 
     recorded: RecordedAnswer
@@ -102,10 +106,11 @@ class Judgement:
 
     @property
     def is_right_but_for_windows(self) -> bool:
-        """Whether it is a fail for the stated windows alone: some assignment explains the relations
-        without them (ORA-11).
+        """Whether it is a fail for the stated windows alone (ORA-11): the engine's relations are
+        right, since the assignment that a fail names explains them.
         """
-        return not self.passed and self.trial is not None and self.trial.accepting_state is not None
+        are_relations_right = self.trial is not None and self.trial.accepting_state is not None
+        return are_relations_right and not self.passed
 
 
 def judge(
@@ -119,14 +124,22 @@ def judge(
     answers: AnswerTable | None = None,
     **terms: Unpack[TermsOfJudgement],
 ) -> Judgement:
-    """ORA-1: a recorded output is correct iff some assignment of t0, of the profile's open fields,
-    of the arrival order where it was not recorded, and of where the recording starts and ends makes
-    the semantics produce it.
+    """ORA-1: Return the verdict on the relations that were recorded of an engine's answer to a
+    query over streams. It is a pass if some assignment explains them: values for the open fields of
+    the profile, t0 among them, an arrival order where it was not recorded, and where the recording
+    starts and ends.
 
-    `witnesses` are those that confirm answers, `answers` the table in which answers are kept (None:
-    one of its own). `terms` are `missing`, `mode`, `windows` and `window_closure`, as
-    RecordedAnswer has them. Raises Unsupported where no verdict is in reach, Disputed where no
-    witness confirms what the verdict rests on.
+    `static` is the data that never changes. `witnesses` are those that confirm answers. `answers`
+    is a table in which answers are remembered, so that a further verdict need not compute them
+    again; None makes a new one.
+
+    `terms` are further keywords: `missing`, the number of outputs that may be missing at each end
+    (1); `mode`, how terms are compared (by value); `windows`, the borders of the window that the
+    engine states for each relation (none), and `window_closure`, which of them belong to the window
+    (those that the semantics says).
+
+    Raises Unsupported where no verdict is in reach, and Disputed where no witness confirms what the
+    verdict rests on.
     """
     recorded = RecordedAnswer.of(Question(query, streams, static), recording, **terms)
     return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
@@ -138,8 +151,14 @@ def judge_recorded_answer(
     """Judge a recorded answer as `judge` does. `answers` is a table that several verdicts may
     share.
     """
-    answers.testimonies_used.clear()  # those of the verdict before
+    answers.testimonies_used.clear()  # they are those of the verdict before
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
+
+    def judgement(
+        passed: bool, trial: Trial | None, tried: int, wrong_windows: tuple[WrongWindow, ...] = ()
+    ) -> Judgement:
+        standing = r2r.Standing.of(answers.testimonies_used, witnesses)
+        return Judgement(recorded, passed, trial, tried, standing, t0, wrong_windows)
 
     # First with the windows that the engine states, if it states any. Tried are only assignments
     # with a window that begins where the first stated one does.
@@ -148,27 +167,25 @@ def judge_recorded_answer(
         result = search(recorded, profile, answers, witnesses)
         failed_with_windows = result.failed
         if result.winner is not None:
-            standing = r2r.Standing.of(answers.testimonies_used, witnesses)
-            return Judgement(recorded, True, result.winner, result.count, standing, t0)
+            return judgement(True, result.winner, result.count)
 
     # Then without them: if the relations are right now, only the windows are wrong.
     without_windows = replace(recorded, windows=())
     result = search(without_windows, profile, answers, witnesses)
     if result.winner is not None:
         wrong = find_wrong_windows(recorded, result.winner)
-        standing = r2r.Standing.of(answers.testimonies_used, witnesses)
         passed = not recorded.windows
-        return Judgement(recorded, passed, result.winner, result.count, standing, t0, wrong)
+        return judgement(passed, result.winner, result.count, wrong)
 
     # An assignment out of reach might have explained the relations, so there is no verdict.
     if result.out_of_reach is not None:
         raise result.out_of_reach
+    # The nearest has windows that begin as the stated ones do, if there is such a one (ORA-9).
     best = nearest_trial(without_windows, failed_with_windows or result.failed, answers)
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
-    standing = r2r.Standing.of(answers.testimonies_used, witnesses)
-    return Judgement(recorded, False, best, result.count, standing, t0)
+    return judgement(False, best, result.count)
 
 
 @dataclass(frozen=True)
@@ -208,10 +225,12 @@ def search(
             out_of_reach = out_of_reach or error
             continue
         except TooManyReports as error:
-            if not is_range(profile.fields.get("t0", UNKNOWN)):
+            is_t0_open = is_range(profile.fields.get("t0", UNKNOWN))
+            if not is_t0_open:
                 out_of_reach = out_of_reach or error
                 continue
-            # This t0 gives more reports than any recording has, so it is no explanation.
+            # This value of an open t0 gives more reports than any recording has relations. So it
+            # explains nothing, and the trial has failed.
             trial = Trial(semantics, t0_class, None)
 
         if trial.accepting_state is None:
@@ -238,7 +257,8 @@ def find_wrong_windows(recorded: RecordedAnswer, winner: Trial) -> tuple[WrongWi
     """
     if not recorded.windows:
         return ()
-    # The windows of the reports do not depend on the arrival order.
+    # `align` has no alignment where arrival orders were searched, since the rows of a report depend
+    # on the order. Its window does not, so here the order of the file will do.
     alignment = require(align(recorded, replace(winner, is_order_known=True)))
     closure = winner.semantics.closure
     wrong = []

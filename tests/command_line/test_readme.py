@@ -116,7 +116,7 @@ def test_the_engine_file_can_be_read(page: str, tmp_path: Path):
 
 
 def test_the_blocks_are_found():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
 
 
 def test_the_readme_is_short():

@@ -265,7 +265,7 @@ def wrong(right: Callable, function: Callable) -> Miniature:
 @st.composite
 def shifts(draw: st.DrawFn, *, multiples: bool = True, **more: Any) -> tuple[Trial, int]:
     trial = draw(trials(**{"kinds": NOT_TUPLES, "t0": OneOf(ANYWHERE)} | more))
-    steps = [window.slide(spec, trial.semantics.slide).step for spec in trial.query.windows]
+    steps = [window.with_slide(spec, trial.semantics.slide).step for spec in trial.query.windows]
     aligned = multiples and trial.semantics.t0 in (T0.CORAL8, T0.ORACLE_CEP)
     return trial, draw(st.integers(-9, 9) | st.just(10**12)) * (lcm(*steps) if aligned else 1)
 

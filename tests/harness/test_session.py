@@ -30,7 +30,7 @@ from conformance.harness.engine_file import (
     read_engine_file,
 )
 from conformance.harness.play import Declined, EngineQuery, play
-from conformance.suite.deviations import explaining
+from conformance.suite.deviations import find_explaining_deviations
 from conformance.suite.exchange import Exchange
 from conformance.suite.probe import judge_exchange, probe_case
 from conformance.verdict.engine_report import EngineReport
@@ -350,7 +350,7 @@ def judged_of(case, deviations, moved=0, **fields):
     tested = Engine("wrong", "an engine", (), "table", profile=CLAIM, deviations=tuple(deviations))
     exchange = Exchange(Question(query, streams), answers)
     found = judge_exchange(tested, case, exchange)
-    named = explaining(tested, case, exchange)
+    named = find_explaining_deviations(tested, case, exchange)
     assert found.outcome is Outcome.FAIL
     assert found.known == tuple((one.reason, one.link) for one in named)
     return found.argument, list(named)

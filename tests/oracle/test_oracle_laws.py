@@ -934,7 +934,7 @@ def slip_of(case: Case, facts: Judgement) -> Fate | None:
     )
     (line,) = case.changed.gaps[source][0]
     report, other = (facts.alignment.beside[i] for i in (source, target))
-    step = window.slide(spec, semantics.slide).step
+    step = window.with_slide(spec, semantics.slide).step
     if abs(other.window[0] - report.window[0]) != step:
         return None
     values = dict(line)

@@ -98,7 +98,9 @@ class OrderSearch:
 
     def window_of(self, group: EvaluationGroup) -> tuple[Borders | None, Closure | None]:
         """Return the borders of the window of a group's outputs, and the closure."""
-        borders = window.opening(self.planned.views[0], group.last_evaluation.windows[0].n)
+        borders = window.borders_of_window(
+            self.planned.views[0], group.last_evaluation.windows[0].n
+        )
         return borders, self.semantics.closure
 
     def answer(self, kept: range, more: Iterable[int] = ()) -> Bag:

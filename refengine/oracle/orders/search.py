@@ -332,7 +332,7 @@ def _group_divergence(
     return Divergence(
         furthest,
         group.last_evaluation.t,
-        window.opening(view, group.last_evaluation.windows[0].n),
+        window.borders_of_window(view, group.last_evaluation.windows[0].n),
         tuple(view.elements[i] for i in group.content),
         r2s.relation_to_stream(search.operator, search.answer(group.content), baseline),
         actual,
