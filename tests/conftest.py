@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 
-# Its fixtures are here once: imported by modules, they would be of each, with a server of each.
+# A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
 pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=1500, database=None)

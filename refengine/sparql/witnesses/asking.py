@@ -39,7 +39,7 @@ def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> 
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
 
 
-# kept for the bodies in use: over a small dataset this takes a third of asking
+# The bodies in use are remembered: over a small dataset the check takes a third of a question.
 @lru_cache(maxsize=64)
 def refuse_large(query: AlgebraQuery) -> None:
     """Raise NoSay for a body that is too large for a witness to read."""
