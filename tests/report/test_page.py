@@ -269,3 +269,142 @@ def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
             "=> c.match(/\\d+/g).map(Number)[0])"
         )
         assert (ink < paper) == (scheme == "light")
+
+
+CONTRASTS = """
+() => {
+  const numbers = color => {
+    const [r, g, b, a = 1] = color.match(/[0-9.]+/g).map(Number);
+    return { rgb: [r, g, b], a };
+  };
+  const over = (front, back) => front.rgb.map((v, i) => v * front.a + back[i] * (1 - front.a));
+  const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const ratio = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const ancestors = e => e ? [...ancestors(e.parentElement), e] : [];
+  const behind = e => ancestors(e).reduce(
+    (back, e) => over(numbers(getComputedStyle(e).backgroundColor), back), [255, 255, 255]);
+  const opacity = e => ancestors(e).reduce((all, e) => all * getComputedStyle(e).opacity, 1);
+  const seen = (e, color, back) => {
+    const { rgb, a } = numbers(color);
+    return ratio(over({ rgb, a: a * opacity(e) }, back), back);
+  };
+  const found = [];
+  const note = (e, what, value) => found.push([`${what} of ${e.tagName} ${e.getAttribute("class")}`, value]);
+  for (const e of document.querySelectorAll("body *")) {
+    const style = getComputedStyle(e), back = behind(e.closest("svg") ?? e);
+    if (!e.getClientRects().length || e.closest("script, option")) continue;
+    const hasText = [...e.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    if (e.tagName === "text") note(e, "text", seen(e, style.fill, back));
+    else if (e.closest("svg") && e.tagName !== "svg") {
+      const colors = [e.tagName !== "line" && style.fill, style.stroke].filter(c => c && c !== "none");
+      note(e, "mark", Math.max(...colors.map(color => seen(e, color, back))));
+    } else if (hasText) note(e, "text", seen(e, style.color, back));
+    if (e.matches("button, input, select"))
+      note(e, "mark", seen(e, style.borderTopColor, behind(e.parentElement)));
+    if (e.matches("i")) note(e, "mark", seen(e, style.backgroundColor, behind(e.parentElement)));
+  }
+  return found.filter(([what]) => !what.includes("swatch"));
+}
+"""  # noqa: E501
+FOCUSED = "document.activeElement.id || document.activeElement.tagName"
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_and_mark_can_be_told_from_its_background(browser, tmp_path, scheme):
+    """The bounds are those of WCAG 2.2, 1.4.3 and 1.4.11."""
+    with Seen(browser, written(tmp_path / "page.html", MIXED), color_scheme=scheme) as seen:
+        seen.open_all()
+        found = seen.page.evaluate(CONTRASTS)
+        assert len(found) > 100
+        bounds = {"text": 4.5, "mark": 3}
+        assert [pair for pair in found if pair[1] < bounds[pair[0].split()[0]]] == []
+
+
+@pytest.mark.xdist_group("browser")
+def test_the_focus_goes_where_a_choice_leads(browser, tmp_path):
+    """Someone without a mouse need not pass what has been chosen again."""
+    found = [*MIXED, *[reports.result(case=f"WIN-2-{number}") for number in range(150)]]
+    with Seen(browser, written(tmp_path / "page.html", found)) as seen:
+        keys = seen.page.keyboard
+
+        def focused() -> str:
+            return seen.page.evaluate(FOCUSED)
+
+        keys.press("Tab")
+        assert seen.page.evaluate("document.activeElement.textContent") == "To the results"
+        keys.press("Enter")
+        keys.press("Tab")
+        assert seen.page.evaluate("document.activeElement.dataset.outcome") == "0"
+
+        seen.page.locator("#more").focus()
+        keys.press("Enter")
+        number = "[...document.querySelectorAll('#list > li')].findIndex(li => li.contains(document.activeElement))"  # noqa: E501
+        assert seen.page.evaluate(number) == 100, "the first of those that are new"
+
+        seen.page.locator("a.cell.known").focus()
+        keys.press("Enter")
+        seen.until(lambda: len(seen.rows) == 1)
+        assert focused() == "results-title"
+        seen.page.get_by_role("button", name="show all").focus()
+        keys.press("Space")
+        assert focused() == "results-title", "the button is hidden now"
+
+
+@pytest.mark.xdist_group("browser")
+def test_escape_closes_the_innermost_that_is_open(browser, tmp_path):
+    with Seen(browser, written(tmp_path / "page.html", MIXED)) as seen:
+        result = seen.page.locator("#list > li > details").first
+        elements = result.locator("details").first
+        elements.locator("summary").focus()
+        seen.page.keyboard.press("Enter")
+        assert elements.evaluate("e => e.open") and result.evaluate("e => e.open")
+        seen.page.keyboard.press("Escape")
+        assert not elements.evaluate("e => e.open") and result.evaluate("e => e.open")
+        seen.page.keyboard.press("Escape")
+        assert not result.evaluate("e => e.open")
+        assert seen.page.evaluate(
+            "document.activeElement === document.querySelector('summary')"
+        ) or (result.locator("summary").first.evaluate("e => e === document.activeElement"))
+        seen.open_all()
+        seen.page.get_by_role("button", name="close those shown").click()
+        assert seen.page.locator("#list details[open]").count() == 0
+
+
+@pytest.mark.xdist_group("browser")
+def test_what_is_read_aloud_makes_sense_alone(browser, tmp_path):
+    """Headings without gaps, tables and drawings that say what they are, and links by name."""
+    with Seen(browser, written(tmp_path / "page.html", MIXED)) as seen:
+        seen.open_all()
+        page = seen.page
+        levels = page.evaluate(
+            "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])"
+        )
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert page.get_by_role("heading", level=3).all_inner_texts() == seen.rows
+        assert page.locator("html").get_attribute("lang") == "en"
+        for landmark in ("banner", "main", "search", "contentinfo"):
+            assert page.get_by_role(landmark).count() == 1
+        tables = "[...document.querySelectorAll('table')].filter(t => !t.caption || !t.tHead)"
+        assert page.evaluate(f"{tables}.length") == 0
+        drawing = page.get_by_role(
+            "img", name="The first difference is report 2: expected [10, 20)"
+        )
+        assert drawing.count() == 2
+        assert page.get_by_role("link", name="WIN-3, mine: fail 1", exact=True).count() == 1
+        assert page.get_by_role("img", name="16.67 % fail").count() == 1
+        assert page.get_by_role("combobox").count() == page.get_by_label("Known deviation").count()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_narrow_page_shows_the_first_difference(browser, tmp_path):
+    with Seen(browser, written(tmp_path / "page.html", MIXED), width=390) as seen:
+        first = seen.page.locator("#list > li").first
+        box = first.locator(".drawing").bounding_box()
+        mark = first.locator("rect.given.first").bounding_box()
+        assert box["x"] <= mark["x"] < box["x"] + box["width"] / 2

@@ -382,7 +382,7 @@ def test_a_link_of_the_matrix_finds_what_it_leads_to():
 def test_the_columns_of_an_engine_add_up():
     html = shown(*MIXED)
     cells = re.findall(
-        r"<td>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0]
+        r"<td[^>]*>(\d+)</td>", re.search(r'engine=mine">mine</a>.*?</tr>', html, re.DOTALL)[0]
     )
     assert cells == ["1", "1", "1", "1", "1", "1", "6"]
 
@@ -570,13 +570,11 @@ def test_a_page_has_the_engines_the_matrix_and_every_result():
         and "<strong>2</strong> of them are fails or errors" in html
     )
     assert (
-        '<a class="cell fail" href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail '
-        "<small>1</small></a>"
+        '<a aria-label="WIN-3, mine: fail 1" class="cell fail" '
+        'href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail <small>1</small></a>'
     ) in html
-    assert (
-        '<a class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
-    )
-    assert '<a class="cell error" href="#suite=csrbench&amp;case=Q1&amp;engine=mine"' in html
+    assert 'class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
+    assert 'class="cell error" href="#suite=csrbench&amp;case=Q1&amp;engine=mine"' in html
     assert [
         html.index(f'<th scope="row">{rule}</th>')
         for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
@@ -834,6 +832,39 @@ def test_a_time_line_has_elements_windows_and_reports():
         "report 2 [10, 20): 1 row",
     ]
     assert len(of(found, "mark")) == 1
+
+
+def test_a_time_line_says_in_words_what_it_shows():
+    assert drawn(WRONG).label == (
+        "Time line from 0 to 20: 3 elements, 2 expected reports, 2 reports of the engine. "
+        "The first difference is report 2: expected [10, 20) with 1 row, "
+        "reported [10, 20) with 1 row."
+    )
+    assert drawn(evidence([], DUE)).label.endswith(
+        "expected [0, 10) with 2 rows, reported nothing."
+    )
+    assert drawn(RIGHT, "pass").label.endswith("2 reports of the engine.")
+
+
+def test_differences_are_told_by_more_than_their_colour():
+    found = drawn(WRONG)
+    assert [shape.text for shape in of(found, "rows")] == ["2 rows", "≠ 1 row", "2 rows", "≠ 1 row"]
+    assert [shape.text for shape in of(found, "mark-name")] == ["first difference"]
+    (absent,) = of(drawn(evidence([], DUE)), "absent")
+    (due,) = of(drawn(evidence([], DUE)), "due first")
+    assert absent.attributes["x"] == due.attributes["x"], "where the report should be"
+    assert not of(drawn(RIGHT, "pass"), "mark-name") and not of(drawn(RIGHT, "pass"), "absent")
+
+
+def test_elements_have_names_where_there_is_room():
+    number = f'"1"^^<{reports.XSD}integer>'
+    graph = f"<http://example.org/a> <http://example.org/p> {number} .\n"
+    elements = [{"stream": "s", "at": at, "graph": graph} for at in (0, 50, 52, 100)]
+    found = drawn({**evidence([], None), "elements": [*elements, elements[1]]})
+    names = [(shape.text, shape.attributes["x"]) for shape in of(found, "element-name")]
+    places = {shape.attributes["cx"] for shape in of(found, "element")}
+    assert {x for _, x in names} < places
+    assert [text for text, _ in names] == [":a", ":a :p 1"]
 
 
 def test_overlapping_windows_have_lanes():

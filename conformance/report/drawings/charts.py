@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
+from conformance.verdict.explain import count_text
 
 WINDOWS, SAMPLES = 120, 2_000  # the most that are drawn
 LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
@@ -60,7 +61,11 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
     borders = [border for window in windows for border in window]
     shifted_borders = [border for window in shifted for border in window]
     axis = Axis([*borders, *shifted_borders], LEFT + 20, RIGHT - 40)
-    drawing = Drawing(f"Precision and recall of {len(metrics)} windows")
+    ranges = ", ".join(
+        f"{name} {_range([entry[name] for entry in metrics], _percent)}"
+        for name in ("precision", "recall")
+    )
+    drawing = Drawing(f"{count_text(len(metrics), 'window')}: {ranges}")
     _key(
         drawing,
         {
@@ -70,7 +75,7 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
             "recall hollow": "recall, gracious",
         },
     )
-    place = _panel(drawing, 24, 1, lambda value: f"{value:.0%}")
+    place = _panel(drawing, 24, 1, _percent)
     for entry, x in zip(metrics, _closes(axis, metrics, 4), strict=True):
         _scores_of(drawing, entry, x, place)
     y = _extents(drawing, axis, "windows", windows, "due same", 24 + PANEL + 8)
@@ -126,7 +131,13 @@ def delays(metrics: Sequence[Entry]) -> Drawing:
     """Draw how late each answer came, and below it the sizes: elements of the window, rows that
     were expected, and rows of the engine.
     """
-    drawing = Drawing(f"Delay and sizes of {len(metrics)} windows")
+    late = [entry["delay"] for entry in metrics if entry["delay"] is not None]
+    ranges = [f"delay {_range(late, _number)}"] if late else []
+    ranges += [
+        f"{words} {_range([entry[name] for entry in metrics], _number)}"
+        for name, words in SIZES.items()
+    ]
+    drawing = Drawing(f"{count_text(len(metrics), 'window')}: {', '.join(ranges)}")
     axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
     closes = _closes(axis, metrics, 6)
     _key(drawing, {"delay": "delay", **SIZES})
@@ -174,7 +185,7 @@ def resources(samples: Sequence[Entry]) -> Drawing:
     Samples have CPU seconds since the start (`conformance.harness.client.Sample`): each percentage
     is that since the sample before.
     """
-    drawing = Drawing(f"Memory, CPU and threads in {len(samples)} samples")
+    drawing = Drawing(count_text(len(samples), "sample"))
     start, end = samples[0]["at"], samples[-1]["at"]
     panels: tuple[tuple[str, str, list[Point]], ...] = (
         ("rss", "memory, MB", [(sample["at"], sample["rss"] / 1e6) for sample in samples]),
@@ -193,7 +204,8 @@ def resources(samples: Sequence[Entry]) -> Drawing:
             f"{LEFT + (RIGHT - LEFT) * (at - start) / seconds:.1f},{place(value):.1f}"
             for at, value in thin_out(points, SAMPLES)
         )
-        words = f"{title}: from {_number(min(values))} to {_number(max(values))}"
+        words = f"{title}: {_range(values, _number)}"
+        drawing.label += f"; {words}"
         drawing.add("polyline", name, "", words, points=line)
         y += PANEL + 30
     y -= 30
@@ -217,6 +229,15 @@ def _cpu_percents(samples: Sequence[Entry]) -> list[Point]:
 # What charts have in common
 
 
+def _range(values: Sequence[float], label: Callable[[float], str]) -> str:
+    """Return the least and the greatest of some values: `from 2 to 8`."""
+    return f"from {label(min(values))} to {label(max(values))}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
 def _number(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
@@ -233,7 +254,11 @@ def _key(drawing: Drawing, words_of: Mapping[str, str]) -> None:
 
 
 def _dot(drawing: Drawing, kind: str, x: float, y: float, title: str) -> None:
-    drawing.add("circle", kind, "", title, cx=x, cy=y, r=3.4)
+    """Draw a value as a point: a square if it is a recall, so that its colour is not needed."""
+    if kind.startswith("recall"):
+        drawing.add("rect", kind, "", title, x=x - 3, y=y - 3, width=6, height=6)
+    else:
+        drawing.add("circle", kind, "", title, cx=x, cy=y, r=3.4)
 
 
 def _panel(

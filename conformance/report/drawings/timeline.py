@@ -4,6 +4,7 @@ that are due, and the reports that the engine gave.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from conformance.report import pairs as pairing
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
 from conformance.report.pairs import Pair, Report
-from conformance.report.texts import clean, term_shortener
+from conformance.report.texts import Shorten, clean, term_shortener
 from conformance.verdict.explain import count_text
 
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
@@ -20,6 +21,7 @@ LEFT, RIGHT = 132, WIDTH - 30
 LANE, BAR = 22, 17
 SLOT = 64  # width of a report that says neither window nor instant
 STACKED = 4  # simultaneous elements that are drawn one above the other
+CHARACTER = 5.6  # width of a character of an element's name, at most
 
 Elements = Sequence[Mapping[str, Any]]
 
@@ -73,20 +75,22 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
     stamps = _stamps(drawn, instants)
     axis = Axis([*instants.every, *stamps], LEFT, RIGHT)
 
-    drawing = Drawing(_label(evidence, pairs))
+    bounds = bounds_of(evidence)
+    diverging = next((pair for pair in drawn if pair.number == first), None)
+    drawing = Drawing(_label(evidence, axis.instants, diverging, bounds))
     y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence["query"], y)
     y = _note_of_missing(drawing, evidence, streams, y)
 
     due, actual = _marks(drawn, axis, instants)
-    bounds = bounds_of(evidence)
     if "expected" in evidence:
         y = _reports(drawing, "due", due, first, bounds, y + 8)
     y = _reports(drawing, "given", actual, first, bounds, y + 8)
+    if diverging is not None and diverging.actual is None:
+        y = _absent_report(drawing, next(mark for mark in due if mark.pair is diverging), y)
     drawing.height = y + 4
 
-    diverging = next((pair for pair in drawn if pair.number == first), None)
     _grid(drawing, axis, instants.borders, diverging)
     return drawing
 
@@ -107,12 +111,33 @@ def place_of(report: Report, bounds: str) -> str:
     return f"{bounds[0]}{opens}, {closes}{bounds[1]}"
 
 
-def _label(evidence: Mapping[str, Any], pairs: Sequence[Pair]) -> str:
-    due = ""
+def _label(
+    evidence: Mapping[str, Any], instants: Sequence[float], diverging: Pair | None, bounds: str
+) -> str:
+    """Return in words what a time line shows: its length, how much it has of what, and the first
+    difference.
+    """
+    counts = [count_text(len(evidence["elements"]), "element")]
     if "expected" in evidence:
-        due = f"{len(evidence['expected'])} expected reports, "
-    elements = len(evidence["elements"])
-    return f"Time line: {elements} elements, {due}{len(evidence['actual'])} reports of the engine"
+        counts.append(count_text(len(evidence["expected"]), "expected report"))
+    counts.append(f"{count_text(len(evidence['actual']), 'report')} of the engine")
+    label = f"Time line from {instants[0]} to {instants[-1]}: {', '.join(counts)}."
+    if diverging is not None:
+        due = _report_text(diverging.due, bounds)
+        actual = _report_text(diverging.actual, bounds)
+        number = diverging.number + 1
+        label += f" The first difference is report {number}: expected {due}, reported {actual}."
+    return label
+
+
+def _report_text(report: Report | None, bounds: str) -> str:
+    """Return the window of a report and its number of rows: `[0, 10) with 2 rows`."""
+    if report is None:
+        return "nothing"
+    rows = count_text(report["total"], "row")
+    if place := place_of(report, bounds):
+        return f"{place} with {rows}"
+    return rows
 
 
 # What is drawn, and where
@@ -246,6 +271,7 @@ def _stream(
     base = y + 8 * most + 6
     drawing.write("lane", 4, base + 4, clean(name, 18))
     drawing.line("lane-line", LEFT, base, RIGHT, base)
+    _names_of_elements(drawing, axis, elements, shorten, base + 13)
     level: dict[int, int] = defaultdict(int)
     for element in elements:
         at = element["at"]
@@ -261,7 +287,37 @@ def _stream(
     for at, count in together.items():
         if count > STACKED:
             drawing.write("tick", axis(at) + 6, base - 24, f"×{count}")
-    return base + 8
+    return base + 18
+
+
+def _names_of_elements(
+    drawing: Drawing, axis: Axis, elements: Elements, shorten: Shorten, y: float
+) -> None:
+    """Write below each instant the triples of its elements: all of them if there is room as far as
+    half the way to the next instant, else their subjects, else nothing.
+    """
+    graphs: dict[int, list[str]] = defaultdict(list)
+    for element in elements:
+        triples = element["graph"].strip().splitlines()
+        graphs[element["at"]] += [_triple_text(triple, shorten) for triple in triples]
+    places = [axis(at) for at in sorted(graphs)]
+    befores = [2 * LEFT - 2 * RIGHT, *places]
+    afters = [*places[1:], 2 * RIGHT]
+    for at, before, after in zip(sorted(graphs), befores, afters, strict=False):
+        x = axis(at)
+        edges = 2 * min(x - LEFT + 20, WIDTH - x)
+        room = min(x - before, after - x, edges)
+        subjects = dict.fromkeys(triple.split(" ")[0] for triple in graphs[at])
+        for text in (", ".join(graphs[at]), ", ".join(subjects)):
+            if CHARACTER * (len(text) + 1) <= room:
+                drawing.write("element-name", x, y, text, "middle")
+                break
+
+
+def _triple_text(triple: str, shorten: Shorten) -> str:
+    """Write a triple in N-Triples shortly: `:a :p 1`."""
+    text = shorten(triple).removesuffix(" .")
+    return re.sub(r'"(-?[0-9]+)"\^\^xsd:integer\b', r"\1", text)
 
 
 def _note_of_missing(
@@ -301,15 +357,31 @@ def _reports(
     return y + (max(used) + 1) * LANE
 
 
+def _absent_report(drawing: Drawing, due: Mark, y: float) -> float:
+    """Draw that the engine has no report where `due` is expected; return the y below."""
+    middle = (due.x1 + due.x2) / 2
+    if due.x2 > due.x1:
+        drawing.bar("absent", due.x1 + 1, due.x2 - 1, y, BAR, "no report of the engine")
+    drawing.write("rows", middle, y + 12.5, "no report", "middle")
+    return y + LANE
+
+
 def _rows(mark: Mark) -> str:
     return count_text(mark.report["total"], "row")
+
+
+def _words(mark: Mark) -> str:
+    """Return the label of a report: `2 rows`, and `≠ 2 rows` if it differs."""
+    if mark.pair.differs:
+        return f"≠ {_rows(mark)}"
+    return _rows(mark)
 
 
 def _span(mark: Mark) -> tuple[float, float]:
     """Return from where to where a report, with its label, fills its lane."""
     if mark.x2 > mark.x1:
         return mark.x1, max(mark.x2, mark.x1 + 10)
-    return mark.x1 - 6, mark.x1 + 10 + 6.4 * len(_rows(mark))
+    return mark.x1 - 6, mark.x1 + 10 + 6.4 * len(_words(mark))
 
 
 def _bar(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> None:
@@ -317,8 +389,8 @@ def _bar(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -> No
     drawing.bar(kind, mark.x1 + 1, mark.x2 - 1, top, BAR, _title(mark, bounds))
     width = mark.x2 - mark.x1
     text = ""
-    if width > 12 + 6.2 * len(_rows(mark)):
-        text = _rows(mark)
+    if width > 12 + 6.2 * len(_words(mark)):
+        text = _words(mark)
     elif width > 14:
         text = str(mark.report["total"])
     drawing.add(
@@ -337,9 +409,9 @@ def _diamond(drawing: Drawing, mark: Mark, kind: str, bounds: str, top: float) -
     path = f"M{x - 6:.1f} {middle}L{x:.1f} {middle - 7}L{x + 6:.1f} {middle}L{x:.1f} {middle + 7}Z"
     drawing.add("path", kind, "", _title(mark, bounds), d=path)
     if x > RIGHT - 40:
-        drawing.write("rows", x - 10, top + 12.5, _rows(mark), "end")
+        drawing.write("rows", x - 10, top + 12.5, _words(mark), "end")
     else:
-        drawing.write("rows", x + 10, top + 12.5, _rows(mark), "start")
+        drawing.write("rows", x + 10, top + 12.5, _words(mark), "start")
 
 
 def _state(mark: Mark, side: str, first: int | None) -> str:
@@ -368,11 +440,18 @@ def _title(mark: Mark, bounds: str) -> str:
 
 
 def _grid(drawing: Drawing, axis: Axis, borders: Sequence[int], marked: Pair | None) -> None:
-    """Draw the borders of windows, and the window of the first divergence, behind all else."""
+    """Draw the borders of windows, and the window of the first divergence with its name, behind all
+    else.
+    """
     behind = Drawing("")
+    bottom = drawing.height - 2
+    for border in sorted(set(borders)):
+        behind.line("grid", axis(border), 24, axis(border), bottom)
     if marked is not None:
         for opens, closes in list(pairing.windows([marked]))[:1]:
-            behind.bar("mark", axis(opens), axis(closes), 24, drawing.height - 26)
-    for border in sorted(set(borders)):
-        behind.line("grid", axis(border), 24, axis(border), drawing.height - 2)
+            behind.bar("mark", axis(opens), axis(closes), 24, bottom - 24)
+            middle = (axis(opens) + axis(closes)) / 2
+            x = max(LEFT + 20, min(RIGHT - 20, middle))
+            behind.write("mark-name", x, bottom + 13, "first difference", "middle")
+            drawing.height += 14
     drawing.shapes[:0] = behind.shapes

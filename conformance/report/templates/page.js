@@ -34,7 +34,7 @@
     const explained = fails(row) && why.length > 0;
     summary.append(
       element("span", "badge " + (explained ? "known" : OUTCOMES[outcome]), (explained ? "known " : "") + OUTCOMES[outcome]),
-      element("span", "rule", entry[1] || data.suites[entry[0]]), element("span", "name", title(entry)), element("span", "who", data.engines[who]));
+      element("span", "rule", entry[1] || data.suites[entry[0]]), element("h3", "name", title(entry)), element("span", "who", data.engines[who]));
     if (outcome !== 0 && data.texts[first]) summary.append(element("span", "why", data.texts[first]));
     details.append(summary);
     details.addEventListener("toggle", () => {
@@ -44,9 +44,18 @@
       else body.append(element("p", "hint", "Only this line is kept here: " + data.texts[first]));
       body.prepend(element("p", "full", data.suites[entry[0]] + " / " + entry[2] + " · " + data.engines[who]));
       details.append(body);
+      showFirstDifference(body);
     });
     li.append(details);
     return li;
+  }
+
+  // On a narrow screen a drawing is wider than its box.
+  function showFirstDifference(body) {
+    for (const box of body.querySelectorAll(".drawing")) {
+      const mark = box.querySelector(".first");
+      if (mark) box.scrollLeft = mark.getBoundingClientRect().left - box.getBoundingClientRect().left - 24;
+    }
   }
 
   function show(count) {
@@ -82,13 +91,13 @@
     shown = 0;
     show(STEP);
     const count = found.length.toLocaleString("en"), all = data.rows.length.toLocaleString("en");
-    by("count").textContent = found.length === data.rows.length ? `${all} results` : `${count} of ${all} results`;
+    by("count").textContent = found.length === data.rows.length ? `${all} result${all === "1" ? "" : "s"}` : `${count} of ${all} results`;
     const where = [place.rule, place.suite, place.case].filter(Boolean).join(" ");
     by("where").hidden = !where;
     by("where").textContent = `${where} ✕`;
     by("where").setAttribute("aria-label", `not only ${where}`);
     by("clear").hidden = found.length === data.rows.length;
-    by("open").hidden = !found.length;
+    by("open").hidden = by("close").hidden = !found.length;
   }
 
   // A link of the page, such as #rule=WIN-2&engine=mine, is a filter.
@@ -102,9 +111,13 @@
     if (engine && named.engine) engine.value = named.engine;
     outcomeButtons.forEach(button => press(button, OUTCOMES[Number(button.dataset.outcome)] === named.outcome));
     filter();
-    if (found.length <= OPEN) open();
+    if (found.length <= OPEN) every(true);
     by("results").scrollIntoView();
+    focusResults();
   }
+
+  // What had the focus is far away or hidden now: the next Tab leads to the filters, then to the list.
+  const focusResults = () => by("results-title").focus({ preventScroll: true });
 
   function reset() {
     place = {};
@@ -113,7 +126,7 @@
     if (engine) engine.value = "";
   }
 
-  const open = () => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = true; });
+  const every = opened => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = opened; });
   // The same link twice is no change of the place: it is forgotten as soon as something else is chosen.
   const forget = () => { if (location.hash) history.replaceState(null, "", location.pathname + location.search); };
 
@@ -121,10 +134,21 @@
   text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { forget(); filter(); }, 120); });
   for (const choice of [known, engine]) if (choice) choice.addEventListener("change", () => { forget(); filter(); });
   for (const button of [...outcomeButtons, ...engineButtons]) button.addEventListener("click", () => { press(button, !pressed(button)); forget(); filter(); });
-  by("where").addEventListener("click", () => { place = {}; forget(); filter(); });
-  by("clear").addEventListener("click", () => { reset(); forget(); filter(); });
-  by("open").addEventListener("click", open);
-  more.addEventListener("click", () => show(STEP));
+  by("where").addEventListener("click", () => { place = {}; forget(); filter(); focusResults(); });
+  by("clear").addEventListener("click", () => { reset(); forget(); filter(); focusResults(); });
+  by("open").addEventListener("click", () => every(true));
+  by("close").addEventListener("click", () => every(false));
+  more.addEventListener("click", () => {
+    const before = list.children.length;
+    show(STEP);
+    list.children[before].querySelector("summary").focus();
+  });
+  list.addEventListener("keydown", event => {
+    const details = event.key === "Escape" && event.target.closest("details[open]");
+    if (!details) return;
+    details.open = false;
+    details.querySelector("summary").focus();
+  });
   by("filters").addEventListener("submit", event => event.preventDefault());
   window.addEventListener("hashchange", follow);
   filter();
