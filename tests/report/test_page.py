@@ -10,6 +10,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -293,15 +294,17 @@ CONTRASTS = """
     return ratio(over({ rgb, a: a * opacity(e) }, back), back);
   };
   const found = [];
-  const note = (e, what, value) => found.push([`${what} of ${e.tagName} ${e.getAttribute("class")}`, value]);
+  const note = (e, what, value) =>
+    found.push([`${what} of ${e.tagName} ${e.getAttribute("class")}`, value]);
   for (const e of document.querySelectorAll("body *")) {
     const style = getComputedStyle(e), back = behind(e.closest("svg") ?? e);
     if (!e.getClientRects().length || e.closest("script, option")) continue;
     const hasText = [...e.childNodes].some(node => node.nodeType === 3 && node.data.trim());
     if (e.tagName === "text") note(e, "text", seen(e, style.fill, back));
     else if (e.closest("svg") && e.tagName !== "svg") {
-      const colors = [e.tagName !== "line" && style.fill, style.stroke].filter(c => c && c !== "none");
-      note(e, "mark", Math.max(...colors.map(color => seen(e, color, back))));
+      const colors = e.tagName === "line" ? [style.stroke] : [style.fill, style.stroke];
+      const drawn = colors.filter(color => color !== "none");
+      note(e, "mark", Math.max(...drawn.map(color => seen(e, color, back))));
     } else if (hasText) note(e, "text", seen(e, style.color, back));
     if (e.matches("button, input, select"))
       note(e, "mark", seen(e, style.borderTopColor, behind(e.parentElement)));
@@ -309,7 +312,7 @@ CONTRASTS = """
   }
   return found.filter(([what]) => !what.includes("swatch"));
 }
-"""  # noqa: E501
+"""
 FOCUSED = "document.activeElement.id || document.activeElement.tagName"
 
 
@@ -343,7 +346,8 @@ def test_the_focus_goes_where_a_choice_leads(browser, tmp_path):
 
         seen.page.locator("#more").focus()
         keys.press("Enter")
-        number = "[...document.querySelectorAll('#list > li')].findIndex(li => li.contains(document.activeElement))"  # noqa: E501
+        items = "[...document.querySelectorAll('#list > li')]"
+        number = f"{items}.findIndex(li => li.contains(document.activeElement))"
         assert seen.page.evaluate(number) == 100, "the first of those that are new"
 
         seen.page.locator("a.cell.known").focus()
@@ -367,9 +371,8 @@ def test_escape_closes_the_innermost_that_is_open(browser, tmp_path):
         assert not elements.evaluate("e => e.open") and result.evaluate("e => e.open")
         seen.page.keyboard.press("Escape")
         assert not result.evaluate("e => e.open")
-        assert seen.page.evaluate(
-            "document.activeElement === document.querySelector('summary')"
-        ) or (result.locator("summary").first.evaluate("e => e === document.activeElement"))
+        summary = result.locator("summary").first
+        assert summary.evaluate("e => e === document.activeElement")
         seen.open_all()
         seen.page.get_by_role("button", name="close those shown").click()
         assert seen.page.locator("#list details[open]").count() == 0
@@ -385,7 +388,7 @@ def test_what_is_read_aloud_makes_sense_alone(browser, tmp_path):
             "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])"
         )
         assert levels[0] == 1 and levels.count(1) == 1
-        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after <= before + 1 for before, after in pairwise(levels))
         assert page.get_by_role("heading", level=3).all_inner_texts() == seen.rows
         assert page.locator("html").get_attribute("lang") == "en"
         for landmark in ("banner", "main", "search", "contentinfo"):
