@@ -38,7 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _main(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
-        prog="conformance", description="Hold RDF stream engines against the reference engine."
+        prog="conformance",
+        description="Judge RDF stream engines by the reference engine. "
+        "`pytest conformance/ --engine=NAME` runs the suite.",
     )
     cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)

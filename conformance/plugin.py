@@ -25,47 +25,51 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append",
         "default": [],
         "metavar": "NAME",
-        "help": "engine to judge, by name or by its file (*.toml); repeatable",
+        "help": "the engine to judge: its name, or its engine file (*.toml). May be given several "
+        "times",
     },
     "--answers": {
         "metavar": "DIR",
-        "help": "judge the engine's recordings in DIR (CSRBench's layout, or YABench's QR_ files)",
+        "help": "judge the recordings of the engine in DIR, and do not start it. DIR has "
+        "CSRBench's layout, or YABench's QR_ files",
     },
     "--engine-command": {
         "metavar": "COMMAND",
-        "help": "judge the engine behind this harness; no shell reads the command",
+        "help": "judge an engine that has no engine file: start its harness with COMMAND, without "
+        "a shell",
     },
     "--engine-dialect": {
         "default": "rspql",
         "metavar": "DIALECT",
-        "help": "the query language that this harness reads (default: rspql)",
+        "help": "with --engine-command: the query language that the harness reads (default: rspql)",
     },
     "--engine-semantics": {
         "default": "csparql",
         "metavar": "WORDS",
-        "help": "the semantics that it sets out to have: a profile and key=value words "
-        "(default: csparql)",
+        "help": "with --engine-command: the semantics that the engine claims, a profile and "
+        "key=value words in quotes (default: csparql)",
     },
     "--engine-classpath": {
         "action": "append",
         "default": [],
         "metavar": "NAME=PATH",
-        "help": "the classpath of an engine that you bring yourself (default: "
-        "CONFORMANCE_CLASSPATH_NAME in the environment); repeatable",
+        "help": "the classpath of an engine that you build yourself (default: the environment "
+        "variable CONFORMANCE_CLASSPATH_NAME). May be given several times",
     },
     "--missing": {
         "type": int,
         "metavar": "K",
-        "help": "outputs that may be missing at each end (default: 0 for an engine that is "
-        "started, 1 for a recording; for YABench's, 1 at the end only)",
+        "help": "allow at most K outputs to be missing at each end (default: 0 for an engine that "
+        "is started, 1 for a recording; for YABench's recordings 1 at the end only)",
     },
     "--csrbench": {
         "metavar": "DIR",
-        "help": "CSRBench's stream for engines that are started (default: an embedded one)",
+        "help": "the folder of CSRBench's own stream, for engines that are started (default: a "
+        "small stream that comes with the suite)",
     },
-    "--smoke": {"action": "store_true", "help": "a dozen cases for a first look"},
-    "--results": {"metavar": "FILE", "help": "write every result as NDJSON"},
-    "--report": {"metavar": "FILE", "help": "write a page of all results (HTML)"},
+    "--smoke": {"action": "store_true", "help": "run a dozen cases only, for a first look"},
+    "--results": {"metavar": "FILE", "help": "write every result to FILE, as a line of JSON"},
+    "--report": {"metavar": "FILE", "help": "write all results to FILE, as one page in HTML"},
     "--spark": {
         "nargs": "?",
         "const": "",
@@ -75,7 +79,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--allow-missing": {
         "action": "store_true",
-        "help": "do not fail if every item of an engine is skipped",
+        "help": "do not end with exit code 4 if every item of an engine is skipped",
     },
 }
 MARKERS = {

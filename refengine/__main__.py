@@ -59,11 +59,16 @@ def _main(arguments: list[str] | None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="refengine", description="The reference engine for RDF stream processing."
+        prog="refengine",
+        description="The reference engine for RDF streams: run and translate continuous queries.",
     )
     cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
-    profiles = commands.add_parser("profiles", help="print all profiles as a table, with sources")
+    profiles = commands.add_parser(
+        "profiles",
+        help="print the fields of every profile, with their sources",
+        description="Print the fields of every profile, with their sources.",
+    )
     profiles.add_argument(
         "--format",
         choices=("markdown", "json"),
@@ -82,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_render_options(
         commands.add_parser(
             "render",
-            help="print a query as a text in another language",
-            description="Print a query as a text in another language. What that language cannot "
-            "say is an error that names it.",
+            help="translate a query to another language",
+            description="Print a query as a text in another language. If that language cannot "
+            "express a part of the query, the query is refused and the message names that part.",
         )
     )
     return parser
@@ -97,22 +102,22 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
 
     cli.add_query(
         run,
-        help="a TOML file with windows, body and optionally r2s, or with a case of the suite; with "
-        "--dialect a text in that language",
+        help="a TOML file with windows, body and optionally r2s, or a case of the suite; with "
+        "--dialect, a text in that language",
     )
     run.add_argument(
         "--dialect",
         choices=sorted(dialects.DIALECTS),
-        help="the language that QUERY is written in, if it is no TOML",
+        help="the language that QUERY is written in, if it is not TOML",
     )
     run.add_argument(
         "--stream",
         required=True,
         action="append",
         metavar="[NAME=]FILE",
-        help="the file of a stream: .n3t, .nq or .trig, also with .gz or .zst; or a folder of "
-        "data_NN.ttl; or - for standard input, with --stdin-format. NAME is the stream's, by "
-        "default that of the query's first window. May be given several times",
+        help="the data of a stream: a file .n3t, .nq or .trig, also with .gz or .zst; a folder of "
+        "data_NN.ttl; or - for standard input, with --stdin-format. NAME is the name of the "
+        "stream (default: the stream of the query's first window). May be given several times",
     )
     run.add_argument(
         "--stdin-format",
@@ -125,21 +130,21 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         required=True,
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help="a profile, and the fields of it to replace, such as t0=0; profiles: "
+        help="a profile, and values that replace fields of it, such as t0=0. The profiles are "
         f"{', '.join(sorted(profiles.PROFILES))}",
     )
     run.add_argument(
         "--time-predicate",
         default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
-        help="the predicate that gives the graphs of .nq and .trig their times (default: "
+        help="the predicate that states the time of a graph in .nq and .trig (default: "
         "%(default)s)",
     )
     run.add_argument(
         "--batch-predicate",
         metavar="IRI",
-        help="the predicate that gives the graphs of .nq and .trig their batch ids (default: they "
-        "have none)",
+        help="the predicate that states the batch id of a graph in .nq and .trig (default: graphs "
+        "have no batch ids)",
     )
     run.add_argument(
         "--static",
@@ -154,24 +159,24 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         type=int,
         default=engine.MAX_REPORTS,
         metavar="N",
-        help="refuse a run of more than N reports (ENG-3; default: %(default)s)",
+        help="refuse a run that would give more than N reports (ENG-3; default: %(default)s)",
     )
     run.add_argument(
         "--witness",
         choices=sorted(r2r.WITNESSES),
-        help="the one witness to be asked (default: both are)",
+        help="ask this witness only (default: both)",
     )
     run.add_argument(
         "--seconds",
         type=float,
         metavar="S",
-        help="give up an evaluation that takes longer than S seconds (R2R-17; default: only its "
-        "number of steps is limited)",
+        help="give up an evaluation that takes longer than S seconds (R2R-17; default: only "
+        "the number of its steps is limited)",
     )
     run.add_argument(
         "--trace",
         action="store_true",
-        help="print to standard error, for each evaluation, the rules that were applied",
+        help="print on standard error the rules that produced each report",
     )
 
 
@@ -180,32 +185,33 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
 
     cli.add_query(
         render,
-        help="a TOML file with a query or a case of the suite; with --from a text in that language",
+        help="a TOML file with a query, or a case of the suite; with --from, a text in that "
+        "language",
     )
     render.add_argument(
         "--dialect",
         required=True,
         choices=sorted(dialects.DIALECTS),
-        help="the language to print the query in",
+        help="the language to translate to",
     )
     render.add_argument(
         "--from",
         dest="source",
         choices=sorted(dialects.DIALECTS),
-        help="the language that QUERY is written in, if it is no TOML",
+        help="the language that QUERY is written in, if it is not TOML",
     )
     render.add_argument(
         "--semantics",
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help="a profile, and the fields of it to replace; where the query states no operator of "
-        "R2S, this one's r2s is printed, if the language can state it (DIA-4)",
+        help="a profile, and values that replace fields of it. If the query has no r2s, the r2s of "
+        "this semantics is written, where the language can state it (DIA-4)",
     )
     render.add_argument(
         "--static",
         action="store_true",
-        help="say that the query is asked beside static data: some languages' windows do not see "
-        "it (DIA-5)",
+        help="the query will be run with static data; in some languages windows do not see it, "
+        "so it is written in another way (DIA-5)",
     )
 
 

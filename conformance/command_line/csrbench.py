@@ -26,7 +26,11 @@ def add_parser(commands: Commands) -> None:
     from refengine.sparql.witnesses import WITNESSES
 
     bench = commands.add_parser(
-        "csrbench", help="CSRBench's seven queries against every recording of a folder"
+        "csrbench",
+        help="judge recordings of CSRBench's seven queries",
+        description="Judge recordings of CSRBench's seven queries. Without DIR, engines of our own "
+        "are judged, right ones and wrong ones; the exit code then says whether each verdict is "
+        "what it must be.",
     )
     bench.add_argument(
         "folder",
@@ -35,31 +39,41 @@ def add_parser(commands: Commands) -> None:
         metavar="DIR",
         help="the folder of the recordings (default: engines of our own, right and wrong)",
     )
-    bench.add_argument("--format", choices=("table", "tsv", "json"), default="table")
     bench.add_argument(
-        "--results", type=cli.path, metavar="FILE", help="also write every verdict as NDJSON"
+        "--format",
+        choices=("table", "tsv", "json"),
+        default="table",
+        help="the form of the output (default: %(default)s)",
+    )
+    bench.add_argument(
+        "--results",
+        type=cli.path,
+        metavar="FILE",
+        help="also write every verdict to FILE, as a line of JSON",
     )
     cores = min(7, os.cpu_count() or 1)
     bench.add_argument(
         "--jobs",
         type=int,
         default=cores,
-        help="number of processes, at most one for each recording (default: one for each core)",
+        help="the number of processes, at most one for each recording (default: one for each "
+        "core, at most 7)",
     )
     bench.add_argument(
         "--missing",
         type=int,
         default=1,
         metavar="K",
-        help="outputs that may be missing at each end (default: %(default)s)",
+        help="allow at most K outputs to be missing at each end (default: %(default)s)",
     )
     bench.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="ask one witness alone (default: all)"
+        "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
     )
     bench.add_argument(
         "--dialect",
         choices=sorted(DIALECTS),
-        help="read the queries as texts Q1.DIALECT … Q7.DIALECT (default: tables Q1.toml …)",
+        help="read the queries from texts in this language, such as Q1.cqels (default: from "
+        "tables, Q1.toml to Q7.toml)",
     )
     bench.add_argument(
         "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"

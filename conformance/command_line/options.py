@@ -43,18 +43,18 @@ def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) 
         "--environment",
         type=cli.path,
         metavar="ARCHIVE",
-        help="the Python environment for executors, packed by venv-pack (default: their own)",
+        help="a Python environment for the executors, packed by venv-pack (default: their own)",
     )
     parser.add_argument(
         "--parallel",
         type=int,
         metavar="N",
-        help=f"number of {jobs} at a time (default: one for each slot for tasks)",
+        help=f"the number of {jobs} at the same time (default: one for each slot for tasks)",
     )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on with the run in OUT, and skip what is done",
+        help="continue the run in OUT, and compute only what is not done yet",
     )
     parser.add_argument(
         "-o",
@@ -62,7 +62,7 @@ def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) 
         type=cli.path,
         required=True,
         metavar="OUT",
-        help=f"the folder of the {results}",
+        help=f"the folder to write to; it gets the {results}",
     )
 
 

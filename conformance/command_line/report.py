@@ -20,29 +20,39 @@ FORMS = ("html", "earl", "markdown", "badge")  # the options that name an output
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
-    report = commands.add_parser("report", help="results as a page, EARL, Markdown or a badge")
+    report = commands.add_parser(
+        "report",
+        help="write results as a page, EARL, Markdown or a badge",
+        description="Write the results of one or more runs as a page, EARL, Markdown or a badge. "
+        "At least one of these outputs must be asked for.",
+    )
     report.add_argument(
         "files",
         nargs="+",
         type=cli.path,
         metavar="RESULTS",
-        help="results as --results writes them (NDJSON); of two for one item the last counts",
+        help="a file that --results has written. If two results are about the same engine and "
+        "case, the last one counts",
     )
     report.add_argument(
         "-o",
         "--html",
         type=cli.path,
         metavar="FILE",
-        help="write a page, one HTML file that needs nothing else",
-    )
-    report.add_argument("--earl", type=cli.path, metavar="FILE", help="write EARL in Turtle")
-    report.add_argument(
-        "--date", metavar="YYYY-MM-DD", help="the date of the results in EARL (default: none)"
+        help="write a page to FILE: one HTML file that loads nothing else",
     )
     report.add_argument(
-        "--markdown", type=cli.path, metavar="FILE", help="write a summary in Markdown"
+        "--earl", type=cli.path, metavar="FILE", help="write EARL to FILE, in Turtle"
     )
-    report.add_argument("--badge", type=cli.path, metavar="FILE", help="write a badge in SVG")
+    report.add_argument(
+        "--date", metavar="YYYY-MM-DD", help="the date that EARL gives the results (default: none)"
+    )
+    report.add_argument(
+        "--markdown", type=cli.path, metavar="FILE", help="write a summary to FILE, in Markdown"
+    )
+    report.add_argument(
+        "--badge", type=cli.path, metavar="FILE", help="write a badge to FILE, in SVG"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     vectors = commands.add_parser(
-        "secret", help="hold the reference engine to SECRET's golden vectors"
+        "secret",
+        help="compare the reference engine with SECRET's simulator",
+        description="Compare the reference engine with SECRET's golden vectors: experiments with "
+        "the answers of the simulator of SECRET's authors.",
     )
-    vectors.add_argument("files", nargs="+", type=cli.path, metavar="FILE")
+    vectors.add_argument(
+        "files",
+        nargs="+",
+        type=cli.path,
+        metavar="FILE",
+        help="a file of vectors, one JSON object a line",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

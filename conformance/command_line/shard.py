@@ -31,7 +31,9 @@ def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     shard = commands.add_parser(
         "shard",
-        help="run the suite over Spark: pytest conformance/ --engine=…, spread over executors",
+        help="run the suite over Spark",
+        description="Run the suite over Spark: what `pytest conformance/ --engine=…` does on one "
+        "machine is spread over executors. An interrupted run can be resumed.",
         epilog="exit codes: 0 all results are as expected; 1 a failure that no known deviation "
         "explains, or a known deviation that no longer shows; 2 bad input, no Spark, or nowhere to "
         "write; 4 an engine of which nothing was judged; 130 interrupted",
@@ -41,33 +43,41 @@ def add_parser(commands: Commands) -> None:
         action="append",
         required=True,
         metavar="NAME",
-        help="engine to judge, by name or by its file (*.toml); repeatable",
+        help="the engine to judge: its name, or its engine file (*.toml). May be given several "
+        "times",
     )
-    shard.add_argument("--answers", metavar="DIR", help="judge the engine's recordings in DIR")
+    shard.add_argument(
+        "--answers",
+        metavar="DIR",
+        help="judge the recordings of the engine in DIR, and do not start it",
+    )
     shard.add_argument(
         "--csrbench",
         metavar="DIR",
-        help="CSRBench's stream for engines that are started (default: an embedded one)",
+        help="the folder of CSRBench's own stream, for engines that are started (default: a small "
+        "stream that comes with the suite)",
     )
     shard.add_argument(
         "--engine-classpath",
         action="append",
         default=[],
         metavar="NAME=PATH",
-        help="the classpath of an engine that you bring yourself; repeatable",
+        help="the classpath of an engine that you build yourself. May be given several times",
     )
     shard.add_argument(
         "--missing",
         type=int,
         metavar="K",
-        help="outputs that may be missing at each end (default: 0 for an engine that is started, "
-        "1 for a recording)",
+        help="allow at most K outputs to be missing at each end (default: 0 for an engine that "
+        "is started, 1 for a recording)",
     )
-    shard.add_argument("--smoke", action="store_true", help="a dozen cases for a first look")
+    shard.add_argument(
+        "--smoke", action="store_true", help="run a dozen cases only, for a first look"
+    )
     shard.add_argument(
         "--allow-missing",
         action="store_true",
-        help="do not fail if every item of an engine is skipped",
+        help="do not end with exit code 4 if every item of an engine is skipped",
     )
     add_spark_options(shard, "shards that run", "results: results.ndjson, results.parquet")
 

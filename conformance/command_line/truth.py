@@ -30,8 +30,10 @@ def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
     truth = commands.add_parser(
         "truth",
-        help="compute ground truth over Spark: the reports of a query over a stream of any length, "
-        "and the verdict on a recording",
+        help="compute the reports of a query over Spark, and judge a recording by them",
+        description="Compute ground truth over Spark: the reports of a query over a stream of any "
+        "length. With --answers, also judge the recording of an engine by them. An interrupted run "
+        "can be resumed.",
         epilog="exit codes: 0 done, whatever the verdict; 2 bad input, no Spark, or nowhere to "
         "write; 3 unsupported; 4 no witness confirms an answer; 130 interrupted",
     )
@@ -47,23 +49,26 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
 
     cli.add_query(
         truth,
-        help="a TOML file: windows, body and optionally r2s; or a text, with --dialect",
+        help="a TOML file with windows, body and optionally r2s; with --dialect, a text in that "
+        "language",
     )
     truth.add_argument(
-        "--dialect", choices=sorted(DIALECTS), help="QUERY is a text in this dialect"
+        "--dialect",
+        choices=sorted(DIALECTS),
+        help="the language that QUERY is written in, if it is not TOML",
     )
     truth.add_argument(
         "--stream",
         required=True,
         metavar="PATH",
-        help="a folder or URL of .n3t or .parquet files; or what `refengine run` reads",
+        help="the folder or URL of .n3t or .parquet files; or a file that `refengine run` reads",
     )
     truth.add_argument(
         "--semantics",
         required=True,
         nargs="+",
         metavar=("PROFILE", "key=value"),
-        help="a profile and the fields to replace, such as t0=0",
+        help="a profile, and values that replace fields of it, such as t0=0",
     )
     truth.add_argument(
         "--static",
@@ -71,7 +76,7 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="static data: .ttl, .nt, .nq, .trig; repeatable",
+        help="a file of static data: .ttl, .nt, .nq or .trig. May be given several times",
     )
 
 
@@ -81,20 +86,21 @@ def _add_recording(truth: argparse.ArgumentParser) -> None:
         "--answers",
         type=cli.path,
         metavar="FILE",
-        help="the recording of an engine to judge: CSRBench's JSON, or YABench's QR_ file",
+        help="judge the recording of an engine: CSRBench's JSON, or YABench's QR_ file",
     )
     truth.add_argument(
         "--missing",
         type=int,
         default=1,
         metavar="K",
-        help="reports that may be missing from the recording at each end (default: %(default)s)",
+        help="with --answers: allow at most K reports to be missing at each end of the recording "
+        "(default: %(default)s)",
     )
     truth.add_argument(
         "--engine",
         default="engine",
         metavar="NAME",
-        help="the name of that engine in the result (default: %(default)s)",
+        help="with --answers: the name of the engine in the result (default: %(default)s)",
     )
 
 
@@ -103,20 +109,21 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
     from refengine.sparql.witnesses import WITNESSES
 
     truth.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="ask one witness alone (default: all)"
+        "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
     )
     truth.add_argument(
         "--on-error",
         choices=("stop", "quarantine"),
         default="stop",
-        help="what becomes of a line that is no triple (default: stop)",
+        help="what to do with a line that is not a triple: stop before anything is computed, or "
+        "leave it out and list it in OUT/quarantine.ndjson (default: %(default)s)",
     )
     truth.add_argument(
         "--parts",
         type=int,
         metavar="N",
-        help="the most parts into which the stream is cut (default: one for each slot, or for each "
-        "500,000 triples)",
+        help="cut the stream into at most N parts (default: one for each slot for tasks, or for "
+        "each 500,000 triples)",
     )
 
 
