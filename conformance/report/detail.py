@@ -41,6 +41,8 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template needs to show evidence."""
     every, first = pairs.pair_reports(evidence, result.outcome)
     shorten = texts.term_shortener(evidence["query"])
+    line = timeline.timeline(evidence, every, first)
+    kinds = {str(shape.attributes["class"]) for shape in line.shapes}
     bounds = timeline.bounds_of(evidence)
     lines = [
         {**_line(pair, bounds, shorten), "first": pair.number == first}
@@ -53,7 +55,9 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "query": texts.block(evidence["query"]),
         "semantics": semantics,
-        "line": timeline.timeline(evidence, every, first),
+        "line": line,
+        "kinds": {kind.removesuffix(" unsure") for kind in kinds},
+        "has_unsure": any(kind.endswith(" unsure") for kind in kinds),
         "lines": lines,
         "judged": "expected" in evidence and result.outcome is not Outcome.PASS,
         "due": "expected" in evidence,

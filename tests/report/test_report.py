@@ -856,6 +856,32 @@ def test_differences_are_told_by_more_than_their_colour():
     assert not of(drawn(RIGHT, "pass"), "mark-name") and not of(drawn(RIGHT, "pass"), "absent")
 
 
+def test_the_key_of_a_time_line_has_what_is_drawn():
+    def key(told: dict) -> list[str]:
+        html = page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+        return re.findall(r'<i class="swatch[^>]*></i>([^<]*)', html)
+
+    assert key(WRONG) == ["expected", "reported", "the first difference"]
+    wrong = evidence([report("9"), report("8"), report("7")], DUE)
+    assert key(wrong) == [
+        "expected",
+        "reported",
+        "≠ reported, differs",
+        "≠ reported, not expected",
+        "the first difference",
+        "placed by its number, since it names no window",
+    ]
+    lacking = evidence([report("9", window=[0, 10])], DUE)
+    assert key(lacking)[1] == "≠ expected, not reported"
+
+
+def test_elements_that_follow_are_counted_where_the_drawn_ones_end():
+    found = drawn({**evidence([], DUE), "elements_total": 9, "elements": WRONG["elements"][:2]})
+    (note,) = of(found, "none")[:1]
+    assert note.text == "7 more elements follow, which are not in the results file"
+    assert note.attributes["x"] == round(of(found, "element")[-1].attributes["cx"], 1)
+
+
 def test_elements_have_names_where_there_is_room():
     number = f'"1"^^<{reports.XSD}integer>'
     graph = f"<http://example.org/a> <http://example.org/p> {number} .\n"

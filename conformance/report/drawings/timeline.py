@@ -81,7 +81,7 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
     y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
     for name, elements in streams.items():
         y = _stream(drawing, axis, name, elements, evidence["query"], y)
-    y = _note_of_missing(drawing, evidence, streams, y)
+    y = _note_of_missing(drawing, axis, evidence, streams, y)
 
     due, actual = _marks(drawn, axis, instants)
     if "expected" in evidence:
@@ -321,14 +321,27 @@ def _triple_text(triple: str, shorten: Shorten) -> str:
 
 
 def _note_of_missing(
-    drawing: Drawing, evidence: Mapping[str, Any], streams: Mapping[str, Elements], y: float
+    drawing: Drawing,
+    axis: Axis,
+    evidence: Mapping[str, Any],
+    streams: Mapping[str, Elements],
+    y: float,
 ) -> float:
-    """Write how many elements are not drawn, if any; return the y below."""
+    """Write how many elements are not drawn, if any; return the y below. If they are those that
+    follow the drawn ones, the note stands where these end, so that no window is taken for empty.
+    """
     total = max(evidence["elements_total"], len(evidence["elements"]))
     missing = total - sum(map(len, streams.values()))
     if not missing:
         return y
-    drawing.write("none", LEFT, y + 8, f"{missing:,} more elements are not drawn")
+    drawn = [element for elements in streams.values() for element in elements]
+    if len(streams) == 1 and drawn and len(drawn) == len(evidence["elements"]):
+        words = f"{missing:,} more elements follow, which are not in the results file"
+        x = min(axis(drawn[-1]["at"]), RIGHT - CHARACTER * len(words))
+    else:
+        words = f"{missing:,} more elements are not drawn"
+        x = float(LEFT)
+    drawing.write("none", x, y + 8, words)
     return y + 12
 
 
