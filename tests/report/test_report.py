@@ -1032,6 +1032,20 @@ def test_charts_are_drawn_where_their_data_are():
     )
 
 
+def test_charts_say_in_words_what_they_show():
+    made = charts.charts({**RIGHT, "metrics": METRICS, "samples": SAMPLES})
+    assert [drawing.label for _, drawing in made] == [
+        "3 windows: precision from 0% to 100%, recall from 0% to 100%",
+        "3 windows: delay from -2 to 5, elements from 0 to 4, rows expected from 0 to 4, "
+        "rows given from 1 to 2",
+        "4 samples; memory, MB: from 50 to 50; CPU, % of one core: from 20 to 100; "
+        "threads: from 4 to 4",
+    ]
+    scores = made[0][1]
+    assert {shape.tag for shape in of(scores, "precision")} == {"circle"}
+    assert {shape.tag for shape in of(scores, "recall")} == {"rect"}, "not told by colour alone"
+
+
 def test_what_is_left_out_of_a_chart_is_said_and_no_peak_is():
     titles = [title for title, _ in charts.charts({"metrics": METRICS[:1] * 300})]
     assert titles == [

@@ -61,11 +61,7 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
     borders = [border for window in windows for border in window]
     shifted_borders = [border for window in shifted for border in window]
     axis = Axis([*borders, *shifted_borders], LEFT + 20, RIGHT - 40)
-    ranges = ", ".join(
-        f"{name} {_range([entry[name] for entry in metrics], _percent)}"
-        for name in ("precision", "recall")
-    )
-    drawing = Drawing(f"{count_text(len(metrics), 'window')}: {ranges}")
+    drawing = Drawing(_scores_in_words(metrics))
     _key(
         drawing,
         {
@@ -82,6 +78,15 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
     if shifted:
         y = _extents(drawing, axis, "gracious", shifted, "given same", y + 4)
     return _with_times(drawing, axis, borders, y)
+
+
+def _scores_in_words(metrics: Sequence[Entry]) -> str:
+    """Return between what precision and recall of the windows are."""
+    ranges = [
+        f"{name} {_range([entry[name] for entry in metrics], _percent)}"
+        for name in ("precision", "recall")
+    ]
+    return f"{count_text(len(metrics), 'window')}: {', '.join(ranges)}"
 
 
 def _closes(axis: Axis, metrics: Sequence[Entry], apart: int) -> list[float]:
@@ -132,11 +137,12 @@ def delays(metrics: Sequence[Entry]) -> Drawing:
     were expected, and rows of the engine.
     """
     late = [entry["delay"] for entry in metrics if entry["delay"] is not None]
-    ranges = [f"delay {_range(late, _number)}"] if late else []
-    ranges += [
+    ranges = [
         f"{words} {_range([entry[name] for entry in metrics], _number)}"
         for name, words in SIZES.items()
     ]
+    if late:
+        ranges.insert(0, f"delay {_range(late, _number)}")
     drawing = Drawing(f"{count_text(len(metrics), 'window')}: {', '.join(ranges)}")
     axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
     closes = _closes(axis, metrics, 6)

@@ -296,22 +296,25 @@ def _names_of_elements(
     """Write below each instant the triples of its elements: all of them if there is room as far as
     half the way to the next instant, else their subjects, else nothing.
     """
-    graphs: dict[int, list[str]] = defaultdict(list)
+    texts: dict[int, list[str]] = defaultdict(list)
     for element in elements:
         triples = element["graph"].strip().splitlines()
-        graphs[element["at"]] += [_triple_text(triple, shorten) for triple in triples]
-    places = [axis(at) for at in sorted(graphs)]
-    befores = [2 * LEFT - 2 * RIGHT, *places]
-    afters = [*places[1:], 2 * RIGHT]
-    for at, before, after in zip(sorted(graphs), befores, afters, strict=False):
-        x = axis(at)
+        texts[element["at"]] += [_triple_text(triple, shorten) for triple in triples]
+    instants = sorted(texts)
+    places = [float(-RIGHT), *map(axis, instants), 2.0 * RIGHT]
+    for number, at in enumerate(instants):
+        before, x, after = places[number : number + 3]
         edges = 2 * min(x - LEFT + 20, WIDTH - x)
-        room = min(x - before, after - x, edges)
-        subjects = dict.fromkeys(triple.split(" ")[0] for triple in graphs[at])
-        for text in (", ".join(graphs[at]), ", ".join(subjects)):
-            if CHARACTER * (len(text) + 1) <= room:
-                drawing.write("element-name", x, y, text, "middle")
-                break
+        name = _name_within(min(x - before, after - x, edges), texts[at])
+        if name:
+            drawing.write("element-name", x, y, name, "middle")
+
+
+def _name_within(room: float, triples: Sequence[str]) -> str:
+    """Return the triples, else their subjects, whichever fits into a width; else nothing."""
+    subjects = dict.fromkeys(triple.split(" ")[0] for triple in triples)
+    names = (", ".join(triples), ", ".join(subjects))
+    return next((name for name in names if CHARACTER * (len(name) + 1) <= room), "")
 
 
 def _triple_text(triple: str, shorten: Shorten) -> str:
