@@ -36,7 +36,7 @@ CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
 
 
-def _last_will() -> Callable[[], object] | None:
+def _die_with_parent() -> Callable[[], object] | None:
     """Return what a new process calls first. On Linux it asks to be killed when the suite's process
     ends, so that no harness is left behind.
     """
@@ -46,7 +46,7 @@ def _last_will() -> Callable[[], object] | None:
     return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
 
 
-_LAST_WILL = _last_will()
+DIE_WITH_PARENT = _die_with_parent()
 
 
 class Broken(Exception):
@@ -105,7 +105,7 @@ class Harness:
                 bufsize=0,
                 env=self.environment,
                 start_new_session=True,
-                preexec_fn=_LAST_WILL,
+                preexec_fn=DIE_WITH_PARENT,
             )
         except (OSError, ValueError, IndexError) as error:
             program = "".join(map(str, self.command[:1]))
@@ -160,8 +160,10 @@ class Harness:
         return self.alive and self._process.poll() is None
 
     def stop(self) -> None:
-        """Stop the harness with the command `stop`, and kill what has not ended then."""
-        if self.alive:
+        """Stop the harness with the command `stop`, and kill what has not ended then: the harness
+        and all that it started. A harness that has exited by itself is not asked to stop.
+        """
+        if self.usable:
             with suppress(Broken):
                 self.ask("stop")
             with suppress(subprocess.TimeoutExpired):

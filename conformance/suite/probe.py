@@ -97,7 +97,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     profile = tested.profile_for(question.query)
     try:
         verdict = outcomes.verdict(
-            question, profile, exchange.relations, **exchange.terms_of_judgement
+            question, profile, exchange.relations, **exchange.judgement_options
         )
     except InvalidStream as error:
         if error.rule != "MOD-2":

@@ -9,6 +9,7 @@ import os
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +19,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.harness import client
+from conformance.harness import client, engine_file
 from conformance.harness.client import Broken, Harness, Limits
+from conformance.harness.pool import Harnesses
 
 QUICK = Limits(start=5, reply=5, line=1 << 16, case=1 << 17)
 RIGHT = textwrap.dedent("""
@@ -208,6 +210,39 @@ def test_what_a_harness_starts_dies_with_it(tmp_path):
     while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline, "the child lives on"
         time.sleep(0.05)
+
+
+def test_what_a_harness_left_behind_dies_before_the_next_one_starts(tmp_path):
+    """The harness exits by itself between two cases. Its child lives on, and holds its pipes."""
+    child_file = tmp_path / "child"
+    code = (
+        "import subprocess, sys\n"
+        'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])\n'
+        f'open({str(child_file)!r}, "w").write(str(child.pid))\n'
+        + RIGHT.replace('if asked["command"] == "stop"', 'if asked["command"] == "end"')
+    )
+    tested = replace(
+        engine_file.engine("reference"), command=(sys.executable, "-c", code), limits=QUICK
+    )
+    pool = Harnesses()
+    first = pool.of(tested)
+    child = int(child_file.read_text())
+    first.ask("register", query="q", dialect="table", streams=["s"])
+    first.ask("end")
+    deadline = time.monotonic() + 20
+    while first.usable:
+        assert time.monotonic() < deadline, "the harness does not exit"
+        time.sleep(0.05)
+    assert psutil.pid_exists(child)
+
+    began = time.monotonic()
+    second = pool.of(tested)
+    assert time.monotonic() - began < QUICK.reply, "a harness that has exited was asked to stop"
+    assert second is not first and not first.alive
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "the child lives on"
+        time.sleep(0.05)
+    pool.stop()
 
 
 def test_no_shell_is_involved(tmp_path):
