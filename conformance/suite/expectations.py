@@ -44,22 +44,26 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     question = question_of(case)
     text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []
-    rests_on: dict[str, Any] | None = None
+    evidence_table: dict[str, Any] | None = None
     for block in blocks:
         setting = question.under(corpus.semantics_of(block["semantics"]))
         engine_query = EngineQuery(question.query, text, tested.dialect, setting.semantics)
         answers = play(harness, engine_query, question.streams, question.static)
         differences = list(_differences(setting, block, answers, tested.window_closure))
         # the evidence is that of the first block that differs, or else of the first block
-        if rests_on is None or (differences and not lines):
+        if evidence_table is None or (differences and not lines):
             due = [_due_report(report, question.query) for report in block["reports"]]
-            rests_on = evidence.evidence(question, answers, due, setting.semantics, text)
+            evidence_table = evidence.evidence(
+                question, answers, due, setting.semantics, text, tested.window_closure
+            )
         lines += differences
     outcome = Outcome.PASS
     if lines:
         outcome = Outcome.FAIL
     argument = "\n".join(f"{case.rule}: {line}" for line in lines)
-    return Result(tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=rests_on)
+    return Result(
+        tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=evidence_table
+    )
 
 
 def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -23,7 +25,7 @@ from conformance.harness import client, engine_file
 from conformance.harness.client import Broken, Harness, Limits
 from conformance.harness.pool import Harnesses
 
-QUICK = Limits(start=5, reply=5, line=1 << 16, case=1 << 17)
+QUICK = Limits(start_seconds=5, reply_seconds=5, line_bytes=1 << 16, case_bytes=1 << 17)
 RIGHT = textwrap.dedent("""
     import json, sys
     for line in sys.stdin:
@@ -121,7 +123,7 @@ FIRST = "import sys; sys.stdin.readline(); "
     ],
 )
 def test_what_is_no_reply_breaks_the_harness(code, context):
-    running = harness(code, Limits(start=1 if "sleep" in code else 5, line=1 << 16))
+    running = harness(code, Limits(start_seconds=1 if "sleep" in code else 5, line_bytes=1 << 16))
     with pytest.raises(Broken, match=context):
         running.start()
     assert not running.alive
@@ -163,7 +165,7 @@ def test_standard_error_may_be_flooded():
     )
     assert running.start()["engine"] == "echo"
     running.stop()
-    assert running.complaint.endswith("noise") and len(running.complaint) <= 2000
+    assert running.stderr_tail.endswith("noise") and len(running.stderr_tail) <= 2000
 
 
 def test_a_harness_that_does_not_read(monkeypatch):
@@ -175,7 +177,7 @@ def test_a_harness_that_does_not_read(monkeypatch):
     running = harness(
         FIRST + 'print(\'{"seq": 1, "reply": "result", "protocol": 1}\', '
         "flush=True); import time; time.sleep(60)",
-        Limits(reply=1),
+        Limits(reply_seconds=1),
     )
     running.start()
     began = time.monotonic()
@@ -237,12 +239,18 @@ def test_what_a_harness_left_behind_dies_before_the_next_one_starts(tmp_path):
 
     began = time.monotonic()
     second = pool.of(tested)
-    assert time.monotonic() - began < QUICK.reply, "a harness that has exited was asked to stop"
-    assert second is not first and not first.alive
-    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, "the child lives on"
-        time.sleep(0.05)
+    seconds = time.monotonic() - began
     pool.stop()
+    try:
+        assert seconds < QUICK.reply_seconds, "a harness that has exited was asked to stop"
+        assert second is not first and not first.alive
+        while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline, "the child lives on"
+            time.sleep(0.05)
+    finally:
+        first.stop()
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
 
 
 def test_no_shell_is_involved(tmp_path):
@@ -323,7 +331,7 @@ class Deaf(Harness):
     """A harness without a process, for what it would have answered."""
 
     def __post_init__(self) -> None:
-        self._seq, self._complaints, self.alive = 1, b"", True
+        self._seq, self._stderr_end, self.alive = 1, b"", True
 
     def _kill(self) -> None:
         self.alive = False
