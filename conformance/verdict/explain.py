@@ -103,16 +103,15 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
 
 
 def _extent(judgement: Judgement) -> list[str]:
-    """Write how many reports of the nearest assignment come before the recording and after it; no
-    line if there are none.
+    """Write how many reports of the nearest assignment are missing from the recording at its ends;
+    no line if none are.
     """
     alignment = judgement.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
-    before = count_text(alignment.before, "output")
     return [
-        f"  beside it: {before} not recorded before the first relation, {alignment.after} "
-        "after the last"
+        f"  outputs missing from the recording: {alignment.before} before its first relation, "
+        f"{alignment.after} after its last"
     ]
 
 
@@ -145,7 +144,7 @@ def _origin(trial: Trial) -> str:
     lo, hi = trial.t0_class.lo, trial.t0_class.hi
     if lo == hi:
         return ""
-    return f" (as any t0 from {lo} to {hi})"
+    return f" (every t0 from {lo} to {hi} gives the same reports)"
 
 
 def _how_it_was_judged(judgement: Judgement) -> str:

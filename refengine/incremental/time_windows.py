@@ -61,7 +61,7 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
 
 
 def is_single_time_window(planned: Plan) -> bool:
-    """Whether `time_window_stretches` covers a plan: a query with one window, of kind `time`.
+    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`.
 
     The window's elements must have no intervals. The report must name window close, or content
     change by elements; it must not name `periodic`. Content change must compare with the content
@@ -94,8 +94,8 @@ def _has_one_time_window(planned: Plan) -> bool:
     )
 
 
-def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan, grouped as `core.schedule.stretches` groups them. The plan
+def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
+    """Yield the evaluations of a plan, grouped as `core.schedule.evaluation_groups` groups them. The plan
     must be one for which `is_single_time_window` holds. Raises TooManyReports.
     """
     evaluator = TimeWindowSchedule(planned, max_reports)
