@@ -102,8 +102,8 @@ def is_single_partition(planned: Plan) -> bool:
 
 
 def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """Yield the evaluations of a plan that `is_single_partition` covers, each in a group of its own:
-    the content changes with every arrival, and with nothing else. Raises TooManyReports.
+    """Yield the evaluations of a plan that `is_single_partition` covers, each in its own group: the
+    content changes with every arrival, and with nothing else. Raises TooManyReports.
     """
     view = planned.views[0]
     start = window.s0(require(view.frame))

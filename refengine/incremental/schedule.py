@@ -22,8 +22,8 @@ def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Itera
 def schedule_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan, grouped as `core.schedule.evaluation_groups` groups them. But
-    a group that is a `time_windows.SimultaneousEvaluations` has several arrivals. Raises
+    """Yield the evaluations of a plan in groups, those of `core.schedule.evaluation_groups`. But a
+    group that is a `time_windows.SimultaneousEvaluations` has several arrivals. Raises
     TooManyReports.
     """
     if is_single_time_window(planned):

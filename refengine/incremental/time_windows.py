@@ -95,8 +95,8 @@ def _has_one_time_window(planned: Plan) -> bool:
 
 
 def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan, grouped as `core.schedule.evaluation_groups` groups them. The plan
-    must be one for which `is_single_time_window` holds. Raises TooManyReports.
+    """Yield the evaluations of a plan in groups, as `core.schedule.evaluation_groups` does. The
+    plan must be one for which `is_single_time_window` holds. Raises TooManyReports.
     """
     evaluator = TimeWindowSchedule(planned, max_reports)
     if Condition.CLOSE in planned.semantics.report:
