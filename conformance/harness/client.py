@@ -112,14 +112,14 @@ class Harness:
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
-        self._seq = 0  # of the last command
-        self._spent = 0  # bytes of replies in this case
-        self._pending = b""  # the bytes of a reply that have been read
+        self._seq = 0  # the number of the last command
+        self._reply_bytes = 0  # how many bytes of replies came in this case
+        self._output = b""  # what was read of standard output since the last reply
         self._stderr_end = b""  # the last bytes of standard error
         now = time.monotonic()
-        self._started = now  # when the process was started
-        self._began = now  # when the case began
-        self._sampled = now  # when the last sample was taken
+        self._process_began = now  # when the process was started
+        self._case_began = now  # when the case began
+        self._last_sampled = now  # when the last sample was taken
         self.alive = True
 
     def start(self) -> dict[str, Any]:
@@ -134,23 +134,24 @@ class Harness:
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        """Return the reply to a command. Raises Broken; the process has ended then."""
+        """Return the reply to a command. Raises Broken, and then the process has ended."""
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
         if command == "register":
-            self._spent = 0
-            self._began = time.monotonic()
+            self._reply_bytes = 0
+            self._case_began = time.monotonic()
         request = {"seq": self._seq, "command": command, **fields}
         if not accepts("command")(request):
             validator("command").validate(request)
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         try:
             answer = self._exchange(line, self._seconds_left(command), command)
-        except KeyboardInterrupt:  # the reply would be read as that to the next command
+        except KeyboardInterrupt:
+            # Otherwise the reply to this command would be read as the reply to the next one.
             self._kill()
             raise
-        reply = self._reply(answer, command)
+        reply = self._parse_reply(answer, command)
         if reply["reply"] == "error":
             self._kill()
         return reply
@@ -186,7 +187,7 @@ class Harness:
             return self.limits.start_seconds
         if command == "stop":
             return self.limits.reply_seconds
-        left = self._began + self.limits.case_seconds - time.monotonic()
+        left = self._case_began + self.limits.case_seconds - time.monotonic()
         if left <= 0:
             self._break(f"{command}: the case takes more than {self.limits.case_seconds:g} s")
         return min(left, self.limits.reply_seconds)
@@ -200,7 +201,7 @@ class Harness:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
             selector.register(self._stderr, selectors.EVENT_READ)
-            while b"\n" not in self._pending or line:
+            while b"\n" not in self._output or line:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     self._break(f"{command}: no reply within {seconds:.3g} s")
@@ -215,9 +216,9 @@ class Harness:
                             self._read_stderr(selector)
                             self._break(f"{command}: the process ended{self._status()}")
                 self._sample()
-        answer, _, self._pending = self._pending.partition(b"\n")
-        if self._pending:
-            self._break(f"{command}: more than one line: {_beginning(self._pending)}")
+        answer, _, self._output = self._output.partition(b"\n")
+        if self._output:
+            self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
     def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
@@ -236,11 +237,11 @@ class Harness:
         Raises Broken if the reply, or all replies of the case, are too long.
         """
         piece = self._stdout.read(CHUNK) or b""
-        self._pending += piece
-        self._spent += len(piece)
-        if len(self._pending) > self.limits.line_bytes:
+        self._output += piece
+        self._reply_bytes += len(piece)
+        if len(self._output) > self.limits.line_bytes:
             self._break(f"{command}: a line of more than {self.limits.line_bytes} bytes")
-        if self._spent > self.limits.case_bytes:
+        if self._reply_bytes > self.limits.case_bytes:
             self._break(
                 f"{command}: more than {self.limits.case_bytes} bytes of replies in one case"
             )
@@ -258,7 +259,7 @@ class Harness:
         with suppress(KeyError):
             selector.unregister(self._stderr)
 
-    def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
+    def _parse_reply(self, answer: bytes, command: str) -> dict[str, Any]:
         """Return the reply that a line holds. Raises Broken for a line that is no reply of the
         protocol.
         """
@@ -314,9 +315,9 @@ class Harness:
     def _sample(self) -> None:
         """Add a sample of resources, if it is time for one."""
         now = time.monotonic()
-        if now - self._sampled < SAMPLE_INTERVAL and self.samples:
+        if now - self._last_sampled < SAMPLE_INTERVAL and self.samples:
             return
-        self._sampled = now
+        self._last_sampled = now
         with suppress(psutil.Error):
             leader = psutil.Process(self._process.pid)
             used = [
@@ -324,7 +325,7 @@ class Harness:
                 for p in (leader, *leader.children(recursive=True))
             ]
             rss, cpu, threads = map(sum, zip(*used, strict=True))
-            seconds = round(now - self._started, 3)
+            seconds = round(now - self._process_began, 3)
             self.samples.append(Sample(seconds, rss, round(cpu, 3), threads))
 
 

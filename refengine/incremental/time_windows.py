@@ -148,10 +148,11 @@ class TimeWindowSchedule:
       indices.
     - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
       yielded together, since each sees just one element more than the one before it.
-    - *Window changes*: `core.schedule.of_arrival` visits the instants.
+    - *Window changes*: another window becomes active at one of the instants.
+      `core.schedule.of_arrival` visits the instants.
 
-    `last_looked_at` is the instant of the arrival looked at last, and `window` the active window
-    there.
+    `last_looked_at` is the own instant of the arrival that was looked at last, and `window` is the
+    active window there.
     """
 
     def __init__(self, planned: Plan, max_reports: int) -> None:
@@ -202,6 +203,7 @@ class TimeWindowSchedule:
             if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
             elif self.own_instants is None:
+                # The arrivals to come are not known, so none of them can be passed over.
                 self.last_looked_at = instant
             else:
                 # Arrivals up to the window's last instant close nothing. `stop` is the first one
@@ -237,11 +239,12 @@ class TimeWindowSchedule:
         at 9, so d sees the content that c has seen. Of simultaneous arrivals the third and all
         further ones are therefore left out.
         """
-        second_arrival_seen_at = None
+        second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
         for k, instant in self.arrivals:
-            if instant == self.last_looked_at:
+            is_first = instant != self.last_looked_at
+            if not is_first:
                 if instant == second_arrival_seen_at:
-                    continue
+                    continue  # the third arrival of this instant, or a further one
                 second_arrival_seen_at = instant
             yield from self._visit_instants(k, instant)
 

@@ -88,10 +88,10 @@ class Judgement:
 
     @property
     def reports(self) -> Reports:
-        """All reports of the trial's semantics. There must be a trial.
+        """All reports of the trial's semantics, for pages and metrics. There must be a trial.
 
-        Pages and metrics read them here. Where arrival orders were searched, they are the reports
-        for the order of the elements in their file.
+        Where arrival orders were searched, they are the reports for the order of the elements in
+        their file.
         """
         return require(require(self.trial).reports)
 
@@ -106,8 +106,8 @@ class Judgement:
 
     @property
     def is_right_but_for_windows(self) -> bool:
-        """Whether it is a fail for the stated windows alone (ORA-11): the engine's relations are
-        right, since the assignment that a fail names explains them.
+        """Whether the verdict is a fail for the stated windows alone (ORA-11). Then the engine's
+        relations are right: the assignment that the fail names explains them.
         """
         are_relations_right = self.trial is not None and self.trial.accepting_state is not None
         return are_relations_right and not self.passed
@@ -125,21 +125,23 @@ def judge(
     **options: Unpack[JudgementOptions],
 ) -> Judgement:
     """ORA-1: Return the verdict on the relations that were recorded of an engine's answer to a
-    query over streams. It is a pass if some assignment explains them: values for the open fields of
-    the profile, t0 among them, an arrival order where it was not recorded, and where the recording
-    starts and ends.
+    query over streams.
+
+    It is a pass if some assignment explains the relations. An assignment gives values for the open
+    fields of the profile, t0 among them, for the arrival order where it was not recorded, and for
+    where the recording starts and ends.
 
     `static` is the data that never changes. `witnesses` are those that confirm answers. `answers`
     is a table in which answers are remembered, so that a further verdict need not compute them
-    again; None makes a new one.
+    again; None makes a new one. There are four further keywords, all optional:
 
-    `options` are further keywords: `missing`, the number of outputs that may be missing at each end
-    (1); `mode`, how terms are compared (by value); `windows`, the borders of the window that the
-    engine states for each relation (none), and `window_closure`, which of them belong to the window
-    (those that the semantics says).
+    - `missing`: the number of outputs that may be missing at each end (1);
+    - `mode`: how terms are compared (by value);
+    - `windows`: the borders of the window that the engine states for each relation (none);
+    - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises Unsupported where no verdict is in reach, and Disputed where no witness confirms what the
-    verdict rests on.
+    Raises Unsupported if no assignment explains the relations and some could not be tried, and
+    Disputed if no witness confirms what the verdict rests on.
     """
     recorded = RecordedAnswer.of(Question(query, streams, static), recording, **options)
     return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
@@ -161,8 +163,8 @@ def judge_recorded_answer(
         statements = r2r.Standing.of(answers.testimonies_used, witnesses)
         return Judgement(recorded, passed, trial, tried, statements, t0, wrong_windows)
 
-    # First with the windows that the engine states, if it states any. Tried are only assignments
-    # with a window that begins where the first stated one does.
+    # First with the windows that the engine states, if it states any. Only assignments with a
+    # window that begins where the first stated one does are tried.
     search_with_windows = Search(winner=None)
     if recorded.windows:
         search_with_windows = search(recorded, profile, answers, witnesses)
@@ -182,7 +184,8 @@ def judge_recorded_answer(
         wrong_windows = find_wrong_windows(recorded, result.winner)
         return judgement(False, result.winner, result.count, wrong_windows)
 
-    # An assignment that could not be tried might have explained the relations: no verdict.
+    # An assignment that could not be tried might have explained the relations, so there is no
+    # verdict.
     if result.first_refusal is not None:
         raise result.first_refusal
     # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows

@@ -351,7 +351,7 @@ def test_a_line_is_a_reply_or_breaks(line):
     """
     deaf = Deaf(["none"])
     try:
-        reply = deaf._reply(line, "push")
+        reply = deaf._parse_reply(line, "push")
     except Broken as error:
         assert not deaf.alive and str(error).isprintable() and len(str(error)) <= 2000
         return
