@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.engine import Engine as Engine
     from refengine.core.engine import Evaluation as Evaluation
-    from refengine.core.engine import Held as Held
     from refengine.core.engine import Plan as Plan
     from refengine.core.engine import Report as Report
     from refengine.core.engine import evaluate as evaluate
@@ -22,6 +21,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.query import Window as Window
     from refengine.core.query import WindowKind as WindowKind
     from refengine.core.query import from_table as from_table
+    from refengine.core.schedule import Held as Held
     from refengine.core.semantics import UNKNOWN as UNKNOWN
     from refengine.core.semantics import Between as Between
     from refengine.core.semantics import OneOf as OneOf
@@ -56,7 +56,6 @@ HOMES = {
     "core.engine": (
         "Engine",
         "Evaluation",
-        "Held",
         "Plan",
         "Report",
         "evaluate",
@@ -85,6 +84,7 @@ HOMES = {
         "row",
         "stream",
     ),
+    "core.schedule": ("Held",),
     "core.query": ("Body", "Query", "Unit", "Window", "WindowKind", "from_table"),
     "core.profiles": ("PROFILES", "profile"),
     "core.semantics": ("UNKNOWN", "Between", "OneOf", "Profile", "Semantics"),

@@ -45,7 +45,7 @@ def bound(words: list[str], **more: Any) -> subprocess.Popen:
     """Start a command that is killed when this process ends, however it ends: no Java is to be left
     of tests that were killed. Its own Java, and the workers of that, end with it.
     """
-    return subprocess.Popen(words, preexec_fn=client._LAST_WILL, **more)
+    return subprocess.Popen(words, preexec_fn=client.DIE_WITH_PARENT, **more)
 
 
 def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProcess:
@@ -56,7 +56,7 @@ def run(words: list[str], code: int, **more: object) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         timeout=300,
-        preexec_fn=client._LAST_WILL,
+        preexec_fn=client.DIE_WITH_PARENT,
         **{"env": classic(), **more},
     )
     assert found.returncode == code, found.stdout + found.stderr

@@ -41,7 +41,7 @@ def adapter(folder):
             env={**client.os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
             pass_fds=[listening.fileno()],
             stdin=subprocess.DEVNULL,
-            preexec_fn=client._LAST_WILL,
+            preexec_fn=client.DIE_WITH_PARENT,
         )
     try:
         # -I -S: without site-packages it begins in 0.02 s

@@ -31,14 +31,16 @@ from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
 
 PROTOCOL = 1
-COMPLAINT_SIZE = 64 * 1024  # bytes of standard error that are kept, the last ones
+STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
 
 
-def _last_will() -> Callable[[], object] | None:
-    """Return what a new process calls first. On Linux it asks to be killed when the suite's process
-    ends, so that no harness is left behind.
+def _die_with_parent() -> Callable[[], object] | None:
+    """Return a function that a new process calls first; None on systems that have none.
+
+    With it, the process asks Linux to be killed when the suite's process ends, so that no harness
+    is left behind.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -46,7 +48,7 @@ def _last_will() -> Callable[[], object] | None:
     return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
 
 
-_LAST_WILL = _last_will()
+DIE_WITH_PARENT = _die_with_parent()
 
 
 class Broken(Exception):
@@ -57,18 +59,15 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a harness.
-
-    `start`, `reply` and `whole` are seconds: for the reply to `start`, for the reply to any other
-    command, and for a whole case. `line` and `case` are bytes: of one reply, and of all replies of
-    a case.
+    """The limits of a harness: seconds for the reply to `start`, for the reply to any other
+    command, and for a whole case; bytes of one reply, and of all replies of a case.
     """
 
-    start: float = 30
-    reply: float = 10
-    whole: float = 300
-    line: int = 16 << 20
-    case: int = 64 << 20
+    start_seconds: float = 30
+    reply_seconds: float = 10
+    case_seconds: float = 300
+    line_bytes: int = 16 << 20
+    case_bytes: int = 64 << 20
 
 
 class Sample(NamedTuple):
@@ -105,7 +104,7 @@ class Harness:
                 bufsize=0,
                 env=self.environment,
                 start_new_session=True,
-                preexec_fn=_LAST_WILL,
+                preexec_fn=DIE_WITH_PARENT,
             )
         except (OSError, ValueError, IndexError) as error:
             program = "".join(map(str, self.command[:1]))
@@ -113,12 +112,14 @@ class Harness:
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
-        self._seq = 0  # of the last command
-        self._spent = 0  # bytes of replies in this case
-        self._pending = b""  # what has been read of a reply
-        self._complaints = b""  # the end of standard error
-        # when the process, the case and the last sample began
-        self._started = self._began = self._sampled = time.monotonic()
+        self._seq = 0  # the number of the last command
+        self._reply_bytes = 0  # how many bytes of replies came in this case
+        self._output = b""  # what was read of standard output since the last reply
+        self._stderr_end = b""  # the last bytes of standard error
+        now = time.monotonic()
+        self._process_began = now  # when the process was started
+        self._case_began = now  # when the case began
+        self._last_sampled = now  # when the last sample was taken
         self.alive = True
 
     def start(self) -> dict[str, Any]:
@@ -133,23 +134,24 @@ class Harness:
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:
-        """Return the reply to a command. Raises Broken; the process has ended then."""
+        """Return the reply to a command. Raises Broken, and then the process has ended."""
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
         if command == "register":
-            self._spent = 0
-            self._began = time.monotonic()
+            self._reply_bytes = 0
+            self._case_began = time.monotonic()
         request = {"seq": self._seq, "command": command, **fields}
         if not accepts("command")(request):
             validator("command").validate(request)
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         try:
-            answer = self._exchange(line, self._patience(command), command)
-        except KeyboardInterrupt:  # the reply would be read as that to the next command
+            answer = self._exchange(line, self._seconds_left(command), command)
+        except KeyboardInterrupt:
+            # Otherwise the reply to this command would be read as the reply to the next one.
             self._kill()
             raise
-        reply = self._reply(answer, command)
+        reply = self._parse_reply(answer, command)
         if reply["reply"] == "error":
             self._kill()
         return reply
@@ -160,8 +162,10 @@ class Harness:
         return self.alive and self._process.poll() is None
 
     def stop(self) -> None:
-        """Stop the harness with the command `stop`, and kill what has not ended then."""
-        if self.alive:
+        """Stop the harness with the command `stop`, and kill what has not ended then: the harness
+        and all that it started. A harness that has exited by itself is not asked to stop.
+        """
+        if self.usable:
             with suppress(Broken):
                 self.ask("stop")
             with suppress(subprocess.TimeoutExpired):
@@ -169,24 +173,24 @@ class Harness:
         self._kill()
 
     @property
-    def complaint(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of what the harness wrote to standard error, as one line of bounded length."""
-        return plain(self._complaints.decode("utf-8", "replace").strip())
+        return plain(self._stderr_end.decode("utf-8", "replace").strip())
 
     # One exchange
 
-    def _patience(self, command: str) -> float:
-        """Return how many seconds to wait for a reply. Raises Broken if the case has taken too
-        long.
+    def _seconds_left(self, command: str) -> float:
+        """Return how many seconds are left for the reply to a command. Raises Broken if the case
+        has taken too long.
         """
         if command == "start":
-            return self.limits.start
+            return self.limits.start_seconds
         if command == "stop":
-            return self.limits.reply
-        left = self._began + self.limits.whole - time.monotonic()
+            return self.limits.reply_seconds
+        left = self._case_began + self.limits.case_seconds - time.monotonic()
         if left <= 0:
-            self._break(f"{command}: the case takes more than {self.limits.whole:g} s")
-        return min(left, self.limits.reply)
+            self._break(f"{command}: the case takes more than {self.limits.case_seconds:g} s")
+        return min(left, self.limits.reply_seconds)
 
     def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
         """Write a line, and return the line that the harness answers. Raises Broken if no line, or
@@ -197,7 +201,7 @@ class Harness:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
             selector.register(self._stderr, selectors.EVENT_READ)
-            while b"\n" not in self._pending or line:
+            while b"\n" not in self._output or line:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     self._break(f"{command}: no reply within {seconds:.3g} s")
@@ -205,53 +209,57 @@ class Harness:
                     if key.fileobj is self._stdin:
                         line = self._write(line, selector)
                     elif key.fileobj is self._stderr:
-                        self._hear(selector)
-                    elif not self._read(command):
-                        self._hear(selector)
-                        self._break(f"{command}: the process ended{self._status()}")
+                        self._read_stderr(selector)
+                    else:
+                        is_at_end = not self._read_stdout(command)
+                        if is_at_end:
+                            self._read_stderr(selector)
+                            self._break(f"{command}: the process ended{self._status()}")
                 self._sample()
-        answer, _, self._pending = self._pending.partition(b"\n")
-        if self._pending:
-            self._break(f"{command}: more than one line: {_beginning(self._pending)}")
+        answer, _, self._output = self._output.partition(b"\n")
+        if self._output:
+            self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
     def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
         """Write a piece of a line to standard input; return the rest."""
         try:
-            line = line[self._stdin.write(line[:CHUNK]) or 0 :]
+            written = self._stdin.write(line[:CHUNK]) or 0
+            rest = line[written:]
         except BrokenPipeError:
-            line = b""  # the process has ended, or reads no more: the reply is still waited for
-        if not line:
+            rest = b""  # the process has ended, or reads no more: the reply is still waited for
+        if not rest:
             selector.unregister(self._stdin)
-        return line
+        return rest
 
-    def _read(self, command: str) -> bool:
-        """Read a piece of standard output, and return whether there was one. Raises Broken if the
-        reply, or all replies of the case, are too long.
+    def _read_stdout(self, command: str) -> bool:
+        """Read a piece of standard output, and return whether there was one: False at its end.
+        Raises Broken if the reply, or all replies of the case, are too long.
         """
         piece = self._stdout.read(CHUNK) or b""
-        self._pending += piece
-        self._spent += len(piece)
-        if len(self._pending) > self.limits.line:
-            self._break(f"{command}: a line of more than {self.limits.line} bytes")
-        if self._spent > self.limits.case:
-            self._break(f"{command}: more than {self.limits.case} bytes of replies in one case")
+        self._output += piece
+        self._reply_bytes += len(piece)
+        if len(self._output) > self.limits.line_bytes:
+            self._break(f"{command}: a line of more than {self.limits.line_bytes} bytes")
+        if self._reply_bytes > self.limits.case_bytes:
+            self._break(
+                f"{command}: more than {self.limits.case_bytes} bytes of replies in one case"
+            )
         return bool(piece)
 
-    def _hear(self, selector: selectors.BaseSelector) -> None:
+    def _read_stderr(self, selector: selectors.BaseSelector) -> None:
         """Read a piece of standard error, and keep its end."""
         piece = self._stderr.read(CHUNK)
-        if piece:
-            self._complaints = (self._complaints + piece)[-COMPLAINT_SIZE:]
+        if piece is None:  # nothing has come yet
             return
-
-        # None: nothing has come yet; b"": the harness has closed it
-        is_closed = piece is not None
-        is_watched = self._stderr in {key.fileobj for key in selector.get_map().values()}
-        if is_closed and is_watched:
+        if piece:
+            self._stderr_end = (self._stderr_end + piece)[-STDERR_SIZE:]
+            return
+        # The harness has closed its standard error. It may have been unregistered before.
+        with suppress(KeyError):
             selector.unregister(self._stderr)
 
-    def _reply(self, answer: bytes, command: str) -> dict[str, Any]:
+    def _parse_reply(self, answer: bytes, command: str) -> dict[str, Any]:
         """Return the reply that a line holds. Raises Broken for a line that is no reply of the
         protocol.
         """
@@ -288,8 +296,8 @@ class Harness:
         it.
         """
         self._kill()
-        if self._complaints:
-            context += f"; it said: {self.complaint}"
+        if self._stderr_end:
+            context += f"; it said: {self.stderr_tail}"
         raise Broken(plain(context))
 
     def _kill(self) -> None:
@@ -307,9 +315,9 @@ class Harness:
     def _sample(self) -> None:
         """Add a sample of resources, if it is time for one."""
         now = time.monotonic()
-        if now - self._sampled < SAMPLE_INTERVAL and self.samples:
+        if now - self._last_sampled < SAMPLE_INTERVAL and self.samples:
             return
-        self._sampled = now
+        self._last_sampled = now
         with suppress(psutil.Error):
             leader = psutil.Process(self._process.pid)
             used = [
@@ -317,7 +325,8 @@ class Harness:
                 for p in (leader, *leader.children(recursive=True))
             ]
             rss, cpu, threads = map(sum, zip(*used, strict=True))
-            self.samples.append(Sample(round(now - self._started, 3), rss, round(cpu, 3), threads))
+            seconds = round(now - self._process_began, 3)
+            self.samples.append(Sample(seconds, rss, round(cpu, 3), threads))
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
@@ -327,14 +336,18 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
 
 
 def _most_useful(problem: ValidationError) -> ValidationError:
-    """Return the most useful of the errors behind one of the schema's `oneOf`: of the kind of reply
-    that the value of `reply` names.
+    """Return the first error of the branch of the schema's `oneOf` that the reply chose.
+
+    Each branch is for one value of the key `reply`. The chosen one is the branch without an error
+    at this key. If there is no such branch, the problem itself is returned.
     """
-    branches: dict[str | int, list[ValidationError]] = {}
+    errors_by_branch: dict[str | int, list[ValidationError]] = {}
     for error in problem.context or ():
-        branches.setdefault(error.relative_schema_path[0], []).append(error)
-    for errors in branches.values():
-        if not any(list(error.path) == ["reply"] for error in errors):
+        branch = error.relative_schema_path[0]
+        errors_by_branch.setdefault(branch, []).append(error)
+    for errors in errors_by_branch.values():
+        is_chosen = all(list(error.path) != ["reply"] for error in errors)
+        if is_chosen:
             return min(errors, key=place_and_message)
     return problem
 

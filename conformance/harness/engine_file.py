@@ -36,6 +36,8 @@ GROUP = "conformance.engines"
 CLASSPATH = "{classpath}"  # stands in a command for the classpath that the user gives
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
+# keys of `limits` in an engine's file -> fields of Limits
+LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
@@ -250,7 +252,8 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     if "window_closure" in table:
         fields["window_closure"] = Closure(table["window_closure"])
-    fields["limits"] = Limits(**table.get("limits", {}))
+    limits = table.get("limits", {})
+    fields["limits"] = Limits(**{LIMITS[key]: seconds for key, seconds in limits.items()})
     return fields
 
 

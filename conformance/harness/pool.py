@@ -23,9 +23,10 @@ class Harnesses:
         start.
         """
         harness = self.running.get(engine.name)
-        if harness is not None and harness.usable:
-            if not engine.fresh:
+        if harness is not None:
+            if harness.usable and not engine.fresh:
                 return harness
+            # A harness that exited by itself may have left processes behind: stop ends them, too.
             harness.stop()
         failures = self.failures.setdefault(engine.name, [])
         if len(failures) > 1:

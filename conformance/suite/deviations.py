@@ -78,7 +78,7 @@ def _explain(
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
     profile = tested.profile_for(question.query).but(**fields)
-    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.terms_of_judgement)
+    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.judgement_options)
     try:
         judgement = judge_recorded_answer(recorded, profile, answers, EVERY_WITNESS)
     # unsupported or disputed, or the changed semantics refuses what the engine accepts

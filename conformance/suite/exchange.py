@@ -15,7 +15,7 @@ from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
 from refengine.model.elements import Relation
-from refengine.oracle.trial import TermsOfJudgement
+from refengine.oracle.trial import JudgementOptions
 
 
 class BenchmarkQuery(NamedTuple):
@@ -47,7 +47,7 @@ class Exchange:
         return [answer.relation for answer in self.answers]
 
     @property
-    def terms_of_judgement(self) -> TermsOfJudgement:
+    def judgement_options(self) -> JudgementOptions:
         """The terms on which the answers are judged: how many outputs may be missing, and the
         windows that the engine states.
         """

@@ -16,9 +16,10 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
 from refengine.core.query import Query
 from refengine.core.question import Setting
-from refengine.core.semantics import AllowedLateness
+from refengine.core.semantics import AllowedLateness, Closure
 from refengine.model import compare
 from refengine.model.errors import Unsupported
+from refengine.oracle.trial import first_and_last_instant
 
 Block = Mapping[str, Any]  # one [[expect]] of a case
 
@@ -43,22 +44,26 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     question = question_of(case)
     text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []
-    rests_on: dict[str, Any] | None = None
+    evidence_table: dict[str, Any] | None = None
     for block in blocks:
         setting = question.under(corpus.semantics_of(block["semantics"]))
         engine_query = EngineQuery(question.query, text, tested.dialect, setting.semantics)
         answers = play(harness, engine_query, question.streams, question.static)
-        differences = list(_differences(setting, block, answers))
+        differences = list(_differences(setting, block, answers, tested.window_closure))
         # the evidence is that of the first block that differs, or else of the first block
-        if rests_on is None or (differences and not lines):
+        if evidence_table is None or (differences and not lines):
             due = [_due_report(report, question.query) for report in block["reports"]]
-            rests_on = evidence.evidence(question, answers, due, setting.semantics, text)
+            evidence_table = evidence.evidence(
+                question, answers, due, setting.semantics, text, tested.window_closure
+            )
         lines += differences
     outcome = Outcome.PASS
     if lines:
         outcome = Outcome.FAIL
     argument = "\n".join(f"{case.rule}: {line}" for line in lines)
-    return Result(tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=rests_on)
+    return Result(
+        tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=evidence_table
+    )
 
 
 def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
@@ -80,11 +85,19 @@ def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
     return frozenset(element.app for name in names for element in setting.streams[name])
 
 
-def _differences(setting: Setting, block: Block, answers: list[EngineReport]) -> Iterator[str]:
-    """Yield a line for each way in which an engine's reports differ from the expected ones."""
+def _differences(
+    setting: Setting, block: Block, answers: list[EngineReport], window_closure: Closure | None
+) -> Iterator[str]:
+    """Yield a line for each way in which an engine's reports differ from the expected ones.
+
+    `window_closure` says which borders belong to the windows that the engine states. None stands
+    for the closure of the semantics.
+    """
     expected = block["reports"]
     mode = compare.Mode(block.get("mode", "value"))
     instants = _instants_of_reports(setting)
+    closure = setting.semantics.closure
+    stated_closure = window_closure or closure
     if len(answers) != len(expected):
         yield f"expected {len(expected)} reports, got {len(answers)}"
     for number, (report, answer) in enumerate(zip(expected, answers, strict=False), 1):
@@ -92,20 +105,38 @@ def _differences(setting: Setting, block: Block, answers: list[EngineReport]) ->
         actual = answer.relation.rows
         if not compare.equal(rows, actual, mode):
             yield f"report {number}: expected {corpus.show(rows)}, got {corpus.show(actual)}"
+        for difference in _differences_in_window(report, answer, closure, stated_closure):
+            yield f"report {number}: {difference}"
         for difference in _differences_in_time(report, answer, instants):
             yield f"report {number}: {difference}"
+
+
+def _differences_in_window(
+    report: Mapping[str, Any],
+    answer: EngineReport,
+    closure: Closure | None,
+    stated_closure: Closure | None,
+) -> Iterator[str]:
+    """ORA-11: Yield a line if the window that the engine states holds other instants than the
+    expected one. `closure` is that of the expected window, and `stated_closure` that of the stated
+    one: [0, 10) and (-1, 9] hold the same.
+    """
+    if not report.get("window") or answer.window is None:
+        return
+    opens, closes = report["window"]
+    expected_instants = first_and_last_instant((opens, closes), closure)
+    if first_and_last_instant(answer.window, stated_closure) != expected_instants:
+        yield f"expected window {report['window']}, got {list(answer.window)}"
 
 
 def _differences_in_time(
     report: Mapping[str, Any], answer: EngineReport, instants: frozenset[int] | None
 ) -> Iterator[str]:
-    """Yield a line for each difference in window, instant and trigger, as far as both sides state
-    them. An expected trigger that is no element's instant is the horizon; engines are not sent it,
-    so the report must come with the end.
+    """Yield a line for each difference in instant and trigger, as far as both sides state them.
+
+    An expected trigger that is no element's instant is the horizon. Engines are not sent the
+    horizon, so the report must come with the end.
     """
-    window = report.get("window")
-    if window and answer.window is not None and list(answer.window) != window:
-        yield f"expected window {window}, got {list(answer.window)}"
     if "instant" in report and answer.instant not in (None, report["instant"]):
         yield f"expected instant {report['instant']}, got {answer.instant}"
     if "trigger" in report and instants is not None:

@@ -27,16 +27,14 @@ from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsu
 
 
 def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
-    """Put a case to an engine, and return the result. There is one whatever the engine does; a case
-    that is bad input is `unsupported`, since it asks nothing of an engine.
-    """
+    """Put a case to an engine, and return the result. There is one whatever the engine does."""
 
     def ask() -> Result:
         if tested.is_configurable:
             return hold_to_expectations(tested, harness, case)
         return judge_exchange(tested, case, ask_case(tested, harness, case))
 
-    return _settle(tested, case, ask)
+    return _result_or_error(tested, case, ask)
 
 
 def probe_benchmark(
@@ -51,11 +49,17 @@ def probe_benchmark(
         answers = [answer._replace(window=None) for answer in exchange.answers]
         return judge_exchange(tested, query, replace(exchange, answers=answers))
 
-    return _settle(tested, query, ask)
+    return _result_or_error(tested, query, ask)
 
 
-def _settle(tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Result]) -> Result:
-    """Return the result of asking a question, or the result for the error with which it ends."""
+def _result_or_error(
+    tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Result]
+) -> Result:
+    """Return the result of asking a question, or the result for the error with which it ends.
+
+    A RefengineError comes from a case that is bad input. It becomes `unsupported`, since no engine
+    can be blamed for it.
+    """
     try:
         return ask()
     except (Unsupported, Declined) as error:
@@ -97,7 +101,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     profile = tested.profile_for(question.query)
     try:
         verdict = outcomes.verdict(
-            question, profile, exchange.relations, **exchange.terms_of_judgement
+            question, profile, exchange.relations, **exchange.judgement_options
         )
     except InvalidStream as error:
         if error.rule != "MOD-2":
@@ -108,11 +112,11 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         verdict = _make_result(tested, case, Outcome.FAIL, argument)
 
     judgement = verdict.judgement
-    rests_on = evidence.of_verdict(question, exchange.answers, judgement, exchange.text)
+    evidence_table = evidence.of_verdict(question, exchange.answers, judgement, exchange.text)
     if isinstance(case, BenchmarkQuery):
         metrics = evidence.measures(exchange.answers, judgement)
         if metrics:
-            rests_on["metrics"] = metrics
+            evidence_table["metrics"] = metrics
     argument = verdict.argument
     if tested.tolerance:
         argument += (
@@ -126,6 +130,6 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     return replace(
         _make_result(tested, case, verdict.outcome, argument),
         known=_reasons_and_links(deviations),
-        evidence=rests_on,
+        evidence=evidence_table,
         witnesses=verdict.witnesses,
     )

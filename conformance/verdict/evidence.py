@@ -12,11 +12,15 @@ from conformance.metrics.run import of_run
 from conformance.metrics.yabench import EngineOutput
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core import engine, r2r
+from refengine.core.query import Unit, Window
 from refengine.core.question import Question
-from refengine.core.semantics import Semantics, show
+from refengine.core.semantics import Closure, Semantics, show
+from refengine.core.window import borders
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import Unsupported
+from refengine.oracle.comparison import Borders
 from refengine.oracle.judge import Judgement
+from refengine.oracle.trial import first_and_last_instant
 from refengine.rdf.recordings import relation_to_json
 
 # the most that evidence has of each; `cut` says whether something is left out
@@ -25,12 +29,11 @@ TRIPLES = 400
 ROWS = 2_000
 REPORTS = 1_000
 
-UNCONFIRMED = (
-    r2r.defined_answer
-)  # the definition alone: the verdict has asked the witnesses already
+# the definition alone: the verdict has asked the witnesses already
+UNCONFIRMED = r2r.defined_answer
 
 # a report: its relation, window and instant
-DueReport = tuple[Relation, tuple[int, int] | None, int | None]
+DueReport = tuple[Relation, Borders | None, int | None]
 
 
 def evidence(
@@ -39,14 +42,20 @@ def evidence(
     expected: Sequence[DueReport] | None,
     semantics: Semantics | None,
     text: str = "",
+    window_closure: Closure | None = None,
 ) -> dict[str, Any]:
-    """Return the evidence of a result: a JSON object. Its keys are these.
+    """Return the evidence of a result: a JSON object. `window_closure` says which borders belong to
+    the windows that the engine states; None stands for the closure of the semantics. The object's
+    keys are these.
 
-    - `query`: the text that the engine was asked; `windows`: their kinds, sizes and slides;
-    - `elements`: each with `stream`, `at`, `graph` (N-Triples), and `end` if it is no point;
-      `elements_total`: how many there are;
+    - `query`: the text that the engine was asked; `windows`: each with `stream`, `kind`, `size`,
+      `slide`, and those of `unit`, `by`, `name` and `triggers` that the query states;
+    - `elements`: each with `stream`, `at`, `graph` (N-Triples), `batch` if it has a batch id, and
+      `end` if it is no point; `elements_total`: how many there are;
+    - `static`: the static data as N-Quads, if there are any;
     - `actual` and `expected`: the reports of the engine and those that are due, each with `rows`
-      (SPARQL 1.1 JSON), `total`, and `window` and `instant` if they are known;
+      (SPARQL 1.1 JSON), `total`, and `window` and `instant` if they are known; all windows are
+      written with the closure of `semantics`;
     - `semantics`: that under which the reports are due;
     - `cut`: whether elements, reports or rows are left out.
 
@@ -54,18 +63,25 @@ def evidence(
     """
     query, streams = question.query, question.streams
     names = dict.fromkeys(window.stream for window in query.windows)
-    actual = [(answer.relation, answer.window, answer.instant) for answer in answers]
+    closure = None
+    if semantics is not None:
+        closure = semantics.closure
+    actual = [
+        (answer.relation, _by_closure(answer.window, window_closure, closure), answer.instant)
+        for answer in answers
+    ]
     table: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
-        "windows": [
-            {"stream": w.stream, "kind": str(w.kind), "size": w.size, "slide": w.slide}
-            for w in query.windows
-        ],
+        "windows": [_window(window) for window in query.windows],
         "elements": list(_elements(names, streams)),
         "elements_total": sum(len(streams[name]) for name in names),
         "actual": list(_first_reports(actual)),
     }
     cut = len(table["elements"]) < table["elements_total"] or _is_cut(table["actual"], len(answers))
+    if question.static:
+        first_statements = sorted(question.static)[:TRIPLES]
+        table["static"] = to_nquads(frozenset(first_statements))
+        cut = cut or len(first_statements) < len(question.static)
     if expected is not None:
         table["expected"] = list(_first_reports(expected))
         cut = cut or _is_cut(table["expected"], len(expected))
@@ -90,7 +106,8 @@ def of_verdict(
     if judgement is None or judgement.trial is None:
         return evidence(question, answers, None, None, text)
     due = [(report.relation, report.window, report.evaluation) for report in _due(judgement)]
-    table = evidence(question, answers, due, judgement.trial.semantics, text)
+    stated_closure = judgement.recorded.window_closure
+    table = evidence(question, answers, due, judgement.trial.semantics, text, stated_closure)
     if judgement.trial.divergence is not None:
         table["diverges"] = judgement.trial.divergence.index
     if before := _before(judgement):
@@ -155,6 +172,40 @@ def measures(
         return None
 
 
+def _by_closure(
+    stated: Borders | None, stated_closure: Closure | None, closure: Closure | None
+) -> Borders | None:
+    """Return the borders that a stated window has by another closure: (-1, 9] is [0, 10) by `[)`.
+    They stay as they are where one of the closures is None.
+    """
+    instants = first_and_last_instant(stated, stated_closure)
+    if instants is None or stated_closure is None or closure is None:
+        return stated
+    low, high = borders(closure)
+    return instants[0] - low, instants[1] - high
+
+
+def _window(window: Window) -> dict[str, Any]:
+    """Return a window as a case file has it. What no query needs to state is left out where it has
+    its usual value.
+    """
+    entry: dict[str, Any] = {
+        "stream": window.stream,
+        "kind": str(window.kind),
+        "size": window.size,
+        "slide": window.slide,
+    }
+    if window.unit is not Unit.ELEMENTS:
+        entry["unit"] = str(window.unit)
+    if window.by:
+        entry["by"] = list(window.by)
+    if window.name is not None:
+        entry["name"] = window.name
+    if window.triggers:
+        entry["triggers"] = True
+    return entry
+
+
 def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[dict[str, Any]]:
     """Yield the first elements of some streams, as many as there is room for."""
     room = TRIPLES
@@ -168,6 +219,8 @@ def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[d
                 "at": element.app,
                 "graph": to_nquads(element.graph),
             }
+            if element.batch is not None:
+                entry["batch"] = element.batch
             if element.end not in (None, element.app):
                 entry["end"] = element.end
             yield entry

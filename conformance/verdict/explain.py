@@ -47,7 +47,7 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
         f"{state.after} after the last"
     )
     lines.append(f"  semantics: {brief(trial.semantics)}")
-    lines.append(_terms_of_judgement(judgement))
+    lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
 
 
@@ -64,7 +64,7 @@ def explain_fail(
     shorten = shortener(query)
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
-        return "\n".join([*lines, _terms_of_judgement(judgement)])
+        return "\n".join([*lines, _how_it_was_judged(judgement)])
     lines.append(f"  nearest: {brief(trial.semantics)}{_origin(trial)}")
     lines += _extent(judgement)
     assert trial.divergence is not None  # it fails
@@ -75,7 +75,7 @@ def explain_fail(
         lines.append(far_line(query, far, shorten))
     elif near.changes or not near.readings:
         lines.append(change_line(near))
-    lines.append(_terms_of_judgement(judgement))
+    lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
 
 
@@ -98,21 +98,20 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
         f"  the answers themselves are right: profile {profile.name}, with "
         f"t0={trial.semantics.t0}{_origin(trial)}"
     )
-    lines.append(_terms_of_judgement(judgement))
+    lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
 
 
 def _extent(judgement: Judgement) -> list[str]:
-    """Write how many reports of the nearest assignment come before the recording and after it; no
-    line if there are none.
+    """Write how many reports of the nearest assignment are missing from the recording at its ends;
+    no line if none are.
     """
     alignment = judgement.alignment
     if alignment is None or not (alignment.before or alignment.after):
         return []
-    before = count_text(alignment.before, "output")
     return [
-        f"  beside it: {before} not recorded before the first relation, {alignment.after} "
-        "after the last"
+        f"  outputs missing from the recording: {alignment.before} before its first relation, "
+        f"{alignment.after} after its last"
     ]
 
 
@@ -145,10 +144,10 @@ def _origin(trial: Trial) -> str:
     lo, hi = trial.t0_class.lo, trial.t0_class.hi
     if lo == hi:
         return ""
-    return f" (as any t0 from {lo} to {hi})"
+    return f" (every t0 from {lo} to {hi} gives the same reports)"
 
 
-def _terms_of_judgement(judgement: Judgement) -> str:
+def _how_it_was_judged(judgement: Judgement) -> str:
     """Write how answers were compared, how many assignments were tried, and which witnesses
     confirm the answers.
     """
@@ -158,8 +157,8 @@ def _terms_of_judgement(judgement: Judgement) -> str:
         least = f"{float(compare.LEAST_DECIMAL):g}"
         mode = f"value mode (relative tolerance: {tolerances} or {least} absolute)"
     witnesses = "no witness was asked"
-    if judgement.standing.confirming:
-        witnesses = f"confirmed by {' and '.join(judgement.standing.confirming)}"
+    if judgement.witness_statements.confirming:
+        witnesses = f"confirmed by {' and '.join(judgement.witness_statements.confirming)}"
     tried = f"{count_text(judgement.tried, 'assignment')} tried"
     if judgement.trial is not None:
         tried += f" by {judgement.trial.computed_by}"
@@ -169,7 +168,7 @@ def _terms_of_judgement(judgement: Judgement) -> str:
     lines = [f"  judged by {mode}, {bound}; {tried}; {witnesses}"]
     lines += [
         f"  {printable_line(_difference(name, testimony))}"
-        for name, testimony in sorted(judgement.standing.others.items())
+        for name, testimony in sorted(judgement.witness_statements.others.items())
     ]
     return "\n".join(lines)
 

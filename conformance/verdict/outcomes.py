@@ -16,7 +16,7 @@ from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import divergence, explanations
 from refengine.oracle.answers import AnswerTable
 from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recorded_answer
-from refengine.oracle.trial import RecordedAnswer, TermsOfJudgement
+from refengine.oracle.trial import JudgementOptions, RecordedAnswer
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def verdict(
     timestamps: Sequence[int | None] = (),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
     answers: AnswerTable | None = None,
-    **terms: Unpack[TermsOfJudgement],
+    **options: Unpack[JudgementOptions],
 ) -> Result:
     """Judge a recording under a profile, and return the result, with the judgement if the oracle
     came to one. Its engine is the profile's name, and its suite and case are still empty.
@@ -56,7 +56,7 @@ def verdict(
     recording's relations; they never change the outcome. Bad input, such as a query or a profile
     without meaning, raises its RefengineError, since it says nothing about an engine.
     """
-    recorded = RecordedAnswer.of(question, recording, **terms)
+    recorded = RecordedAnswer.of(question, recording, **options)
     answers = answers or AnswerTable()
     try:
         judgement = judge_recorded_answer(recorded, profile, answers, witnesses)
@@ -76,7 +76,7 @@ def _result(
     """Return a result whose suite and case are still empty."""
     witnesses: tuple[str, ...] = ()
     if judgement is not None:
-        witnesses = judgement.standing.confirming
+        witnesses = judgement.witness_statements.confirming
     return Result(
         profile.name, "", "", "", outcome, argument, witnesses=witnesses, judgement=judgement
     )

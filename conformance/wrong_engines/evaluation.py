@@ -126,7 +126,7 @@ def arrivals_only(
     "REP-10",
     replaces=report.choose_in_gap,
     seen=f"{YASPER} and {RSP_JS}: of several windows that close the latest is reported",
-    half="all are reported (`all`)",
+    half="All of them are reported (`all`)",
 )
 def latest_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Any:
     """Report only the last of several evaluations between two arrivals, even where all are asked

@@ -46,7 +46,7 @@ def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics
 @wrong(
     "ORA-2",
     replaces=assignments.split_into_t0_classes,
-    half="every value is tried",
+    half="the oracle tries every value",
 )
 def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
     """Take 0 for an open t0."""
@@ -56,7 +56,7 @@ def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0
 @wrong(
     "ORA-2",
     replaces=assignments.split_into_t0_classes,
-    half="One of each class is tried",
+    half="One value of each class is tried",
 )
 def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
     """End a class of t0 only where an element moves to another window."""
@@ -78,7 +78,7 @@ def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -
 @wrong(
     "ORA-3",
     replaces=trial.advance,
-    half="at most k outputs are missing before the first",
+    half="at most `missing` outputs before the first",
     seen=f"{CSRBENCH_ORACLE}: a recording may be any piece of the output",
 )
 def anything_may_be_missing(
@@ -115,7 +115,7 @@ def holes_are_allowed(
 @wrong(
     "ORA-3",
     replaces=recordings.read_recording,
-    half="Timestamps in a recording are no part",
+    half="Timestamps in a recording do not matter",
 )
 def sorted_by_timestamp(right: Right, path: Any) -> Recording:
     """Sort the relations of a recording by their timestamps."""
@@ -130,7 +130,7 @@ def sorted_by_timestamp(right: Right, path: Any) -> Recording:
 @wrong(
     "ORA-4",
     replaces=orders.order_matters,
-    half="none is tried, where only complete instants",
+    half="cannot matter, and no order is tried",
 )
 def the_order_of_the_file(right: Right, planned: Plan) -> bool:
     """Take the order of the file for the arrival order of simultaneous elements, and search no
@@ -150,7 +150,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
 @wrong(
     "ORA-5",
     replaces=orders.sum_instant_outputs,
-    half="is derived again in it",
+    half="is derived again within that instant",
 )
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
@@ -164,7 +164,7 @@ def what_expires_is_forgotten(
 @wrong(
     "ORA-5",
     replaces=orders.sum_instant_outputs,
-    half="nothing that was kept comes into view",
+    half="K ⊆ the content just before the instant",
 )
 def all_that_was_kept_was_seen(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
@@ -187,7 +187,7 @@ def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 @wrong(
     "ORA-6",
     replaces=orders.are_realisable,
-    half="derivations can be chosen for their rows",
+    half="a derivation can be chosen for each of their rows",
     seen=f"{CSRBENCH_ORACLE} evaluates content change once an instant",
 )
 def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
@@ -198,7 +198,7 @@ def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
 @wrong(
     "ORA-6",
     replaces=orders.are_realisable,
-    half="so that each r_i has a pivot",
+    half="such that each r_i has a pivot",
 )
 def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
     """Accept an output if all supports of its rows have an element in common."""
@@ -212,7 +212,7 @@ def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool
 @wrong(
     "ORA-7",
     replaces=orders.search_class_orders,
-    half="the orders are searched up to equivalence",
+    half="the orders are searched, one of each class",
 )
 def the_search_tries_one_order(
     right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
@@ -254,7 +254,7 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
 @wrong(
     "ORA-8",
     replaces=confirmation.confirm,
-    half="Witnesses confirm (R2R-5)",
+    half="must be confirmed (R2R-5)",
 )
 def one_witness(right: Right, *values: Any) -> None:
     """Trust the definition, and ask no witness."""
@@ -263,7 +263,7 @@ def one_witness(right: Right, *values: Any) -> None:
 @wrong(
     "ORA-8",
     replaces=confirmation.confirm,
-    half="those up to its first divergence",
+    half="its reports up to the first divergence",
 )
 def all_of_the_stream(
     right: Right, recorded: Any, assigned: Any, answers: Any, witnesses: tuple[str, ...]
@@ -300,7 +300,7 @@ def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) ->
 @wrong(
     "ORA-11",
     replaces=trial.RecordedAnswer.is_about,
-    half="and none with them",
+    half="and none explains them with the windows",
 )
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:
     """Ignore the windows that an engine states."""
@@ -320,7 +320,7 @@ def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
 @wrong(
     "ORA-12",
     replaces=divergence._is_nowhere,
-    half="no relation has it too many",
+    half="none has the row too many",
 )
 def left_out_wherever_it_is(right: Right, *values: Any) -> bool:
     """Call a border row left out of its window even where another relation has it."""

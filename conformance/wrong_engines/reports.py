@@ -209,7 +209,7 @@ def _members_of_period(semantics: Semantics, view: View, span: range, shift: int
 @wrong(
     "REP-4",
     replaces=report.beats,
-    half="and t+1 for `[)`",
+    half="For `[)` the border instant at t is t+1",
 )
 def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: range) -> range:
     """Compare the period with t under every closure, so that for [o, c) it never meets a close."""
@@ -219,7 +219,7 @@ def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: r
 @wrong(
     "REP-4",
     replaces=report.beats,
-    half="The border instant is t",
+    half="otherwise it is t",
 )
 def beats_a_border_late(right: Right, semantics: Semantics, view: View, span: range) -> range:
     """Compare the period with t + 1 under every closure."""
@@ -276,7 +276,7 @@ def empty_windows_are_never_reported(
 @wrong(
     "REP-7",
     replaces=engine.reportable_instants,
-    half="at the largest id of its interval",
+    half="at the largest id of the interval",
 )
 def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
     """Report a tick at the smallest id at which close and periodic hold, instead of the largest."""
@@ -290,7 +290,7 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
 @wrong(
     "REP-7",
     replaces=engine.reportable_instants,
-    half="are tested at the interval's last id",
+    half="are tested on the content at this id",
 )
 def tested_where_reported(
     right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
@@ -322,7 +322,7 @@ def against_nothing(
 @wrong(
     "REP-10",
     replaces=report.choose_in_gap,
-    half="or only the last (`latest`)",
+    half="or only the last one (`latest`)",
 )
 def all_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Firing]:
     """Report every evaluation between two arrivals, even where only the last is asked for."""
@@ -352,7 +352,7 @@ def explicit_is_all(
 @wrong(
     "REP-12",
     replaces=engine.reportable_instants,
-    half="all of them count as reported",
+    half="all windows count as reported",
 )
 def only_what_fires_counts(
     right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
@@ -371,7 +371,7 @@ def only_what_fires_counts(
 @wrong(
     "REP-12",
     replaces=Schedule.arrive,
-    half="Every window then has its content at t",
+    half="over the content of every window at t",
     seen=f"{CQELS}: in its recording of CSRBench's Q6 only the buffer that just received data is "
     "purged",
 )

@@ -147,7 +147,7 @@ def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) ->
 @wrong(
     "WIN-18",
     replaces=window.content,
-    half="look at arrival alone",
+    half="depend on the arrival alone",
     besides=EVERY_INSTANT,
 )
 def rows_expire(right: Right, view: View, t: int, arrived: int) -> Content:

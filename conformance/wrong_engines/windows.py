@@ -183,7 +183,7 @@ def without_elements_t1_is_0(
 @wrong(
     "WIN-10",
     replaces=window.policy,
-    half="the least o = offset + mβ",
+    half="t0 is the least of these instants",
     seen=f"{YASPER} and {RSP_JS}: t0 is 0",
 )
 def the_epoch_is_t0(
@@ -214,7 +214,7 @@ def windows_wait_for_the_first_element(
 @wrong(
     "WIN-8",
     replaces=window.content,
-    half="arrived before e_k",
+    half="arrived before the k-th arrival",
     besides=EVERY_INSTANT,
 )
 def the_arriving_element_is_in(right: Right, view: View, t: int, arrived: int) -> Any:
@@ -266,7 +266,7 @@ def content_is_looked_up_at_the_trigger(
 @wrong(
     "WIN-9",
     replaces=window.until,
-    half="another window takes the current one's place",
+    half="another window becomes the active one",
     seen=f"{CQELS} 1.x: expiry emits nothing",
 )
 def expiry_is_not_seen(right: Right, view: View, t: int, arrived: int) -> Any:
@@ -280,7 +280,7 @@ def expiry_is_not_seen(right: Right, view: View, t: int, arrived: int) -> Any:
     "WIN-9",
     "ENG-2",
     replaces=window.until,
-    half=("where an arrived element comes into scope", "stretches of constant content"),
+    half=("an element that has arrived comes into scope", "stretches of constant content"),
 )
 def a_content_lasts_until_the_next_arrival(right: Right, view: View, t: int, arrived: int) -> None:
     """Keep the content of the first instant between two arrivals up to the next arrival."""

@@ -37,8 +37,6 @@ from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 
-Held = WindowContent  # the name under which `refengine` exports it
-
 
 class Options(TypedDict, total=False):
     """The keywords of `evaluate`, for functions that pass them on."""
@@ -74,14 +72,9 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": stream([a, b])}, chosen)]
     [((0, 10), 1), ((10, 20), 1)]
     """
-    taken = steps(
-        query,
-        plan(query, streams, semantics),
-        static=static,
-        answer=answer,
-        max_reports=max_reports,
-    )
-    return (step.report for step in taken if step.emitted)
+    planned = plan(query, streams, semantics)
+    all_steps = steps(query, planned, static=static, answer=answer, max_reports=max_reports)
+    return (step.report for step in all_steps if step.emitted)
 
 
 def steps(
@@ -96,13 +89,13 @@ def steps(
     """Yield a step of every evaluation of a plan, also where its empty output is not emitted (see
     `Step.emitted`).
 
-    The first `skip` evaluations are left out, and their answers are not computed. Of the other
-    arguments `evaluate` says what they are.
+    The first `skip` evaluations are left out, and their answers are not computed. The other
+    arguments are those of `evaluate`.
     """
     answers = recomputed_answers(query, planned, static, answer, skip)
     maker = ReportMaker(query, planned, answers)
-    for at in islice(evaluations(planned, max_reports), skip, None):
-        yield maker.step(at)
+    for evaluation in islice(evaluations(planned, max_reports), skip, None):
+        yield maker.step(evaluation)
 
 
 class Engine:
@@ -148,21 +141,24 @@ class Engine:
         self._failed: Exception | None = None
 
     def push(self, stream: str, element: Element) -> list[Report]:
-        """Take the next element of a stream, and return the reports that nothing can change any
-        more, now that it is known.
+        """Take the next element of a stream, and return the reports that no later element can
+        change.
 
-        The elements of all streams share one clock: t_sys increases from push to push. Raises
-        InvalidStream for an element that cannot come then, and takes back nothing but that element.
-        Raises TooManyReports and what R2R raises, and then the engine has ended: what it would have
-        reported is not known.
+        The elements of all streams share one clock: t_sys increases from push to push.
+
+        Raises InvalidStream for an element that cannot come next. The refused element has no
+        effect, and those before it stay. Raises TooManyReports, and the errors of R2R. After one of
+        these the engine has ended, since what it would have reported is not known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
 
     def advance(self, instant: int) -> list[Report]:
-        """Take it that no element before an instant comes any more, and return the reports of
-        elements that waited for that: for others that might have come late (MOD-2), or for another
-        stream.
+        """Tell the engine that no element before an instant comes any more, and return the reports
+        that this makes final.
+
+        They are the reports of elements that were held back, because a late element (MOD-2) or one
+        of another stream could still have preceded them.
 
         Time alone reports nothing (TICK-4). A window that closes by the instant is reported at the
         next arrival, or by `finish`.
@@ -181,17 +177,19 @@ class Engine:
         """Return the reports that some arrivals trigger. `places` are their indices among the
         arrivals of the plan.
         """
-        # Where a window lies may be known only by its stream's first element, and then the plan is
-        # another one than before.
+        # Elements are added to the plan in place. But there is a new plan once a stream's first
+        # element says where its windows lie.
         planned = self._arrivals.plan
-        self._schedule.planned = planned
-        self._maker.planned = planned
+        if planned is not self._schedule.planned:
+            self._schedule.planned = planned
+            self._maker.planned = planned
+
         try:
             steps = [
-                self._maker.step(at)
+                self._maker.step(evaluation)
                 for place in places
-                for stretch in self._schedule.arrive(place)
-                for at in stretch
+                for group in self._schedule.arrive(place)
+                for evaluation in group
             ]
         except Exception as error:
             self._failed = error

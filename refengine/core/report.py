@@ -47,15 +47,10 @@ def closes(frame: Frame, span: range, own: int) -> range:
     return progression(frame.last, frame.slide, bounded)
 
 
-def has_changed(change: ChangeScope, view: View, content: Content, base: Content) -> bool:
-    """REP-2: Return whether content change holds: whether the content differs from the one that it
-    is compared with (`base`), which is empty at first.
-    """
-    return differs(change, view, content, base)
-
-
 def differs(change: ChangeScope, view: View, a: Content, b: Content) -> bool:
-    """REP-9: Return whether two contents differ, as sequences of elements or as graphs."""
+    """REP-2, REP-9: Return whether two contents differ, as sequences of elements or as graphs.
+    Content change holds if the content differs from the one that it is compared with.
+    """
     match change:
         case ChangeScope.ELEMENTS:
             return not has_same_elements(a, b)
@@ -152,7 +147,7 @@ def is_worthy(semantics: Semantics, view: View, content: Content, base: Content)
     neither. A window is reported iff all conditions that the semantics names hold.
     """
     named = semantics.report
-    if Condition.CHANGE in named and not has_changed(semantics.change_scope, view, content, base):
+    if Condition.CHANGE in named and not differs(semantics.change_scope, view, content, base):
         return False
     return Condition.NON_EMPTY not in named or is_non_empty(content)
 

@@ -35,6 +35,9 @@ class WindowContent(NamedTuple):
     content: Content
 
 
+Held = WindowContent  # the name under which the package `refengine` exports WindowContent
+
+
 class Evaluation(NamedTuple):
     """An evaluation: the instant t, the index of the arrival that triggered it, and what each
     window of the query holds.
@@ -63,14 +66,16 @@ class ReportState:
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
     """Yield the evaluations of a plan, in order. Raises TooManyReports."""
-    return chain.from_iterable(stretches(planned, max_reports))
+    return chain.from_iterable(evaluation_groups(planned, max_reports))
 
 
-def stretches(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Iterator[Evaluation]]:
+def evaluation_groups(
+    planned: Plan, max_reports: int = MAX_REPORTS
+) -> Iterator[Iterator[Evaluation]]:
     """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
     window (ENG-2).
     """
-    return Schedule(planned, max_reports).stretches()
+    return Schedule(planned, max_reports).groups()
 
 
 class Schedule:
@@ -91,8 +96,8 @@ class Schedule:
         self.start = 0
         self.last_tick: tick.LastTick | None = None
 
-    def stretches(self) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of all arrivals, grouped as `stretches` groups them."""
+    def groups(self) -> Iterator[Iterator[Evaluation]]:
+        """Yield the evaluations of all arrivals, grouped as `evaluation_groups` groups them."""
         for k, _ in enumerate(self.planned.arrivals):
             yield from self.arrive(k)
 

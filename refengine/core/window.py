@@ -197,8 +197,9 @@ def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
 def policy(
     spec: Window, semantics: Semantics, first: int | None, registered: int | None
 ) -> int | None:
-    """WIN-10: Return t0 by a policy: at the first element, at the query's registration, or aligned
-    with the epoch and an offset. None where the policy asks for an instant that is not there.
+    """WIN-10: Return t0 by a policy: at the first element, ω before it (`first-reach`), at the
+    query's registration, or aligned with the epoch and an offset. None where the policy asks for an
+    instant that is not there.
 
     With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5 under `epoch`: [5, 15) is the
     first aligned window that reaches 12.

@@ -27,7 +27,7 @@ from refengine.incremental.engine import evaluate_incrementally as evaluate
 from refengine.incremental.engine import evaluate_plan as evaluate_plan
 from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
 from refengine.incremental.schedule import schedule_evaluations as schedule_evaluations
-from refengine.incremental.schedule import schedule_stretches as schedule_stretches
+from refengine.incremental.schedule import schedule_groups as schedule_groups
 from refengine.incremental.time_windows import SimultaneousEvaluations as SimultaneousEvaluations
 
 __all__ = [
@@ -42,5 +42,5 @@ __all__ = [
     "evaluate",
     "evaluate_plan",
     "schedule_evaluations",
-    "schedule_stretches",
+    "schedule_groups",
 ]

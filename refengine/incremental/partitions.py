@@ -84,7 +84,7 @@ class PartitionDelta:
 
 
 def is_single_partition(planned: Plan) -> bool:
-    """Whether `partition_stretches` covers a plan: its one window is a partition, and it is
+    """Whether `partition_groups` covers a plan: its one window is a partition, and it is
     reported when its elements are others than at the last report.
     """
     semantics = planned.semantics
@@ -101,8 +101,8 @@ def is_single_partition(planned: Plan) -> bool:
     )
 
 
-def partition_stretches(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """Yield the stretches of a plan that `is_single_partition` covers, one evaluation each: the
+def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
+    """Yield the evaluations of a plan that `is_single_partition` covers, each in its own group: the
     content changes with every arrival, and with nothing else. Raises TooManyReports.
     """
     view = planned.views[0]

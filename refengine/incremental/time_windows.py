@@ -1,10 +1,10 @@
 """§9 When a query over one time-based window is evaluated: the evaluations of `core.schedule`,
 found without visiting each arrival's instants.
 
-`core.schedule` looks at every instant at which a window's content can change. Here most arrivals
-are settled by comparing two integers: as long as the same window stays active, nothing closes, and
-its content is all that has arrived since its first instant. Only where another window becomes
-active is `core.schedule.of_arrival` asked.
+`core.schedule` looks at every instant at which a window's content can change. Here two integers are
+compared for most arrivals: as long as the same window stays active, nothing closes, and its content
+is all that has arrived since its first instant. Only where another window becomes active is
+`core.schedule.of_arrival` called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from refengine.model.errors import require
 
 
 class SimultaneousEvaluations(Sequence[Evaluation]):
-    """The evaluations at one instant that arrivals of the same instant trigger, one for each.
+    """The evaluations of arrivals that come at one instant: one for each arrival, all of them at
+    that instant.
 
     Arrival k sees the elements `first_index`, …, k - 1. An evaluation is made when it is asked for,
     so that a thousand arrivals at once cost nothing to a caller who looks at the last one alone.
@@ -52,19 +53,19 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
     def __getitem__(self, index: slice) -> SimultaneousEvaluations: ...
     def __getitem__(self, index: int | slice) -> Evaluation | SimultaneousEvaluations:
         if isinstance(index, slice):
-            some = self.arrivals[index]
-            return SimultaneousEvaluations(self.instant, self.number, self.first_index, some)
+            arrivals = self.arrivals[index]
+            return SimultaneousEvaluations(self.instant, self.number, self.first_index, arrivals)
         k = self.arrivals[index]
-        return Evaluation(
-            self.instant, k, (WindowContent(self.number, range(self.first_index, k)),)
-        )
+        content = WindowContent(self.number, range(self.first_index, k))
+        return Evaluation(self.instant, k, (content,))
 
 
 def is_single_time_window(planned: Plan) -> bool:
-    """Whether `time_window_stretches` covers a plan: a query with one window, of kind `time`.
+    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`.
 
-    Its elements must have no intervals. Whether it is reported may depend on two things alone:
-    whether a window closes, and whether the content differs from the one last reported.
+    The window's elements must have no intervals. The report must name window close, or content
+    change by elements; it must not name `periodic`. Content change must compare with the content
+    last reported.
     """
     semantics = planned.semantics
     if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
@@ -77,10 +78,10 @@ def is_single_time_window(planned: Plan) -> bool:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    # Under close_rule=passed, `where_contents_change_late` looks at every arrival, so it has the
-    # evaluations of the tuple tick alone.
-    has_covered_tick = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
-    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and has_covered_tick
+    # Under close_rule=passed, `where_contents_change_by_passing` looks at every arrival, so it is
+    # right for the tuple tick only.
+    is_tick_covered = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
+    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and is_tick_covered
 
 
 def _has_one_time_window(planned: Plan) -> bool:
@@ -93,16 +94,16 @@ def _has_one_time_window(planned: Plan) -> bool:
     )
 
 
-def time_window_stretches(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan, grouped as `core.schedule.stretches` groups them. The plan
-    must be one for which `is_single_time_window` holds. Raises TooManyReports.
+def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
+    """Yield the evaluations of a plan in groups, as `core.schedule.evaluation_groups` does. The
+    plan must be one for which `is_single_time_window` holds. Raises TooManyReports.
     """
     evaluator = TimeWindowSchedule(planned, max_reports)
     if Condition.CLOSE in planned.semantics.report:
         return evaluator.where_windows_close()
     # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
     if tick.shift_of_own_instants(planned.semantics) < 0:
-        return evaluator.where_contents_change_late()
+        return evaluator.where_contents_change_by_passing()
     return evaluator.where_contents_change()
 
 
@@ -130,8 +131,8 @@ class TimeWindowSchedule:
     """The evaluations of one time-based window, arrival after arrival.
 
     An arrival is evaluated at the instants from that of the arrival before up to its own, which is
-    not included (TICK-4). Three cases are told apart. The example has windows [0, 10), [10, 20), …
-    and reports when the content changes; elements a, b, c and d arrive at 1, 4, 4 and 12:
+    not included (TICK-4). There are three cases. In the example the windows are [0, 10), [10, 20),
+    …, and a change of the content is reported. Elements a, b, c and d arrive at 1, 4, 4 and 12:
 
     ======= ========= ================= ===================================================
     arrival instants  case              evaluations
@@ -142,14 +143,16 @@ class TimeWindowSchedule:
     d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
     ======= ========= ================= ===================================================
 
-    - *Quiet stretch*: one window is active at all the instants. None closes, and the content is the
-      same at all of them: what has arrived since the window's first instant, a range of indices.
+    - *Quiet stretch*: one window is active at all the instants, and no window closes. The content
+      is the same at all of them: what has arrived since the window's first instant, a range of
+      indices.
     - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
-      handed on together, since each sees just one element more than the one before it.
-    - *Window changes*: `core.schedule.of_arrival` visits the instants.
+      yielded together, since each sees just one element more than the one before it.
+    - *Window changes*: another window becomes active at one of the instants.
+      `core.schedule.of_arrival` visits the instants.
 
-    `last_looked_at` is the instant of the arrival looked at last, and `window` the active window
-    there.
+    `last_looked_at` is the own instant of the arrival that was looked at last, and `window` is the
+    active window there.
     """
 
     def __init__(self, planned: Plan, max_reports: int) -> None:
@@ -163,25 +166,35 @@ class TimeWindowSchedule:
         self.is_tick_by_time = semantics.tick is Tick.TIME
         # Each arrival's own instant (TICK-6). None for a stream that is read as it comes: then the
         # arrivals to come are not known.
-        self.own: list[int] | None = None
+        self.own_instants: list[int] | None = None
         if isinstance(planned.own, list):
-            self.own = planned.own
+            self.own_instants = planned.own
 
-        # Take [0, 10), whose last instant is 9. An arrival at 10 is evaluated at 9 at the latest
-        # (TICK-4), where this window is still active, so for content change it is quiet, too. It is
-        # not if the report needs the close at 9, nor if expiry is eager: then the arrival is also
-        # evaluated at 10 (TICK-7), where the next window is active.
+        # How far past the window's last instant an arrival may be and still have a quiet stretch:
+        # one instant. [0, 10) has the last instant 9. An arrival at 10 is evaluated at instants up
+        # to 9 (TICK-4), and there this window is still active. The exceptions are
+        # (a) window close is a condition: the window closes at 9;
+        # (b) expiry is eager: the arrival is evaluated at 10, too (TICK-7), in the next window.
         self.extra_quiet_instants = 0
         if Condition.CLOSE not in semantics.report and semantics.expiry_seen is ExpirySeen.REPLAYED:
             self.extra_quiet_instants = 1
 
         self.window = NO_WINDOW
         self.seen = ReportState(reported=(range(0),), before=(range(0),))
+
+        # Arrivals before s0 are left out if they are known beforehand: nothing is evaluated before
+        # s0 (WIN-5). The tuple tick looks at them all the same, so the next interval starts at the
+        # last of them (TICK-5). The time tick looks at no arrival before s0 (TICK-2).
         self.last_looked_at = self.start
-        self.arrivals: Iterator[tuple[int, int]] = self._arrivals()
+        early = 0
+        if self.own_instants is not None:
+            early = bisect_left(self.own_instants, self.start)
+            if early and not self.is_tick_by_time:
+                self.last_looked_at = self.own_instants[early - 1]
+        self.arrivals: Iterator[tuple[int, int]] = self._arrivals_from(early)
 
     def where_windows_close(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when a window closes: in a quiet
+        """Yield the evaluations of a query that is reported when a window closes. In a quiet
         stretch there are none, and its arrivals are passed over.
         """
         for k, instant in self.arrivals:
@@ -189,14 +202,16 @@ class TimeWindowSchedule:
                 continue  # TICK-2: time has not advanced
             if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
-            elif self.own is None:
+            elif self.own_instants is None:
+                # The arrivals to come are not known, so none of them can be passed over.
                 self.last_looked_at = instant
             else:
-                # Arrivals up to the window's last instant close nothing: go on with `stop`, the
-                # first one after it. Arrival k has been taken, so stop - k - 1 are passed over.
-                stop = bisect_right(self.own, self.window.last_instant, k)
-                self._pass_over(stop - k - 1)
-                self.last_looked_at = self.own[stop - 1]
+                # Arrivals up to the window's last instant close nothing. `stop` is the first one
+                # after it.
+                stop = bisect_right(self.own_instants, self.window.last_instant, k)
+                passed_over = range(k + 1, stop)
+                self._pass_over(len(passed_over))
+                self.last_looked_at = self.own_instants[stop - 1]
 
     def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes."""
@@ -204,49 +219,41 @@ class TimeWindowSchedule:
             if self.is_tick_by_time and instant <= self.last_looked_at:
                 continue  # TICK-2: time has not advanced
             # Arrival k sees the elements before it. If the window's first element is not among
-            # them, the content is empty. The window may have been emptied just before, and whether
-            # that is reported depends on REP-3 and ENG-5, which `core.schedule` knows.
+            # them, the content is empty. Whether an emptying is reported depends on REP-3 and
+            # ENG-5, so an empty content is left to `core.schedule`.
             is_empty = k <= self.window.first_index
             if is_empty or not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
-            elif instant == self.last_looked_at and self.own is not None:
-                yield self._at_same_instant(k, instant, self.own)
+            elif instant == self.last_looked_at and self.own_instants is not None:
+                yield self._at_same_instant(k, instant, self.own_instants)
             else:
                 yield self._in_quiet_stretch(k, instant)
 
-    def where_contents_change_late(self) -> Iterator[Iterable[Evaluation]]:
+    def where_contents_change_by_passing(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
         where an arrival must pass the end of a window [o, c) to close it (TICK-6).
 
-        There an arrival's own instant is one less than its t_app, so its element is not in scope at
-        it. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and 9. Then b is
-        evaluated at 3 to 8, and c and d at 9 (TICK-4). Neither b, c nor d is in scope at 9, so d
-        finds the content that c has found. Of simultaneous arrivals the third and all further ones
-        are therefore left out.
+        There an arrival's own instant is one less than its t_app, so at its own instant its element
+        is not in scope. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and
+        9. By TICK-4 b is evaluated at 3 to 8, c at 9, and d at 9, too. No element at 10 is in scope
+        at 9, so d sees the content that c has seen. Of simultaneous arrivals the third and all
+        further ones are therefore left out.
         """
-        instant_looked_at = None
+        second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
         for k, instant in self.arrivals:
-            if instant == self.last_looked_at:
-                if instant == instant_looked_at:
-                    continue
-                instant_looked_at = instant
+            is_first = instant != self.last_looked_at
+            if not is_first:
+                if instant == second_arrival_seen_at:
+                    continue  # the third arrival of this instant, or a further one
+                second_arrival_seen_at = instant
             yield from self._visit_instants(k, instant)
 
-    def _arrivals(self) -> Iterator[tuple[int, int]]:
-        """Return the arrivals, each as its index and its own instant (TICK-6).
-
-        If all are known beforehand, those before `start` (s0) are left out, since nothing is
-        evaluated there (WIN-5).
-        """
-        if self.own is None:
-            shift = tick.shift_of_own_instants(self.planned.semantics)
-            return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
-        early = bisect_left(self.own, self.start)
-        # The tuple tick looks at early arrivals, too, so the next interval starts at the last of
-        # them (TICK-5). The time tick looks at no arrival before s0 (TICK-2).
-        if early and not self.is_tick_by_time:
-            self.last_looked_at = self.own[early - 1]
-        return enumerate(islice(self.own, early, None), early)
+    def _arrivals_from(self, k: int) -> Iterator[tuple[int, int]]:
+        """Return the arrivals from arrival k on, each as its index and its own instant (TICK-6)."""
+        if self.own_instants is not None:
+            return enumerate(islice(self.own_instants, k, None), k)
+        shift = tick.shift_of_own_instants(self.planned.semantics)
+        return enumerate(arrival.app + shift for arrival in islice(self.planned.arrivals, k, None))
 
     def _is_quiet(self, instant: int) -> bool:
         """Return whether one window is active at all instants at which an arrival at `instant` is
@@ -267,19 +274,22 @@ class TimeWindowSchedule:
         number, _, _, first_index = self.window
         content = range(first_index, k)
         self._note_reports(1, content, k)
-        at = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
+        evaluation = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
         self.last_looked_at = instant
-        return (at,)
+        return (evaluation,)
 
-    def _at_same_instant(self, k: int, instant: int, own: list[int]) -> SimultaneousEvaluations:
+    def _at_same_instant(
+        self, k: int, instant: int, own_instants: list[int]
+    ) -> SimultaneousEvaluations:
         """Return the evaluations of arrival k and of all further ones at its instant, but no more
         than the bound on reports allows (ENG-3).
         """
-        stop = bisect_right(own, instant, k)
-        # If no report is left of the bound, one is counted all the same: that raises the error.
+        stop = bisect_right(own_instants, instant, k)
+        # Where the bound is reached already, one more is counted: `_note_reports` then raises.
         allowed = max(1, self.max_reports - self.seen.count)
         arrivals = range(k, min(stop, k + allowed))
-        self._pass_over(len(arrivals) - 1)  # arrival k has been taken
+        passed_over = arrivals[1:]  # arrival k itself has been taken
+        self._pass_over(len(passed_over))
 
         first_index = self.window.first_index
         self._note_reports(len(arrivals), range(first_index, arrivals[-1]), k)
@@ -301,21 +311,17 @@ class TimeWindowSchedule:
         """Return the window that is active at an instant."""
         frame = self.frame
         number = window.active(frame, instant)
-        first_instant = frame.first + number * frame.slide
-        last_instant = frame.last + number * frame.slide
-        if frame.floor is not None:
-            first_instant = max(first_instant, frame.floor)
-
-        # Of [0, 10), [5, 15), … the second is active once the first is over: from 14 - 5 + 1 = 10
-        # on. The first of all windows is active from s0 on.
+        content_begins_at = first_instant_of(frame, number)
+        # Of [0, 10), [5, 15), … the second is active once the first is over, from 10 on. The first
+        # of all windows is active from s0 on.
         active_from = self.start
         if number > frame.least:
-            active_from = last_instant - frame.slide + 1
+            active_from = last_instant_of(frame, number - 1) + 1
         return ActiveWindow(
             number,
-            max(first_instant, active_from),
-            last_instant,
-            bisect_left(self.times, first_instant),
+            max(content_begins_at, active_from),
+            last_instant_of(frame, number),
+            bisect_left(self.times, content_begins_at),
         )
 
     def _note_reports(self, count: int, content: range, k: int) -> None:
@@ -327,5 +333,18 @@ class TimeWindowSchedule:
             schedule.bounded(seen.count, self.max_reports, self.planned.arrivals, k)  # raises
 
     def _pass_over(self, count: int) -> None:
-        """Take some arrivals that need no further look."""
+        """Take the next `count` arrivals without looking at them."""
         deque(islice(self.arrivals, count), maxlen=0)
+
+
+def first_instant_of(frame: window.Frame, number: int) -> int:
+    """Return the first instant of a window, or, where it is clipped (WIN-11), of its content."""
+    first_instant = frame.first + number * frame.slide
+    if frame.floor is None:
+        return first_instant
+    return max(first_instant, frame.floor)
+
+
+def last_instant_of(frame: window.Frame, number: int) -> int:
+    """Return the last instant of a window."""
+    return frame.last + number * frame.slide

@@ -43,12 +43,12 @@ class _Candidate(NamedTuple):
     repeated: int | None = None
 
 
-def align(recorded: RecordedAnswer, winner: Trial) -> Alignment | None:
-    """Return the alignment in which `winner`, a trial that explains the recording, matches it. None
-    where arrival orders were searched.
+def align(recorded: RecordedAnswer, winner: Trial) -> Alignment:
+    """Return the alignment in which `winner`, a trial that explains the recording, matches it.
+
+    Where arrival orders were searched, the reports are those for the order of the elements in their
+    file: their windows are right, and their rows may be in another order.
     """
-    if not winner.is_order_known:
-        return None
     state = require(winner.accepting_state)
     reports = require(winner.reports).first(state.before + state.matched + state.after)
     return Alignment(reports, state.before, len(recorded.relations))

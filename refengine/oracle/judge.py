@@ -27,7 +27,7 @@ from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Missing, RecordedAnswer, TermsOfJudgement, Trial
+from refengine.oracle.trial import JudgementOptions, Missing, RecordedAnswer, Trial
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -56,7 +56,7 @@ class Judgement:
       relations, it is the first one that does; otherwise it is the nearest one (ORA-9). It is None
       if there was no assignment to try.
     - `tried` is the number of assignments that were tried.
-    - `standing` is what the witnesses said of the answers that the verdict rests on.
+    - `witness_statements` is what the witnesses said of the answers that the verdict rests on.
     - `t0` are the values that were tried for t0; None if the profile does not leave t0 open over a
       range.
     - `wrong_windows` are the answers whose relations are right, and for which the engine states a
@@ -67,7 +67,7 @@ class Judgement:
     passed: bool
     trial: Trial | None
     tried: int
-    standing: r2r.Standing
+    witness_statements: r2r.Standing
     t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
@@ -88,10 +88,10 @@ class Judgement:
 
     @property
     def reports(self) -> Reports:
-        """All reports of the trial's semantics. There must be a trial.
+        """All reports of the trial's semantics, for pages and metrics. There must be a trial.
 
-        Pages and metrics read them here. Where arrival orders were searched, they are the reports
-        for the order of the elements in their file.
+        Where arrival orders were searched, they are the reports for the order of the elements in
+        their file.
         """
         return require(require(self.trial).reports)
 
@@ -106,8 +106,8 @@ class Judgement:
 
     @property
     def is_right_but_for_windows(self) -> bool:
-        """Whether it is a fail for the stated windows alone (ORA-11): the engine's relations are
-        right, since the assignment that a fail names explains them.
+        """Whether the verdict is a fail for the stated windows alone (ORA-11). Then the engine's
+        relations are right: the assignment that the fail names explains them.
         """
         are_relations_right = self.trial is not None and self.trial.accepting_state is not None
         return are_relations_right and not self.passed
@@ -122,26 +122,28 @@ def judge(
     static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
     answers: AnswerTable | None = None,
-    **terms: Unpack[TermsOfJudgement],
+    **options: Unpack[JudgementOptions],
 ) -> Judgement:
     """ORA-1: Return the verdict on the relations that were recorded of an engine's answer to a
-    query over streams. It is a pass if some assignment explains them: values for the open fields of
-    the profile, t0 among them, an arrival order where it was not recorded, and where the recording
-    starts and ends.
+    query over streams.
+
+    It is a pass if some assignment explains the relations. An assignment gives values for the open
+    fields of the profile, t0 among them, for the arrival order where it was not recorded, and for
+    where the recording starts and ends.
 
     `static` is the data that never changes. `witnesses` are those that confirm answers. `answers`
     is a table in which answers are remembered, so that a further verdict need not compute them
-    again; None makes a new one.
+    again; None makes a new one. There are four further keywords, all optional:
 
-    `terms` are further keywords: `missing`, the number of outputs that may be missing at each end
-    (1); `mode`, how terms are compared (by value); `windows`, the borders of the window that the
-    engine states for each relation (none), and `window_closure`, which of them belong to the window
-    (those that the semantics says).
+    - `missing`: the number of outputs that may be missing at each end (1);
+    - `mode`: how terms are compared (by value);
+    - `windows`: the borders of the window that the engine states for each relation (none);
+    - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises Unsupported where no verdict is in reach, and Disputed where no witness confirms what the
-    verdict rests on.
+    Raises Unsupported if no assignment explains the relations and some could not be tried, and
+    Disputed if no witness confirms what the verdict rests on.
     """
-    recorded = RecordedAnswer.of(Question(query, streams, static), recording, **terms)
+    recorded = RecordedAnswer.of(Question(query, streams, static), recording, **options)
     return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
 
 
@@ -151,37 +153,44 @@ def judge_recorded_answer(
     """Judge a recorded answer as `judge` does. `answers` is a table that several verdicts may
     share.
     """
-    answers.testimonies_used.clear()  # they are those of the verdict before
+    # Begin this verdict's list of testimonies: the table may come from an earlier verdict.
+    answers.testimonies_used.clear()
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
 
     def judgement(
         passed: bool, trial: Trial | None, tried: int, wrong_windows: tuple[WrongWindow, ...] = ()
     ) -> Judgement:
-        standing = r2r.Standing.of(answers.testimonies_used, witnesses)
-        return Judgement(recorded, passed, trial, tried, standing, t0, wrong_windows)
+        statements = r2r.Standing.of(answers.testimonies_used, witnesses)
+        return Judgement(recorded, passed, trial, tried, statements, t0, wrong_windows)
 
-    # First with the windows that the engine states, if it states any. Tried are only assignments
-    # with a window that begins where the first stated one does.
-    failed_with_windows: tuple[Trial, ...] = ()
+    # First with the windows that the engine states, if it states any. Only assignments with a
+    # window that begins where the first stated one does are tried.
+    search_with_windows = Search(winner=None)
     if recorded.windows:
-        result = search(recorded, profile, answers, witnesses)
-        failed_with_windows = result.failed
-        if result.winner is not None:
-            return judgement(True, result.winner, result.count)
+        search_with_windows = search(recorded, profile, answers, witnesses)
+        if search_with_windows.winner is not None:
+            return judgement(True, search_with_windows.winner, search_with_windows.count)
 
-    # Then without them: if the relations are right now, only the windows are wrong.
+    # Then without them.
     without_windows = replace(recorded, windows=())
     result = search(without_windows, profile, answers, witnesses)
     if result.winner is not None:
-        wrong = find_wrong_windows(recorded, result.winner)
-        passed = not recorded.windows
-        return judgement(passed, result.winner, result.count, wrong)
+        if not recorded.windows:
+            return judgement(True, result.winner, result.count)
+        # The relations are right, so only the windows are wrong. But an assignment that could not
+        # be tried with the windows might have explained them, too: then there is no verdict.
+        if search_with_windows.first_refusal is not None:
+            raise search_with_windows.first_refusal
+        wrong_windows = find_wrong_windows(recorded, result.winner)
+        return judgement(False, result.winner, result.count, wrong_windows)
 
-    # An assignment out of reach might have explained the relations, so there is no verdict.
-    if result.out_of_reach is not None:
-        raise result.out_of_reach
-    # The nearest has windows that begin as the stated ones do, if there is such a one (ORA-9).
-    best = nearest_trial(without_windows, failed_with_windows or result.failed, answers)
+    # An assignment that could not be tried might have explained the relations, so there is no
+    # verdict.
+    if result.first_refusal is not None:
+        raise result.first_refusal
+    # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
+    # begin as the stated ones do.
+    best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
@@ -193,13 +202,13 @@ class Search:
     """The assignments of a profile that were tried on a recording.
 
     `winner` is the first that explains it, and `failed` are those before it, which do not. Without
-    a winner, `out_of_reach` is the error of the first assignment that could not be tried; None if
+    a winner, `first_refusal` is the error of the first assignment that could not be tried; None if
     all could.
     """
 
     winner: Trial | None
     failed: tuple[Trial, ...] = ()
-    out_of_reach: Unsupported | TooManyReports | None = None
+    first_refusal: Unsupported | TooManyReports | None = None
 
     @property
     def count(self) -> int:
@@ -216,18 +225,18 @@ def search(
     Witnesses confirm what the winner rests on (ORA-8). Raises Disputed if none does.
     """
     failed: list[Trial] = []
-    out_of_reach: Unsupported | TooManyReports | None = None
+    first_refusal: Unsupported | TooManyReports | None = None
     stated = recorded.first_stated_window()
     for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
         try:
             trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported as error:
-            out_of_reach = out_of_reach or error
+            first_refusal = first_refusal or error
             continue
         except TooManyReports as error:
             is_t0_open = is_range(profile.fields.get("t0", UNKNOWN))
             if not is_t0_open:
-                out_of_reach = out_of_reach or error
+                first_refusal = first_refusal or error
                 continue
             # This value of an open t0 gives more reports than any recording has relations. So it
             # explains nothing, and the trial has failed.
@@ -239,8 +248,10 @@ def search(
         confirm(recorded, trial, answers, witnesses)
         confirm_order_search(recorded, trial, answers, witnesses)
         trial = _with_reports(recorded, trial, answers)
-        return Search(replace(trial, alignment=align(recorded, trial)), tuple(failed))
-    return Search(None, tuple(failed), out_of_reach)
+        if trial.is_order_known:
+            trial = replace(trial, alignment=align(recorded, trial))
+        return Search(trial, tuple(failed))
+    return Search(None, tuple(failed), first_refusal)
 
 
 def _with_reports(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
@@ -257,9 +268,9 @@ def find_wrong_windows(recorded: RecordedAnswer, winner: Trial) -> tuple[WrongWi
     """
     if not recorded.windows:
         return ()
-    # `align` has no alignment where arrival orders were searched, since the rows of a report depend
-    # on the order. Its window does not, so here the order of the file will do.
-    alignment = require(align(recorded, replace(winner, is_order_known=True)))
+    # Where arrival orders were searched, the rows of a report depend on the order. Its window does
+    # not, so here the order of the file will do.
+    alignment = align(recorded, winner)
     closure = winner.semantics.closure
     wrong = []
     for index, report in enumerate(alignment.beside):

@@ -43,7 +43,7 @@ class Missing(NamedTuple):
         return f"{self.before} before the first and {self.after} after the last"
 
 
-class TermsOfJudgement(TypedDict, total=False):
+class JudgementOptions(TypedDict, total=False):
     """The options of a verdict.
 
     `missing` bounds the outputs that may be missing at each end (default: 1). `mode` says how terms
@@ -60,7 +60,7 @@ class TermsOfJudgement(TypedDict, total=False):
 class RecordedAnswer:
     """What is judged: a question, and the relations that were recorded of an engine's answer to it.
 
-    `missing` and `mode` are those of TermsOfJudgement. `windows` are the borders of the window that
+    `missing` and `mode` are those of JudgementOptions. `windows` are the borders of the window that
     the engine states for each relation; None, or an entry too few, where it states none.
     `window_closure` says which borders belong to a stated window; None stands for the closure of
     the semantics that is tried.
@@ -75,20 +75,20 @@ class RecordedAnswer:
 
     @staticmethod
     def of(
-        question: Question, recording: Sequence[Relation], **terms: Unpack[TermsOfJudgement]
+        question: Question, recording: Sequence[Relation], **options: Unpack[JudgementOptions]
     ) -> RecordedAnswer:
         """Return what is judged: a question and recorded relations, with some options."""
-        windows = tuple(terms.get("windows", ()))
+        windows = tuple(options.get("windows", ()))
         is_window_stated = any(windows)
         if not is_window_stated:
             windows = ()
         return RecordedAnswer(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
-            Missing.of(terms.get("missing", 1)),
-            terms.get("mode", Mode.VALUE),
+            Missing.of(options.get("missing", 1)),
+            options.get("mode", Mode.VALUE),
             windows,
-            terms.get("window_closure"),
+            options.get("window_closure"),
         )
 
     @property

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import textwrap
 import time
+from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,10 +21,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.harness import client
+from conformance.harness import client, engine_file
 from conformance.harness.client import Broken, Harness, Limits
+from conformance.harness.pool import Harnesses
 
-QUICK = Limits(start=5, reply=5, line=1 << 16, case=1 << 17)
+QUICK = Limits(start_seconds=5, reply_seconds=5, line_bytes=1 << 16, case_bytes=1 << 17)
 RIGHT = textwrap.dedent("""
     import json, sys
     for line in sys.stdin:
@@ -119,7 +123,7 @@ FIRST = "import sys; sys.stdin.readline(); "
     ],
 )
 def test_what_is_no_reply_breaks_the_harness(code, context):
-    running = harness(code, Limits(start=1 if "sleep" in code else 5, line=1 << 16))
+    running = harness(code, Limits(start_seconds=1 if "sleep" in code else 5, line_bytes=1 << 16))
     with pytest.raises(Broken, match=context):
         running.start()
     assert not running.alive
@@ -161,7 +165,7 @@ def test_standard_error_may_be_flooded():
     )
     assert running.start()["engine"] == "echo"
     running.stop()
-    assert running.complaint.endswith("noise") and len(running.complaint) <= 2000
+    assert running.stderr_tail.endswith("noise") and len(running.stderr_tail) <= 2000
 
 
 def test_a_harness_that_does_not_read(monkeypatch):
@@ -173,7 +177,7 @@ def test_a_harness_that_does_not_read(monkeypatch):
     running = harness(
         FIRST + 'print(\'{"seq": 1, "reply": "result", "protocol": 1}\', '
         "flush=True); import time; time.sleep(60)",
-        Limits(reply=1),
+        Limits(reply_seconds=1),
     )
     running.start()
     began = time.monotonic()
@@ -208,6 +212,45 @@ def test_what_a_harness_starts_dies_with_it(tmp_path):
     while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline, "the child lives on"
         time.sleep(0.05)
+
+
+def test_what_a_harness_left_behind_dies_before_the_next_one_starts(tmp_path):
+    """The harness exits by itself between two cases. Its child lives on, and holds its pipes."""
+    child_file = tmp_path / "child"
+    code = (
+        "import subprocess, sys\n"
+        'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])\n'
+        f'open({str(child_file)!r}, "w").write(str(child.pid))\n'
+        + RIGHT.replace('if asked["command"] == "stop"', 'if asked["command"] == "end"')
+    )
+    tested = replace(
+        engine_file.engine("reference"), command=(sys.executable, "-c", code), limits=QUICK
+    )
+    pool = Harnesses()
+    first = pool.of(tested)
+    child = int(child_file.read_text())
+    first.ask("register", query="q", dialect="table", streams=["s"])
+    first.ask("end")
+    deadline = time.monotonic() + 20
+    while first.usable:
+        assert time.monotonic() < deadline, "the harness does not exit"
+        time.sleep(0.05)
+    assert psutil.pid_exists(child)
+
+    began = time.monotonic()
+    second = pool.of(tested)
+    seconds = time.monotonic() - began
+    pool.stop()
+    try:
+        assert seconds < QUICK.reply_seconds, "a harness that has exited was asked to stop"
+        assert second is not first and not first.alive
+        while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline, "the child lives on"
+            time.sleep(0.05)
+    finally:
+        first.stop()
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
 
 
 def test_no_shell_is_involved(tmp_path):
@@ -288,7 +331,7 @@ class Deaf(Harness):
     """A harness without a process, for what it would have answered."""
 
     def __post_init__(self) -> None:
-        self._seq, self._complaints, self.alive = 1, b"", True
+        self._seq, self._stderr_end, self.alive = 1, b"", True
 
     def _kill(self) -> None:
         self.alive = False
@@ -308,7 +351,7 @@ def test_a_line_is_a_reply_or_breaks(line):
     """
     deaf = Deaf(["none"])
     try:
-        reply = deaf._reply(line, "push")
+        reply = deaf._parse_reply(line, "push")
     except Broken as error:
         assert not deaf.alive and str(error).isprintable() and len(str(error)) <= 2000
         return

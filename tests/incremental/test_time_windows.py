@@ -6,7 +6,7 @@ import pytest
 
 from refengine import from_table, profile, stream
 from refengine.core import engine
-from refengine.incremental.time_windows import is_single_time_window, time_window_stretches
+from refengine.incremental.time_windows import is_single_time_window, time_window_groups
 
 QUERY = from_table(
     {
@@ -39,6 +39,6 @@ def test_four_arrivals(closing, expected):
     )
     planned = engine.plan(QUERY, {"s": FOUR}, semantics)
     assert is_single_time_window(planned)
-    stretches = time_window_stretches(planned, max_reports=100)
-    found = [(at.t, at.arrival, list(at.content)) for stretch in stretches for at in stretch]
+    groups = time_window_groups(planned, max_reports=100)
+    found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
     assert found == expected

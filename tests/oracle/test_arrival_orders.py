@@ -580,3 +580,20 @@ def test_static_data_are_out_of_reach():
             [rows("a")],
             static=static,
         )
+
+
+def test_stated_windows_that_a_refused_assignment_might_explain_have_no_verdict():
+    """ORA-11: with change_scope=elements the relations are right, and the stated windows are wrong.
+    With change_scope=graph orders are not searched (ORA-7): so nobody knows whether it explains the
+    windows, too, and the engine does not fail.
+    """
+    question = Query((TUMBLING,), SELECT), unordered(("a", 3), ("b", 3))
+    recording = [rows("b"), rows("a")]
+    wrong_windows = {"windows": [(5, 15), (5, 15)], "missing": NONE}
+    closed = judge(*question, CQELS, recording, **wrong_windows)
+    assert not closed.passed and closed.is_right_but_for_windows
+    open_scope = CQELS.but(change_scope="unknown")
+    with pytest.raises(Unsupported, match="ORA-7: content change of the graph"):
+        judge(*question, open_scope, recording, **wrong_windows)
+    right_windows = {"windows": [(0, 10), (0, 10)], "missing": NONE}
+    assert judge(*question, open_scope, recording, **right_windows).passed

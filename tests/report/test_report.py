@@ -11,6 +11,7 @@ import re
 import signal
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 from xml.etree import ElementTree
@@ -34,6 +35,7 @@ from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport
 from refengine import Relation, from_table, profile, row, stream
 from refengine.core.question import Question
+from refengine.core.semantics import Closure
 
 ROOT = Path(__file__).parents[2]
 
@@ -734,6 +736,43 @@ def test_reports_that_were_not_recorded_shift_the_others():
         first is None and found[0].actual is None and not found[0].differs and not found[1].differs
     )
     assert pairs.pair_reports(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
+
+
+def test_a_case_can_be_made_of_the_evidence():
+    """It has all keys of the windows, the batch ids and the static data."""
+    triple = ("<urn:a>", "<urn:p>", "<urn:b>")
+    windows = [
+        {"stream": "s", "kind": "partition", "size": 2, "by": ["subject"]},
+        {"stream": "s", "kind": "rows", "size": 2, "unit": "triples", "name": "urn:w"},
+        {"stream": "s", "kind": "time", "size": 10, "slide": 5, "triggers": True},
+    ]
+    body = "SELECT ?x WHERE { ?x <urn:p> ?y }"
+    elements = stream([(triple, 3, 1), (triple, 5, 1), (triple, 7, 2, 9)])
+    static = frozenset({triple, (*triple, "<urn:g>")})
+    question = Question(from_table({"windows": windows, "body": body}), {"s": elements}, static)
+    told = evidence_of.evidence(question, [], None, None)
+    assert not list(schemas.problems("result", result(evidence=told).as_json()))
+
+    stated = [{k: v for k, v in window.items() if v is not None} for window in told["windows"]]
+    assert stated == windows
+    assert from_table({"windows": stated, "body": told["query"]}) == question.query
+    assert [(e["at"], e["batch"], e.get("end")) for e in told["elements"]] == [
+        (3, 1, None),
+        (5, 1, None),
+        (7, 2, 9),
+    ]
+    assert told["static"] == ("<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:b> <urn:g> .\n")
+    assert not told["cut"]
+    [report] = evidence_of.evidence(
+        question,
+        [EngineReport(Relation(("x",), Counter()), window=(-1, 9))],
+        None,
+        profile("csparql").but(t0=0).semantics(),
+        window_closure=Closure.LEFT_OPEN,
+    )["actual"]
+    assert report["window"] == [0, 10]
+    many = frozenset((f"<urn:{n}>", "<urn:p>", "<urn:b>") for n in range(1000))
+    assert evidence_of.evidence(replace(question, static=many), [], None, None)["cut"]
 
 
 def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():

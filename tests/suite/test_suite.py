@@ -22,13 +22,18 @@ from suite_run import ROOT, run_suite, run_suite_alone
 import conformance
 from conformance import suite
 from conformance.benchmarks import csrbench
-from conformance.corpus import cases
+from conformance.corpus import cases, relation, semantics_of
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
+from conformance.suite import expectations
+from conformance.suite.exchange import question_of
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import from_json
+from refengine.core.semantics import Closure
 from refengine.model.errors import RefengineError
 
 REFERENCE = engine_file.engine("reference")
+RIGHT_OPEN_BORDER = "WIN-2-an-element-on-the-upper-border-of-a-right-open-window"
 TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
 
 
@@ -322,6 +327,31 @@ def test_what_is_unsupported_is_so_before_an_answer(tmp_path):
         conformance.check_engine(mine(tmp_path, answers), smoke=True)
     assert {result.outcome for result in caught.value.results} == {"error"}
     assert "unsupported, after 2 reports: too late" in str(caught.value)
+
+
+def test_a_configurable_engine_may_state_its_windows_by_another_closure():
+    """Over integers [0, 10) and (-1, 9] hold the same instants."""
+    case = next(case for case in cases() if case.id.startswith(RIGHT_OPEN_BORDER))
+    [block] = case.table["expect"]
+    setting = question_of(case).under(semantics_of(block["semantics"]))
+    assert setting.semantics.closure == "[)"
+
+    def differences(shift: int, window_closure: Closure | None) -> list[str]:
+        answers = [
+            EngineReport(
+                relation(report["rows"], setting.query),
+                window=(report["window"][0] + shift, report["window"][1] + shift),
+                came=report.get("trigger"),
+            )
+            for report in block["reports"]
+        ]
+        lines = expectations._differences(setting, block, answers, window_closure)
+        return [line for line in lines if "window" in line]
+
+    assert differences(0, None) == differences(0, Closure.RIGHT_OPEN) == []
+    assert differences(-1, Closure.LEFT_OPEN) == []
+    assert len(differences(-1, None)) == len(block["reports"])
+    assert len(differences(0, Closure.LEFT_OPEN)) == len(block["reports"])
 
 
 # What a known deviation does not hide

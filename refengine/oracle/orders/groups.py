@@ -228,15 +228,15 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
     over the same content.
     """
     is_silent = search.is_silent
-    for stretch in incremental.schedule_stretches(search.planned):
-        if isinstance(stretch, SimultaneousEvaluations):  # all at one instant
-            for at in stretch[-1:]:
-                yield at, len(stretch)
+    for group in incremental.schedule_groups(search.planned):
+        if isinstance(group, SimultaneousEvaluations):  # all at one instant
+            for at in group[-1:]:
+                yield at, len(group)
         elif is_silent:
-            for at in islice(stretch, 1):
+            for at in islice(group, 1):
                 yield at, 1
         else:
-            for at in stretch:
+            for at in group:
                 yield at, 1
 
 
