@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s
 from refengine.core.answers import Recomputed
 from refengine.core.engine import Evaluation, Step

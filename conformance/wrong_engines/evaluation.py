@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.wrong_engines.engines import CQELS, CSRBENCH_ORACLE, RSP_JS, YABENCH, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
 from refengine.core.query import Query, Window, WindowKind

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from lark import Token, Tree
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RDFLIB, RSP_JS
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, WindowKind
 from refengine.core.semantics import R2S

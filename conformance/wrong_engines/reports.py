@@ -15,7 +15,7 @@ from conformance.wrong_engines.engines import (
     YASPER,
 )
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, tick, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import WindowKind

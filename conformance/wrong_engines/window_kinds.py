@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS
 from conformance.wrong_engines.evaluation import EVERY_INSTANT
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import window
 from refengine.core.query import COUNTING, Unit, Window, WindowKind
 from refengine.core.semantics import Slide

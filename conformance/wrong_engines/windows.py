@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import query, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import Window, WindowKind
