@@ -21,7 +21,7 @@ from typing import Any
 
 from conformance import corpus
 from conformance.harness.client import Limits
-from conformance.schemas import problems
+from conformance.schemas import explain_problem, path_text, problems, unknown_keys_first
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile
@@ -48,8 +48,8 @@ class Deviation:
     """A known deviation of an engine from the semantics that it sets out to have.
 
     `reason` and `link` say what it is and where it is documented, and `cases` has the ids of the
-    cases that show it. `fields` are fields of the semantics that have other values. `misstates` (in
-    the file: `told`) is "window" for an engine that states wrong windows for its answers. A
+    cases that show it. `fields` are fields of the semantics that have other values. `misstates`
+    is "window" for an engine that states wrong windows for its answers. A
     deviation with neither explains its own cases and no others: their wrong answers, or, if it
     `crashes`, their errors.
     """
@@ -221,8 +221,10 @@ def read_engine_file(path: Path) -> Engine:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
-    for wrong in problems("engine", table):
-        raise InvalidEngine(f"{wrong.json_path}: {wrong.message}", rule="engine", place=str(path))
+    if wrong := sorted(problems("engine", table), key=unknown_keys_first):
+        [reason, *_] = explain_problem(wrong[0])
+        where = path_text(wrong[0].absolute_path)
+        raise InvalidEngine(reason, rule="engine", place=where).at(str(path))
     try:
         return Engine(path.stem, **_fields(table, path))
     except RefengineError as error:
@@ -262,7 +264,7 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
         entry["link"],
         tuple(entry["cases"]),
         fields,
-        misstates=entry.get("told", ""),
+        misstates=entry.get("misstates", ""),
         crashes=entry.get("crashes", False),
     )
 
