@@ -14,8 +14,6 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from refengine.model.messages import nearest
-
 FOLDER = Path(__file__).parent / "schema"
 Check = Callable[[Any], bool]
 Schema = Mapping[str, Any]
@@ -64,40 +62,6 @@ def problems(name: str, value: Any) -> list[ValidationError]:
 def place_and_message(problem: ValidationError) -> tuple[str, str]:
     """Return the order of what is wrong with a value."""
     return problem.json_path, problem.message
-
-
-def unknown_keys_first(problem: ValidationError) -> tuple[bool, str, str]:
-    """Return the sort key of what is wrong with a value. Unknown keys come first, since an unknown
-    key is often a misspelt one that is then missing.
-    """
-    is_known = problem.validator != "additionalProperties"
-    return is_known, path_text(problem.absolute_path), problem.message
-
-
-def explain_problem(problem: ValidationError) -> list[str]:
-    """Return what is wrong with a value in our words: a line for each unknown key, with the nearest
-    valid one, and one line for everything else.
-    """
-    schema = problem.schema
-    assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
-    match problem.validator:
-        case "additionalProperties" if problem.validator_value is False:
-            valid = schema["properties"]
-            assert isinstance(problem.instance, Mapping)
-            return [
-                f"unknown key {key!r}{nearest(key, valid)}"
-                for key in problem.instance
-                if key not in valid
-            ]
-        case "required":
-            return [f"key {problem.message.removesuffix(' is a required property')} is missing"]
-        case "oneOf" | "anyOf":
-            return [schema.get("description", problem.message)]
-        case "not":
-            assert isinstance(problem.validator_value, Mapping)
-            return [problem.validator_value.get("description", problem.message)]
-        case _:
-            return [problem.message]
 
 
 def path_text(path: Iterable[str | int]) -> str:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from conformance.schemas import explain_problem, validator
+from conformance.schemas import validator
 from refengine.core.engine import evaluations, plan
 from refengine.core.profiles import brief, profile
 from refengine.core.query import Body, Query, Window, WindowKind
@@ -64,8 +64,9 @@ def read_vectors(path: Path) -> Iterator[Vector]:
             iter(sorted(validator("secret").iter_errors(table), key=lambda e: e.json_path)), None
         )
         if problem is not None:
-            [reason, *_] = explain_problem(problem)
-            raise InvalidStream(f"{problem.json_path}: {reason[:200]}", rule="vector", place=place)
+            raise InvalidStream(
+                f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place
+            )
         try:
             yield _vector(place, table)
         except RefengineError as error:

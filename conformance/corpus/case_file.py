@@ -15,13 +15,8 @@ from typing import Any
 
 import pyoxigraph
 
-from conformance.schemas import (
-    accepts,
-    explain_problem,
-    path_text,
-    unknown_keys_first,
-    validator,
-)
+from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
+from conformance.schemas import accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
 from refengine.core.semantics import Between, OneOf, Profile, Semantics

@@ -26,13 +26,8 @@ from typing import IO, Any, NamedTuple, NoReturn
 import psutil
 from jsonschema import ValidationError
 
-from conformance.schemas import (
-    accepts,
-    explain_problem,
-    place_and_message,
-    problems,
-    validator,
-)
+from conformance.corpus.schema_problems import explain_problem
+from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
 

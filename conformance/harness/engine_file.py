@@ -20,8 +20,9 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance import corpus
+from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
-from conformance.schemas import explain_problem, path_text, problems, unknown_keys_first
+from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile

@@ -192,7 +192,7 @@ def test_self_check_notices():
     [
         ("{", "not JSON"),
         ("[]", "is not of type 'object'"),
-        ('{"window":"time"}', "key 'size' is missing"),
+        ('{"window":"time"}', "'size' is a required property"),
     ],
 )
 def test_a_bad_vector_names_its_line(tmp_path, capsys, line, reason):
