@@ -28,7 +28,7 @@ from refengine.core.engine import evaluate
 from refengine.core.profiles import profile
 from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 
 # imported only where it is used: that takes long, and not every run needs it
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def judge_ours(
     """Judge our own engines on one query. They share the answers of windows, which are computed
     once.
     """
-    answers = AnswerTable()
+    answers = SharedAnswers()
     question = question_over(query(name, written), embedded())
     if chosen is None:
         chosen = recorders()

@@ -112,8 +112,8 @@ def _differences_in_time(
         trigger = report["trigger"]
         if trigger not in instants:
             trigger = None
-        if answer.came != trigger:
-            yield f"expected {_coming(trigger)}, got it {_coming(answer.came)}"
+        if answer.push_instant != trigger:
+            yield f"expected {_coming(trigger)}, got it {_coming(answer.push_instant)}"
 
 
 def _coming(came: int | None) -> str:

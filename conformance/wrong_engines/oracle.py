@@ -299,7 +299,7 @@ def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) ->
 
 @wrong(
     "ORA-11",
-    replaces=trial.RecordedAnswer.is_about,
+    replaces=trial.RecordingToJudge.is_about,
     half="and none with them",
 )
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:

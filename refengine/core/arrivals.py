@@ -13,7 +13,7 @@ from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
@@ -39,7 +39,7 @@ class GrowingView:
         self.keys: list[tuple[str, ...]] = []
         self.view = self._viewed(())
 
-    def _viewed(self, elements: tuple[Element, ...]) -> View:
+    def _viewed(self, elements: tuple[Element, ...]) -> WindowView:
         """Return the window as its first elements make it, over the sequences that grow."""
         return replace(
             window.view(self.spec, elements, self.semantics, self.registered),

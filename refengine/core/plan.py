@@ -14,7 +14,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
 from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
 
@@ -29,7 +29,7 @@ class Plan:
     """
 
     semantics: Semantics
-    views: tuple[View, ...]
+    views: tuple[WindowView, ...]
     arrivals: Sequence[Element]
     own: Sequence[int]
     counts: tuple[Sequence[int], ...]
@@ -115,7 +115,7 @@ def _admit_all(
 
 
 def _own_instants(
-    first: View, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
+    first: WindowView, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> list[int]:
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
     as the windows see it (TICK-6).
@@ -204,7 +204,7 @@ def merge_streams(
 
 
 def sentinel(
-    views: Sequence[View],
+    views: Sequence[WindowView],
     arrivals: Sequence[Element],
     late: Iterable[Element],
     semantics: Semantics,

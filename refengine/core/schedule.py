@@ -16,7 +16,7 @@ from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import ChangeBaseline, Condition, Semantics
-from refengine.core.window import Content, Frame, View
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import Element
 from refengine.model.errors import TooManyReports, require
 
@@ -209,7 +209,7 @@ def reported_stretches(
 
 def reportable_instants(
     semantics: Semantics,
-    view: View,
+    view: WindowView,
     content: Content,
     reported: Content,
     before: Content,
@@ -242,7 +242,7 @@ def reportable_instants(
 
 
 def _evaluation(
-    views: Sequence[View], arrival: int, contents: Sequence[Content], t: int
+    views: Sequence[WindowView], arrival: int, contents: Sequence[Content], t: int
 ) -> Evaluation:
     """Return the evaluation of an arrival at instant t, over the given contents."""
     held = []
@@ -254,7 +254,9 @@ def _evaluation(
     return Evaluation(t, arrival, tuple(held))
 
 
-def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def spans(
+    views: Sequence[WindowView], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """ENG-2: Cut an interval into the longest stretches in which no window's content changes, and
     yield each with the contents. The first `arrived` elements of each window's stream are there.
 
@@ -274,7 +276,7 @@ def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Ite
 
 
 def stretch_of_tick(
-    views: Sequence[View], arrived: Sequence[int], interval: range
+    views: Sequence[WindowView], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
     """REP-7: Yield the whole interval as one stretch, with the content at its last id: that of a
     tuple-based window, which is reported once a tick. Nothing is yielded for an empty interval.

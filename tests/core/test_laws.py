@@ -498,7 +498,7 @@ def alone(draw: st.DrawFn, **more: Any) -> tuple[Trial]:
     return (draw(trials(**more)),)
 
 
-def held(trial: Trial) -> tuple[window.View, Counter]:
+def held(trial: Trial) -> tuple[window.WindowView, Counter]:
     """The one window's view, and in how many evaluations' contents each of its elements is, by
     index.
     """

@@ -16,7 +16,7 @@ from refengine.core.query import WindowKind
 from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Empty, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Distance, Divergence
 from refengine.oracle.orders.groups import (
     EvaluationGroup,
@@ -28,7 +28,7 @@ from refengine.oracle.orders.groups import (
 from refengine.oracle.orders.realisation import states_after_outputs
 from refengine.oracle.orders.sums import find_fixed_sum
 from refengine.oracle.trial import (
-    RecordedAnswer,
+    RecordingToJudge,
     State,
     T0Class,
     Trial,
@@ -76,7 +76,7 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 def search_orders(
-    recorded: RecordedAnswer, planned: engine.Plan, t0_class: T0Class, answers: AnswerTable
+    recorded: RecordingToJudge, planned: engine.Plan, t0_class: T0Class, answers: SharedAnswers
 ) -> Trial:
     """ORA-5 to ORA-7: hold one assignment against the recording under every order of simultaneous
     elements at once, and return the trial.
@@ -341,7 +341,7 @@ def _group_divergence(
     )
 
 
-def _end_divergence(recorded: RecordedAnswer, furthest: int) -> Divergence:
+def _end_divergence(recorded: RecordingToJudge, furthest: int) -> Divergence:
     """Return the divergence after the last group, where relations are left or outputs are missing
     that may not be.
     """
