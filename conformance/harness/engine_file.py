@@ -174,7 +174,11 @@ class Engine:
         say the query, or the engine has no such windows or form.
         """
         if self.dialect == "table" and table is None:
-            raise Unrenderable("the query has no table", rule="DIA-6", place="query")
+            raise Unrenderable(
+                "the engine reads tables, and the query was not made from one",
+                rule="DIA-6",
+                place="query",
+            )
         for window in query.windows:
             if window.kind not in self.kinds:
                 raise Unrenderable(
@@ -183,7 +187,9 @@ class Engine:
                     place=f"window on {window.stream!r}",
                 )
         if query.body.form not in self.forms:
-            raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
+            raise Unrenderable(
+                f"{self.title} does not answer {query.body.form}", rule="DIA-6", place="body"
+            )
         if self.dialect == "table":
             return json.dumps(table)
         return dialects.render(query, self.dialect, self._operator(), static)
@@ -299,9 +305,11 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
         ) from None
     name, *fields = semantics.split() or [""]
     if not words:
-        raise InvalidEngine("an empty command", rule="engine")
+        raise InvalidEngine("the engine's command is empty", rule="engine")
     if not name:
-        raise InvalidEngine("an empty semantics", rule="engine")
+        raise InvalidEngine(
+            "the engine's semantics is empty; write a profile such as csparql", rule="engine"
+        )
     profile = corpus.profile_of(
         {"profile": name, **dict(pair(word, "key=value") for word in fields)}
     )
@@ -314,7 +322,7 @@ def pair(word: str, form: str) -> tuple[str, str]:
     """
     key, sign, value = word.partition("=")
     if not sign:
-        raise InvalidEngine(f"{display(word)} is not {form}", rule="engine")
+        raise InvalidEngine(f"expected {form}, got {display(word)}", rule="engine")
     return key, value
 
 

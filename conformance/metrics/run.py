@@ -71,7 +71,8 @@ def of_run(
     """
     if len(output.instants) > len(output.rows):
         raise RefengineError(
-            f"{len(output.instants)} instants of {len(output.rows)} answers", rule="of_run"
+            f"{len(output.instants)} instants are given for {len(output.rows)} answers",
+            rule="of_run",
         )
     report = setting.semantics.report
     if Condition.CLOSE in report:

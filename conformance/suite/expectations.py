@@ -39,7 +39,9 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     """
     blocks = _blocks(case)
     if not blocks:
-        raise Unsupported("it expects nothing of an engine", rule="case", place=case.path)
+        raise Unsupported(
+            "the case expects nothing that an engine could answer", rule="case", place=case.path
+        )
     question = question_of(case)
     text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []

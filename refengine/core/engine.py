@@ -200,5 +200,6 @@ class Engine:
 
     def _refuse_after_a_failure(self) -> None:
         if self._failed is not None:
-            reason = f"the engine has ended with {type(self._failed).__name__}: {self._failed}"
+            error = f"{type(self._failed).__name__}: {self._failed}"
+            reason = f"the engine broke down at an earlier call, with {error}"
             raise InvalidStream(reason, rule="ENG-8")

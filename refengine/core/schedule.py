@@ -294,7 +294,7 @@ def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
         if k:
             since = f"element {k} at {arrivals[k - 1].app}"
         raise TooManyReports(
-            f"{count} reports, more than max_reports={bound}, by the gap between {since} and "
+            f"{count} reports exceed max_reports={bound}, in the gap between {since} and "
             f"element {k + 1} at {arrivals[k].app}; "
             "add non-empty or content-change to the report, choose a later t0, or raise "
             "max_reports",

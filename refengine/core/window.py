@@ -426,14 +426,15 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
     terms = []
     for part in spec.by:
         if part in POSITIONS:
-            needed = f"one triple, to have one {part}"
+            needed = "exactly one triple"
             candidates = [triple[POSITIONS.index(part)] for triple in element.graph]
         else:
-            needed = f"one object of {part}"
+            needed = "exactly one triple with this predicate"
             candidates = [o for _, p, o in element.graph if p == f"<{part}>"]
         if len(candidates) != 1:
             raise InvalidStream(
-                f"an element needs {needed}, as the partition's key; it has {len(candidates)}",
+                f"the window is partitioned by {part}, so an element must have {needed}, got "
+                f"{len(candidates)}",
                 rule="WIN-15",
                 place=place,
             )

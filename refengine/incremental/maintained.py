@@ -128,7 +128,9 @@ class MaintainedWhileCovered:
         """
         if buffer_of(self.planned) is not None:
             raise Unsupported(
-                f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
+                f"incremental evaluation does not cover {error}; give the stream whole, for the "
+                "definition",
+                rule="ENG-6",
             ) from None
         self.until = self.number - self.skip
         self.reason = str(error)

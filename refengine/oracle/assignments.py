@@ -175,7 +175,8 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
-                f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2"
+                f"t0 must be in a range with at least one value, got {t0.lo} to {t0.hi}",
+                rule="ORA-2",
             )
         return T0Candidates(t0.lo, t0.hi)
 

@@ -165,7 +165,7 @@ def confirm_order_search(
     if trial.accepting_state is not None:
         explaining, failing = failing, explaining
     raise Disputed(
-        f"an arrival order explains the output by {explaining} answers, none by {failing}: "
+        f"an arrival order explains the output with {explaining} answers, but none with {failing}: "
         f"{', '.join(differing)}",
         rule="ORA-8",
     )

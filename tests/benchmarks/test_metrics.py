@@ -763,7 +763,7 @@ def test_a_run_of_another_length():
     )
     assert long[3] == entry(None, 0.0, 0.0, (0, 0, 1))
     assert [found["delay"] for found in long] == [0, None, 0, None]
-    with pytest.raises(RefengineError, match="of_run: 4 instants of 3 answers"):
+    with pytest.raises(RefengineError, match="of_run: 4 instants are given for 3 answers"):
         entries("ab,cd,e", 1, 2, 3, 4)
 
 

@@ -106,7 +106,7 @@ def test_time_that_advances_completes_arrivals():
     assert engine.push("s", at(9, 1)) == engine.push("s", at(12, 2)) == []
     assert engine.advance(11) == []
     assert [r.window for r in engine.advance(12)] == [(0, 10)]
-    with pytest.raises(InvalidStream, match=r"ENG-8.*time has come to 12"):
+    with pytest.raises(InvalidStream, match=r"ENG-8.*is before 12, to which time has advanced"):
         engine.push("s", at(11, 3))
 
 
@@ -145,7 +145,7 @@ def test_what_cannot_be_pushed():
     with pytest.raises(InvalidSemantics, match="ENG-1"):
         engine.push("s", at(20, 5))
     engine.finish()
-    with pytest.raises(InvalidStream, match=r"ENG-8.*after the end"):
+    with pytest.raises(InvalidStream, match=r"ENG-8.*the streams have ended"):
         engine.push("s", at(7, 6))
 
 

@@ -141,8 +141,8 @@ def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
         is_still_there = group.kept_elements.stop > previous.arriving_elements.start
         if was_partly_seen and is_still_there:
             raise Unsupported(
-                "append after some of the elements of an instant, whose arrival order was not "
-                "recorded",
+                "append compares with an answer over only some of an instant's elements, whose "
+                "arrival order was not recorded",
                 rule="ORA-7",
             )
     start = max(previous.kept_elements.start, group.kept_elements.start)
@@ -178,7 +178,8 @@ def _check_reach(search: OrderSearch) -> None:
     for is_out_of_reach, reason in reasons:
         if is_out_of_reach:
             raise Unsupported(
-                f"{reason}, over simultaneous elements whose arrival order was not recorded",
+                f"the arrival order of simultaneous elements was not recorded, and is not searched "
+                f"for with {reason}",
                 rule="ORA-7",
             )
 
