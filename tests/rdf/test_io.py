@@ -1131,7 +1131,7 @@ def test_no_relations_are_an_empty_recording(write):
                 (
                     {"type": "uri", "value": "http://e/a", "xml:lang": XSD + "int"},
                     "",
-                    "a uri with xml:lang",
+                    "a uri must not have xml:lang",
                 ),
                 ({"type": "literal", "value": "1", "lang": "en"}, "", "unknown key 'lang'"),
                 ({"type": "literal", "value": "\ud800"}, "", "surrogate"),
