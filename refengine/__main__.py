@@ -305,7 +305,7 @@ def _overrides(words: list[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals:
-            raise InvalidSemantics(f"{word!r} is no key=value, such as t0=0", rule="SEM-1")
+            raise InvalidSemantics(f"expected key=value, such as t0=0, got {word!r}", rule="SEM-1")
         if key in overrides:
             raise InvalidSemantics(f"{key} is given twice", rule="SEM-1")
         overrides[key] = value
@@ -328,7 +328,9 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
             "nothing is read from standard input", rule="IO-1", place="--stdin-format"
         )
     if words.count("-") > 1:
-        raise RefengineError("is read once, but given twice", rule="IO-1", place="standard input")
+        raise RefengineError(
+            "can be read only once, but is given twice", rule="IO-1", place="standard input"
+        )
     if "-" in words and sys.stdin is None:
         raise RefengineError("is closed", rule="IO-1", place="standard input")
 

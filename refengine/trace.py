@@ -8,7 +8,7 @@ from refengine.core import engine, report, startup, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Condition, Empty, Semantics, Tick
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 
 SHOWN = 12  # elements of a content
 
@@ -77,7 +77,7 @@ def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
 
 def _window(
     semantics: Semantics,
-    view: View,
+    view: WindowView,
     t: int,
     held: engine.WindowContent,
     borders: tuple[int, int] | None,
@@ -108,7 +108,7 @@ def _window(
 
 
 def _condition(
-    condition: Condition, semantics: Semantics, view: View, t: int, content: Content, own: int
+    condition: Condition, semantics: Semantics, view: WindowView, t: int, content: Content, own: int
 ) -> str:
     match condition:
         case Condition.CLOSE:
@@ -132,7 +132,7 @@ def _holds(is_true: bool) -> str:
     return "does not hold"
 
 
-def _content(view: View, content: Content) -> str:
+def _content(view: WindowView, content: Content) -> str:
     if not content:
         return "empty"
     shown = ", ".join(f"{i + 1}@{view.elements[i].app}" for i in content[:SHOWN])

@@ -16,7 +16,7 @@ from math import lcm
 
 from refengine import Mode, evaluate
 from refengine.core import r2r
-from refengine.core.engine import Answer
+from refengine.core.engine import EvaluateBody
 from refengine.core.query import BORDERED, CLOSING, Query, WindowKind
 from refengine.core.semantics import (
     ENUMS,
@@ -46,7 +46,7 @@ def passes(
     recording: Sequence[Relation],
     missing: int = 1,
     mode: Mode = Mode.VALUE,
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
 ) -> bool:
     """ORA-1: whether some assignment's outputs hold the recording as a piece."""
     wanted = [relation.rows for relation in recording]
@@ -60,7 +60,7 @@ def possible(
     query: Query,
     streams: Mapping[str, Stream],
     profile: Profile,
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
     """Every assignment and the outputs of the semantics under it."""
     is_batched = all(

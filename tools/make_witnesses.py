@@ -17,10 +17,10 @@ from pathlib import Path
 
 from conformance.corpus.witness_defects import (
     WITNESSES,
-    Answer,
     Catalogue,
     Defect,
     Figures,
+    WitnessAnswer,
     load_catalogue,
     turtle_of,
 )
@@ -117,7 +117,7 @@ def _link(url: str) -> str:
     return f"[{owner}/{name}#{number}]({url})"
 
 
-def in_words(answer: Answer) -> str:
+def in_words(answer: WitnessAnswer) -> str:
     """Return an answer as the page shows it."""
     match answer:
         case bool():

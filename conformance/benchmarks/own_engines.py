@@ -28,11 +28,11 @@ from refengine.core.engine import evaluate
 from refengine.core.profiles import profile
 from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 
 # imported only where it is used: that takes long, and not every run needs it
 if TYPE_CHECKING:
-    from conformance.wrong_engines import Miniature
+    from conformance.wrong_engines import WrongEngine
 
 EMBEDDED = (HERE / "fixtures" / "csrbench", HERE.parent / "fixtures" / "csrbench")
 SEED = 2013
@@ -48,19 +48,19 @@ class Recorder:
 
     name: str
     profile: str
-    miniature: Miniature | None = None
+    wrong_engine: WrongEngine | None = None
 
 
 def recorders() -> list[Recorder]:
     """Return the reference engine under each of CSRBench's profiles, and three wrong engines under
     C-SPARQL's.
     """
-    from conformance.wrong_engines import MINIATURES
+    from conformance.wrong_engines import WRONG_ENGINES
 
     reference = [Recorder(f"reference/{name}", name) for name in TABLE_ORDER]
-    miniatures = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
+    by_name = {wrong_engine.full_name: wrong_engine for wrong_engine in WRONG_ENGINES}
     return reference + [
-        Recorder(f"wrong/{miniatures[name].rule}", "csparql", miniatures[name]) for name in WRONG
+        Recorder(f"wrong/{by_name[name].rule}", "csparql", by_name[name]) for name in WRONG
     ]
 
 
@@ -85,9 +85,9 @@ def record(recorder: Recorder, name: str, benchmark_query: Query, folder: Path) 
     def record_relations() -> list[Relation]:
         return [report.relation for report in evaluate(benchmark_query, streams, chosen)]
 
-    if recorder.miniature is None:
+    if recorder.wrong_engine is None:
         return record_relations()
-    with recorder.miniature.installed():
+    with recorder.wrong_engine.installed():
         return record_relations()
 
 
@@ -100,7 +100,7 @@ def judge_ours(
     """Judge our own engines on one query. They share the answers of windows, which are computed
     once.
     """
-    answers = AnswerTable()
+    answers = SharedAnswers()
     question = question_over(query(name, written), embedded())
     if chosen is None:
         chosen = recorders()

@@ -89,9 +89,7 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
         raise RefengineError("two outputs would go to one file", rule="usage")
     if options.date is not None:
         if options.earl is None:
-            raise RefengineError(
-                "is the date of --earl, which is missing", rule="usage", place="--date"
-            )
+            raise RefengineError("is for --earl, which is not given", rule="usage", place="--date")
         earl.check_date(options.date)
     sources = {Path(os.path.realpath(path)) for path in options.files}
     for target in targets.values():

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pyoxigraph
-from jsonschema import ValidationError
 
+from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.schemas import accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
@@ -106,38 +106,9 @@ def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
         return []
     return [
         InvalidCase(reason, rule="case", place=path_text(error.absolute_path))
-        for error in sorted(validator("case").iter_errors(table), key=_order)
-        for reason in _reasons(error)
+        for error in sorted(validator("case").iter_errors(table), key=unknown_keys_first)
+        for reason in explain_problem(error)
     ]
-
-
-def _order(error: ValidationError) -> tuple[bool, str, str]:
-    """Return the sort key of an error. Unknown keys come first, since an unknown key is often a
-    misspelt one that is then missing.
-    """
-    is_known = error.validator != "additionalProperties"
-    return is_known, path_text(error.absolute_path), error.message
-
-
-def _reasons(error: ValidationError) -> list[str]:
-    """Return what is wrong in our words, a line for each unknown key."""
-    schema = error.schema
-    assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
-    match error.validator:
-        case "additionalProperties" if error.validator_value is False:
-            valid = schema["properties"]
-            assert isinstance(error.instance, Mapping)
-            return [
-                f"unknown key {key!r}{nearest(key, valid)}"
-                for key in error.instance
-                if key not in valid
-            ]
-        case "required":
-            return [f"key {error.message.removesuffix(' is a required property')} is missing"]
-        case "oneOf" | "anyOf":
-            return [schema["description"]]
-        case _:
-            return [error.message]
 
 
 # Building

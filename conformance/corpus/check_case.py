@@ -232,7 +232,7 @@ def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Bor
         return windows
     first = tuple(expected["window"]) or None
     if "windows" in expected and first != windows[0]:
-        raise InvalidCase("window is not the first of windows", rule="case", place="reports")
+        raise InvalidCase("window must be the first entry of windows", rule="case", place="reports")
     return first, *windows[1:]
 
 

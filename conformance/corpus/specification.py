@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from conformance import corpus
 from conformance.corpus import Case
 from conformance.corpus.rules import INTEGER, RULES
-from conformance.wrong_engines import MINIATURES, Miniature
+from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
@@ -35,7 +35,7 @@ class ValueRow(NamedTuple):
     rule: str
     functions: tuple[str, ...]
     case: Case
-    miniature: Miniature
+    wrong_engine: WrongEngine
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
@@ -100,11 +100,11 @@ def value_table(text: str) -> list[ValueRow]:
     for field, value, rule in values():
         of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
         cases = [case for case in of_rule if case is not None]
-        used = {row.miniature for row in rows if row.field == field}
+        used = {row.wrong_engine for row in rows if row.field == field}
         # rather a wrong engine that has no row yet, and then one that is named after this rule
-        breaking = [miniature for miniature in MINIATURES if rule in miniature.rules]
-        miniatures = sorted(breaking, key=lambda m: (m in used, m.rule != rule))
-        pair = _first_catch(cases, miniatures)
+        breaking = [one for one in WRONG_ENGINES if rule in one.rules]
+        wrong_engines = sorted(breaking, key=lambda one: (one in used, one.rule != rule))
+        pair = _first_catch(cases, wrong_engines)
         if pair is None:
             raise LookupError(
                 f"{field}={value}: none of the {len(cases)} cases of {rule} that have it catches "
@@ -115,21 +115,21 @@ def value_table(text: str) -> list[ValueRow]:
 
 
 def _first_catch(
-    cases: Iterable[Case], miniatures: Iterable[Miniature]
-) -> tuple[Case, Miniature] | None:
+    cases: Iterable[Case], wrong_engines: Iterable[WrongEngine]
+) -> tuple[Case, WrongEngine] | None:
     """Return the first wrong engine that a case catches, after the first such case; None if no case
     catches any.
     """
-    for miniature in miniatures:
+    for wrong_engine in wrong_engines:
         for case in cases:
-            if catches(case, miniature):
-                return case, miniature
+            if catches(case, wrong_engine):
+                return case, wrong_engine
     return None
 
 
-def catches(case: Case, miniature: Miniature) -> bool:
+def catches(case: Case, wrong_engine: WrongEngine) -> bool:
     """Whether a case catches a wrong engine: it fails while that is installed."""
-    with miniature.installed():
+    with wrong_engine.installed():
         return bool(corpus.check(case))
 
 
@@ -190,5 +190,5 @@ def table_in_markdown(rows: list[ValueRow]) -> Iterator[str]:
             value = f"`{value}`"
         yield (
             f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | "
-            f"{row.miniature.name} |"
+            f"{row.wrong_engine.name} |"
         )

@@ -33,7 +33,7 @@ NO_SINGLE_ANSWER = "no single answer"
 NOT_A_QUERY = "not a legal query"
 POSITIONS = ("subject", "predicate", "object")
 
-Answer = Bag | bool | str
+WitnessAnswer = Bag | bool | str
 """Rows, the truth of an ASK, or in words: NO_SINGLE_ANSWER, NOT_A_QUERY, or the kind of error
 that a library raises."""
 
@@ -54,8 +54,8 @@ class Defect:
     says: str
     query: str
     data: str
-    right: Answer
-    answers: Mapping[str, Answer]
+    right: WitnessAnswer
+    answers: Mapping[str, WitnessAnswer]
     issues: tuple[str, ...]
     refused: bool
 
@@ -121,7 +121,7 @@ def _defect(entry: dict[str, Any]) -> Defect:
     return Defect(**fields)
 
 
-def _answer(value: object) -> Answer:
+def _answer(value: object) -> WitnessAnswer:
     """Return an answer from its value in TOML: rows, a truth or words."""
     if isinstance(value, list):
         return Counter(row({name: term_of(text) for name, text in line.items()}) for line in value)
@@ -149,14 +149,14 @@ def turtle_of(term: Term) -> str:
     return re.sub(rf"(^|\^\^)<{re.escape(XSD)}(\w+)>$", r"\1xsd:\2", term)
 
 
-def same(a: Answer, b: Answer, mode: Mode) -> bool:
+def same(a: WitnessAnswer, b: WitnessAnswer, mode: Mode) -> bool:
     """Whether two answers are the same: rows up to the names of blank nodes (CMP-4)."""
     if isinstance(a, Counter) and isinstance(b, Counter):
         return equal(a, b, mode)
     return type(a) is type(b) and a == b
 
 
-def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
+def answer_of(witness: str, text: str, dataset: Dataset) -> WitnessAnswer:
     """Return what a witness answers: its rows, the truth of an ASK, or the kind of error that it
     raises.
     """
@@ -169,7 +169,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> Answer:
 
 
 @silenced()
-def ask_rdflib(text: str, dataset: Dataset) -> Answer:
+def ask_rdflib(text: str, dataset: Dataset) -> WitnessAnswer:
     """Ask rdflib, which is given literals as they are written."""
     store = QuietDataset(default_union=False)
     for statement in sorted(dataset):
@@ -189,7 +189,7 @@ def ask_rdflib(text: str, dataset: Dataset) -> Answer:
             return Counter(_solution(line) for line in result.bindings)
 
 
-def ask_pyoxigraph(text: str, dataset: Dataset) -> Answer:
+def ask_pyoxigraph(text: str, dataset: Dataset) -> WitnessAnswer:
     """Ask pyoxigraph, and return its answer."""
     store = pyoxigraph.Store()
     store.extend(map(_quad, sorted(dataset)))
@@ -226,7 +226,7 @@ def _row_of(triple: Iterable[Term]) -> Row:
     return row(zip(POSITIONS, triple, strict=True))
 
 
-WITNESSES: dict[str, Callable[[str, Dataset], Answer]] = {
+WITNESSES: dict[str, Callable[[str, Dataset], WitnessAnswer]] = {
     "rdflib": ask_rdflib,
     "pyoxigraph": ask_pyoxigraph,
 }

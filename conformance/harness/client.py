@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 import psutil
 from jsonschema import ValidationError
 
+from conformance.corpus.schema_problems import explain_problem
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
@@ -273,8 +274,10 @@ class Harness:
             self._break(f"{command}: not JSON: {why(error)}: {_beginning(answer)}")
         for problem in problems("reply", reply):
             problem = _most_useful(problem)
-            message = _shorten(problem.message)
-            self._break(f"{command}: the reply is malformed: {problem.json_path}: {message}")
+            [message, *_] = explain_problem(problem)
+            self._break(
+                f"{command}: the reply is malformed: {problem.json_path}: {_shorten(message)}"
+            )
         if reply["seq"] != self._seq:
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply

@@ -20,8 +20,9 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance import corpus
+from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
-from conformance.schemas import problems
+from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile
@@ -50,8 +51,8 @@ class Deviation:
     """A known deviation of an engine from the semantics that it sets out to have.
 
     `reason` and `link` say what it is and where it is documented, and `cases` has the ids of the
-    cases that show it. `fields` are fields of the semantics that have other values. `misstates` (in
-    the file: `told`) is "window" for an engine that states wrong windows for its answers. A
+    cases that show it. `fields` are fields of the semantics that have other values. `misstates`
+    is "window" for an engine that states wrong windows for its answers. A
     deviation with neither explains its own cases and no others: their wrong answers, or, if it
     `crashes`, their errors.
     """
@@ -175,7 +176,11 @@ class Engine:
         say the query, or the engine has no such windows or form.
         """
         if self.dialect == "table" and table is None:
-            raise Unrenderable("the query has no table", rule="DIA-6", place="query")
+            raise Unrenderable(
+                "the engine reads tables, and the query was not made from one",
+                rule="DIA-6",
+                place="query",
+            )
         for window in query.windows:
             if window.kind not in self.kinds:
                 raise Unrenderable(
@@ -184,7 +189,9 @@ class Engine:
                     place=f"window on {window.stream!r}",
                 )
         if query.body.form not in self.forms:
-            raise Unrenderable(f"{self.title} has no {query.body.form}", rule="DIA-6", place="body")
+            raise Unrenderable(
+                f"{self.title} does not answer {query.body.form}", rule="DIA-6", place="body"
+            )
         if self.dialect == "table":
             return json.dumps(table)
         return dialects.render(query, self.dialect, self._operator(), static)
@@ -223,8 +230,10 @@ def read_engine_file(path: Path) -> Engine:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
-    for wrong in problems("engine", table):
-        raise InvalidEngine(f"{wrong.json_path}: {wrong.message}", rule="engine", place=str(path))
+    if wrong := sorted(problems("engine", table), key=unknown_keys_first):
+        [reason, *_] = explain_problem(wrong[0])
+        where = path_text(wrong[0].absolute_path)
+        raise InvalidEngine(reason, rule="engine", place=where).at(str(path))
     try:
         return Engine(path.stem, **_fields(table, path))
     except RefengineError as error:
@@ -265,7 +274,7 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
         entry["link"],
         tuple(entry["cases"]),
         fields,
-        misstates=entry.get("told", ""),
+        misstates=entry.get("misstates", ""),
         crashes=entry.get("crashes", False),
     )
 
@@ -299,9 +308,11 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
         ) from None
     name, *fields = semantics.split() or [""]
     if not words:
-        raise InvalidEngine("an empty command", rule="engine")
+        raise InvalidEngine("the engine's command is empty", rule="engine")
     if not name:
-        raise InvalidEngine("an empty semantics", rule="engine")
+        raise InvalidEngine(
+            "the engine's semantics is empty; write a profile such as csparql", rule="engine"
+        )
     profile = corpus.profile_of(
         {"profile": name, **dict(pair(word, "key=value") for word in fields)}
     )
@@ -314,7 +325,7 @@ def pair(word: str, form: str) -> tuple[str, str]:
     """
     key, sign, value = word.partition("=")
     if not sign:
-        raise InvalidEngine(f"{display(word)} is not {form}", rule="engine")
+        raise InvalidEngine(f"expected {form}, got {display(word)}", rule="engine")
     return key, value
 
 

@@ -70,7 +70,7 @@ def play(
         reply = harness.ask(command, **fields)
         _check_result(reply, command, len(reports))
         for report in _reports(reply, engine_query.query.body.variables, command, labels):
-            reports.append(report._replace(came=fields.get("at")))
+            reports.append(report._replace(push_instant=fields.get("at")))
     return reports
 
 

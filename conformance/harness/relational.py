@@ -242,7 +242,9 @@ def _aggregate(name: str, function: SetFunction, columns: Mapping[str, str]) -> 
 def _has(holds: bool, what: str) -> None:
     """Raise Unsupported, naming what the query would have to be, if it does not hold."""
     if not holds:
-        raise Unsupported(f"engines over rows are asked for {what}", rule="QRY-1", place="query")
+        raise Unsupported(
+            f"engines over rows can be asked only for {what}", rule="QRY-1", place="query"
+        )
 
 
 def number(term: Term) -> str | None:

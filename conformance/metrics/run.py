@@ -20,7 +20,7 @@ from refengine.core.engine import Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
 from refengine.core.semantics import R2S, Condition
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.supports import SupportedSolutions
 from refengine.model.compare import Mode
@@ -47,7 +47,7 @@ def of_run(
     output: EngineOutput,
     *,
     reading: Reading = Reading.PAPER,
-    answer: engine.Answer = r2r.confirmed_answer,
+    answer: engine.EvaluateBody = r2r.confirmed_answer,
     is_incremental: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
@@ -71,7 +71,8 @@ def of_run(
     """
     if len(output.instants) > len(output.rows):
         raise RefengineError(
-            f"{len(output.instants)} instants of {len(output.rows)} answers", rule="of_run"
+            f"{len(output.instants)} instants are given for {len(output.rows)} answers",
+            rule="of_run",
         )
     report = setting.semantics.report
     if Condition.CLOSE in report:
@@ -93,7 +94,7 @@ class _Contents:
     is evaluated once.
     """
 
-    def __init__(self, view: View, rows: Callable[[range], Bag]):
+    def __init__(self, view: WindowView, rows: Callable[[range], Bag]):
         self.times = view.times
         self.rows = cache(rows)
         self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer)
@@ -108,7 +109,7 @@ class _Contents:
 
 
 def _contents(
-    setting: Setting, answer: engine.Answer, *, is_incremental: bool = False
+    setting: Setting, answer: engine.EvaluateBody, *, is_incremental: bool = False
 ) -> _Contents | None:
     """Return the answers over shifted windows. None if the query does not have one time-based
     window over points: only then does the content of a window decide its answer.
@@ -210,7 +211,7 @@ def _beyond_the_last(actual: Bag, mode: Mode) -> Entry:
 def _folded_by_code(
     setting: Setting,
     output: EngineOutput,
-    answer: engine.Answer,
+    answer: engine.EvaluateBody,
     mode: Mode,
     *,
     is_incremental: bool,

@@ -20,7 +20,7 @@ from refengine.model.elements import Bag
 
 Borders = tuple[int, int]
 # the expected rows over the elements from one instant to another, both included
-Answer = Callable[[int, int], Bag]
+AnswerOverInterval = Callable[[int, int], Bag]
 MOST = 1000  # shifted windows that gracious mode tries, at most
 
 
@@ -56,7 +56,7 @@ class ExpectedAnswers:
     """
 
     instants: Sequence[int]
-    answer: Answer
+    answer: AnswerOverInterval
 
 
 class EngineOutput(NamedTuple):

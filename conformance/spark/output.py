@@ -81,7 +81,7 @@ class TruthPlan:
         names = {spec.stream for spec in query.windows}
         if len(names) > 1:
             raise Unsupported(
-                "windows over several streams: ground truth over Spark is of one",
+                "ground truth over Spark takes one stream, and the windows are over several",
                 rule="QRY-4",
                 place="windows",
             )

@@ -12,9 +12,9 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
-from refengine.oracle.answers import AnswerTable
-from refengine.oracle.judge import EVERY_WITNESS, judge_recorded_answer
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.judge import EVERY_WITNESS, judge_recording
+from refengine.oracle.trial import RecordingToJudge
 
 
 def find_explaining_deviations(
@@ -53,7 +53,7 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     first, as long as the oracle still passes, and begins again after each, since one deviation may
     have been needed only because of another.
     """
-    explain = partial(_explain, tested, exchange, AnswerTable())
+    explain = partial(_explain, tested, exchange, SharedAnswers())
     needed = [deviation for deviation in tested.deviations if deviation.is_known_to_oracle]
     if not needed or not explain(needed):
         return ()
@@ -68,7 +68,7 @@ def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
 
 
 def _explain(
-    tested: Engine, exchange: Exchange, answers: AnswerTable, deviations: Sequence[Deviation]
+    tested: Engine, exchange: Exchange, answers: SharedAnswers, deviations: Sequence[Deviation]
 ) -> bool:
     """Whether the oracle passes the answers under the engine's profile with these deviations. A
     deviation in r2s also overrides the operator that the query states (R2S-6).
@@ -78,9 +78,9 @@ def _explain(
     if "r2s" in fields:
         question = replace(question, query=replace(question.query, r2s=None))
     profile = tested.profile_for(question.query).but(**fields)
-    recorded = RecordedAnswer.of(question, exchange.relations, **exchange.judgement_options)
+    recorded = RecordingToJudge.of(question, exchange.relations, **exchange.judgement_options)
     try:
-        judgement = judge_recorded_answer(recorded, profile, answers, EVERY_WITNESS)
+        judgement = judge_recording(recorded, profile, answers, EVERY_WITNESS)
     # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
         return False

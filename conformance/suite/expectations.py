@@ -40,7 +40,9 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     """
     blocks = _blocks(case)
     if not blocks:
-        raise Unsupported("it expects nothing of an engine", rule="case", place=case.path)
+        raise Unsupported(
+            "the case expects nothing that an engine could answer", rule="case", place=case.path
+        )
     question = question_of(case)
     text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []
@@ -143,8 +145,8 @@ def _differences_in_time(
         trigger = report["trigger"]
         if trigger not in instants:
             trigger = None
-        if answer.came != trigger:
-            yield f"expected {_coming(trigger)}, got it {_coming(answer.came)}"
+        if answer.push_instant != trigger:
+            yield f"expected {_coming(trigger)}, got it {_coming(answer.push_instant)}"
 
 
 def _coming(came: int | None) -> str:

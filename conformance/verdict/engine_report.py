@@ -11,14 +11,14 @@ class EngineReport(NamedTuple):
     """One report of an engine.
 
     `instant` is the engine's stamp, and `window` the borders of the window that the report is
-    about; both are None if the engine does not state them. `came` is the instant of the element
-    with which the report came, None if it came with none.
+    about; both are None if the engine does not state them. `push_instant` is the
+    instant of the element whose `push` brought the report; None if another command brought it.
     """
 
     relation: Relation
     instant: int | None = None
     window: tuple[int, int] | None = None
-    came: int | None = None
+    push_instant: int | None = None
 
 
 def to_nquads(dataset: Dataset) -> str:

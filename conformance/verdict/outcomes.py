@@ -14,9 +14,9 @@ from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import divergence, explanations
-from refengine.oracle.answers import AnswerTable
-from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recorded_answer
-from refengine.oracle.trial import JudgementOptions, RecordedAnswer
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.judge import EVERY_WITNESS, Judgement, judge_recording
+from refengine.oracle.trial import JudgementOptions, RecordingToJudge
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def verdict(
     *,
     timestamps: Sequence[int | None] = (),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
-    answers: AnswerTable | None = None,
+    answers: SharedAnswers | None = None,
     **options: Unpack[JudgementOptions],
 ) -> Result:
     """Judge a recording under a profile, and return the result, with the judgement if the oracle
@@ -56,10 +56,10 @@ def verdict(
     recording's relations; they never change the outcome. Bad input, such as a query or a profile
     without meaning, raises its RefengineError, since it says nothing about an engine.
     """
-    recorded = RecordedAnswer.of(question, recording, **options)
-    answers = answers or AnswerTable()
+    recorded = RecordingToJudge.of(question, recording, **options)
+    answers = answers or SharedAnswers()
     try:
-        judgement = judge_recorded_answer(recorded, profile, answers, witnesses)
+        judgement = judge_recording(recorded, profile, answers, witnesses)
     except Unsupported as error:
         return _result(profile, Outcome.UNSUPPORTED, f"unsupported: {error}")
     except Disputed as error:
@@ -83,10 +83,10 @@ def _result(
 
 
 def _argument_of_fail(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     profile: Profile,
     judgement: Judgement,
-    answers: AnswerTable,
+    answers: SharedAnswers,
     timestamps: Sequence[int | None],
 ) -> str:
     """Return the argument of a fail, with what would explain it."""

@@ -18,19 +18,19 @@ It is called `WIN-3 t0 is 0`. It takes the right function, and then what the rig
 here it calls the right one with another t0. Its docstring says in a sentence what it does wrong.
 With `besides=…` further functions are replaced together with this one.
 
-Imports refengine. Begin with `miniature`, which has `wrong`; each other module has the wrong
-engines of one or two sections of SPEC.md. `MINIATURES` are all of them.
+Imports refengine. Begin with `wrong_engine`, which has `wrong`; each other module has the wrong
+engines of one or two sections of SPEC.md. `WRONG_ENGINES` are all of them.
 """
 
 import importlib
 import pkgutil
 
-from conformance.wrong_engines import miniature as miniature
-from conformance.wrong_engines.miniature import Miniature as Miniature
+from conformance.wrong_engines.wrong_engine import REGISTRY
+from conformance.wrong_engines.wrong_engine import WrongEngine as WrongEngine
 
 for _section in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_section.name}")
 
-MINIATURES: tuple[Miniature, ...] = tuple(
-    sorted(miniature.MINIATURES, key=lambda one: (one.rule, one.name))
+WRONG_ENGINES: tuple[WrongEngine, ...] = tuple(
+    sorted(REGISTRY, key=lambda one: (one.rule, one.name))
 )

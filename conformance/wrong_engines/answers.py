@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s
-from refengine.core.answers import Recomputed
+from refengine.core.answers import RecomputedAnswers
 from refengine.core.engine import Evaluation, Step
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.reports import ReportMaker
 from refengine.core.semantics import R2S, Collection, Empty, Semantics
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.model import compare
 from refengine.model.elements import (
     XSD,
@@ -72,7 +72,7 @@ def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) 
     seen=f"{C_SPARQL} merges its windows; its windows have no names",
 )
 def names_are_merged(
-    right: Right, views: Sequence[View], contents: Sequence[Content], *rest: Any
+    right: Right, views: Sequence[WindowView], contents: Sequence[Content], *rest: Any
 ) -> Any:
     """Merge the contents of all windows into the default graph, named windows included."""
     unnamed = [replace(view, spec=replace(view.spec, name=None)) for view in views]
@@ -273,9 +273,9 @@ def append_is_rstream(right: Right, now: Bag, kept: Bag) -> Bag:
     return now
 
 
-@wrong("R2S-7", replaces=Recomputed.at)
+@wrong("R2S-7", replaces=RecomputedAnswers.at)
 def append_of_new_elements(
-    right: Right, answers: Recomputed, contents: tuple[Content, ...]
+    right: Right, answers: RecomputedAnswers, contents: tuple[Content, ...]
 ) -> AnswerChange:
     """Evaluate append over the new elements alone: a row that joins one of them with an older
     element is lost.

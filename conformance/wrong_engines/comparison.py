@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from conformance.wrong_engines.engines import CSRBENCH_ORACLE
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.model import compare
 from refengine.model.compare import Mode, TolerantNumber
 from refengine.model.elements import XSD, Bag, Row, is_blank, literal, row

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from conformance.wrong_engines.engines import CQELS, CSRBENCH_ORACLE, RSP_JS, YABENCH, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import End, Instant, MissedInstants, Semantics
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.incremental import ContentFollower, parts
 from refengine.incremental.algebra.numbers import ExactSum
 from refengine.incremental.whole_stream import whole_stream_frames
@@ -26,13 +26,13 @@ Merged = tuple[tuple[Element, ...], dict[str, Sequence[int]]]
 Streams = Mapping[str, Stream]
 
 
-def contents_at(views: Sequence[View], t: int, arrived: Sequence[int]) -> tuple[Content, ...]:
+def contents_at(views: Sequence[WindowView], t: int, arrived: Sequence[int]) -> tuple[Content, ...]:
     """Return what each window holds at an instant."""
     return tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))
 
 
 def every_instant(
-    views: Sequence[View], arrived: Sequence[int], interval: range
+    views: Sequence[WindowView], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
     """Visit every instant: right, but slow. To skip some, as ENG-2 does, presumes right windows."""
     for t in interval:
@@ -112,7 +112,7 @@ def the_end_fills_tuple_windows(
     half="the conditions on the content at all of them or at none",
 )
 def arrivals_only(
-    right: Right, views: Sequence[View], arrived: Sequence[int], interval: range
+    right: Right, views: Sequence[WindowView], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
     """Look at the first instant between two arrivals only, so that later expiry there goes
     unnoticed.
@@ -183,7 +183,9 @@ def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element
     replaces=engine.reportable_instants,
     half="none of its conditions hold",
 )
-def ready_without_a_scope(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
+def ready_without_a_scope(
+    right: Right, semantics: Semantics, view: WindowView, *contents: Any
+) -> Any:
     """Report a query although one of its windows has no scope yet."""
     span: range = contents[3]
     if view.frame is None or window.scope(view.frame, span[-1]) is None:

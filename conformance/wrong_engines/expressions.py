@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, PYOXIGRAPH, RDFLIB
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import NoSingleAnswer
 from refengine.model.terms import Term

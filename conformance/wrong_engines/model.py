@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, RSP_JS, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, query, semantics
 from refengine.core.arrivals import Arrivals
 from refengine.core.query import QUERY_KEYS, WINDOW_KEYS, Query, Unit, WindowKind

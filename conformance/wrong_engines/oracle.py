@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from conformance.wrong_engines.engines import CSRBENCH_ORACLE
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s, window
 from refengine.core.engine import Plan
 from refengine.core.semantics import Semantics
@@ -299,7 +299,7 @@ def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) ->
 
 @wrong(
     "ORA-11",
-    replaces=trial.RecordedAnswer.is_about,
+    replaces=trial.RecordingToJudge.is_about,
     half="and none explains them with the windows",
 )
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:

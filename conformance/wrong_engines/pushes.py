@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core.arrivals import Admission, GrowingView
 from refengine.model.elements import TIME_BOUND
 

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from lark import Token, Tree
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RDFLIB, RSP_JS
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, WindowKind
 from refengine.core.semantics import R2S
@@ -152,7 +152,7 @@ def a_clause_goes_alone(right: Right, source: QuerySource, begin: int, end: int)
 @wrong(
     "DIA-2",
     replaces=durations.milliseconds,
-    half="C-SPARQL's and CQELS-QL's a number and",
+    half="a number and `ms`, `s`, `m`, `h` or `d`",
 )
 def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
     """Read every unit of a duration as seconds."""

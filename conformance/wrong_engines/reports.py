@@ -15,7 +15,7 @@ from conformance.wrong_engines.engines import (
     YASPER,
 )
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, tick, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import WindowKind
@@ -31,7 +31,7 @@ from refengine.core.semantics import (
     Tick,
     Trigger,
 )
-from refengine.core.window import Content, Frame, View
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import Element
 
 # §5 Tick
@@ -172,7 +172,7 @@ def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
     seen=f"{CSRBENCH_ORACLE}, the oracle of {YABENCH}, {CQELS} 1.x",
 )
 def expiry_is_no_change(
-    right: Right, change: ChangeScope, view: View, content: Content, base: Content
+    right: Right, change: ChangeScope, view: WindowView, content: Content, base: Content
 ) -> bool:
     """See a change of content only where an element, or a triple of its graph, is new."""
     if change is ChangeScope.ELEMENTS:
@@ -186,7 +186,7 @@ def expiry_is_no_change(
     replaces=report.differs,
 )
 def graphs_differ(
-    right: Right, change: ChangeScope, view: View, content: Content, base: Content
+    right: Right, change: ChangeScope, view: WindowView, content: Content, base: Content
 ) -> Any:
     """Compare contents by their graphs, whatever `change_scope` says."""
     return right(ChangeScope.GRAPH, view, content, base)
@@ -198,7 +198,7 @@ def empty_windows_pass(right: Right, content: Content) -> bool:
     return True
 
 
-def _members_of_period(semantics: Semantics, view: View, span: range, shift: int) -> range:
+def _members_of_period(semantics: Semantics, view: WindowView, span: range, shift: int) -> range:
     """Return the members of a period in a span, shifted."""
     since = report.anchor(semantics, view)
     if since is None or semantics.period is None:
@@ -211,7 +211,9 @@ def _members_of_period(semantics: Semantics, view: View, span: range, shift: int
     replaces=report.beats,
     half="For `[)` the border instant at t is t+1",
 )
-def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: range) -> range:
+def beats_at_the_instant(
+    right: Right, semantics: Semantics, view: WindowView, span: range
+) -> range:
     """Compare the period with t under every closure, so that for [o, c) it never meets a close."""
     return _members_of_period(semantics, view, span, 0)
 
@@ -221,7 +223,7 @@ def beats_at_the_instant(right: Right, semantics: Semantics, view: View, span: r
     replaces=report.beats,
     half="otherwise it is t",
 )
-def beats_a_border_late(right: Right, semantics: Semantics, view: View, span: range) -> range:
+def beats_a_border_late(right: Right, semantics: Semantics, view: WindowView, span: range) -> range:
     """Compare the period with t + 1 under every closure."""
     return _members_of_period(semantics, view, span, -1)
 
@@ -231,14 +233,14 @@ def beats_a_border_late(right: Right, semantics: Semantics, view: View, span: ra
     "REP-4",
     replaces=report.anchor,
 )
-def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: View) -> int:
+def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: WindowView) -> int:
     """Count every period from 0, whatever `anchor` says."""
     return 0
 
 
 @wrong("REP-5", replaces=report.timely_instants)
 def close_outdoes_periodic(
-    right: Right, semantics: Semantics, view: View, span: range, own: int
+    right: Right, semantics: Semantics, view: WindowView, span: range, own: int
 ) -> range:
     """Ignore the period where windows report at their close."""
     assert view.frame is not None  # an instant is asked for where it is there
@@ -251,7 +253,7 @@ def close_outdoes_periodic(
 
 @wrong("REP-6", replaces=report.is_worthy)
 def one_condition_is_enough(
-    right: Right, semantics: Semantics, view: View, content: Content, base: Content
+    right: Right, semantics: Semantics, view: WindowView, content: Content, base: Content
 ) -> bool:
     """Report a window if any condition on its content holds, instead of all."""
     holds = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
@@ -267,7 +269,7 @@ def one_condition_is_enough(
     seen=f"{RSP_JS}; {C_SPARQL} after a gap in the stream",
 )
 def empty_windows_are_never_reported(
-    right: Right, semantics: Semantics, view: View, content: Content, base: Content
+    right: Right, semantics: Semantics, view: WindowView, content: Content, base: Content
 ) -> Any:
     """Report no empty window, even where the semantics does not ask for non-empty."""
     return bool(content) and right(semantics, view, content, base)
@@ -278,7 +280,9 @@ def empty_windows_are_never_reported(
     replaces=engine.reportable_instants,
     half="at the largest id of the interval",
 )
-def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *contents: Any) -> Any:
+def first_close_of_a_tick(
+    right: Right, semantics: Semantics, view: WindowView, *contents: Any
+) -> Any:
     """Report a tick at the smallest id at which close and periodic hold, instead of the largest."""
     *_, span, own = contents
     at = right(semantics, view, *contents)
@@ -293,7 +297,7 @@ def first_close_of_a_tick(right: Right, semantics: Semantics, view: View, *conte
     half="are tested on the content at this id",
 )
 def tested_where_reported(
-    right: Right, semantics: Semantics, view: View, content: Content, *contents: Any
+    right: Right, semantics: Semantics, view: WindowView, content: Content, *contents: Any
 ) -> Any:
     """Test content change and non-empty at the id that is reported, instead of the
     interval's last.
@@ -331,7 +335,7 @@ def all_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) ->
 
 @wrong("REP-12", replaces=report.fires)
 def the_trigger_is_any(
-    right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
+    right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
 ) -> Any:
     """Report as soon as one window is ready, whatever `trigger` says."""
     return right(Trigger.ANY, views, at)
@@ -339,7 +343,7 @@ def the_trigger_is_any(
 
 @wrong("REP-12", replaces=report.fires)
 def explicit_is_all(
-    right: Right, trigger: Trigger, views: Sequence[View], at: Sequence[range]
+    right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
 ) -> Any:
     """Wait until all windows that are marked as triggers are ready."""
     if trigger is not Trigger.EXPLICIT:
@@ -355,11 +359,12 @@ def explicit_is_all(
     half="all windows count as reported",
 )
 def only_what_fires_counts(
-    right: Right, semantics: Semantics, view: View, content: Content, reported: Content, *rest: Any
+    right: Right, semantics: Semantics, view: WindowView, *contents: Any
 ) -> Any:
     """Count only windows whose own conditions hold as reported under `any`, instead of all."""
     if semantics.trigger is not Trigger.ANY:
-        return right(semantics, view, content, reported, *rest)
+        return right(semantics, view, *contents)
+    content, _, *rest = contents
     memory = vars(view)  # a view is made for each run, and dies with it
     own_report = memory.get("reported", range(0))
     at = right(semantics, view, content, own_report, *rest)

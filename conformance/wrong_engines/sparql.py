@@ -14,7 +14,7 @@ from typing import Any
 from lark import Token, Tree
 
 from conformance.wrong_engines.engines import CQELS, PYOXIGRAPH, RDFLIB, YASPER
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import r2r
 from refengine.core.query import Body
 from refengine.model.elements import XSD, Bag, Dataset, Relation, Triple, literal, row

@@ -8,11 +8,11 @@ from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS
 from conformance.wrong_engines.evaluation import EVERY_INSTANT
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import window
 from refengine.core.query import COUNTING, Unit, Window, WindowKind
 from refengine.core.semantics import Slide
-from refengine.core.window import Content, Frame, View
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import TIME_BOUND, Element
 from refengine.model.errors import InvalidStream
 
@@ -64,14 +64,14 @@ def only_unbounded_has_a_landmark(right: Right, frame: Frame, t: int) -> Scope:
 
 
 @wrong("WIN-14", replaces=window.rows)
-def rows_tumble(right: Right, view: View, arrived: int) -> Any:
+def rows_tumble(right: Right, view: WindowView, arrived: int) -> Any:
     """Look at a rows window at every N-th arrival only."""
     tumbling = replace(view.spec, slide=view.spec.size)
     return right(replace(view, spec=tumbling), arrived)
 
 
 @wrong("WIN-15", replaces=window.partition)
-def a_partition_without_keys(right: Right, view: View, arrived: int) -> Content:
+def a_partition_without_keys(right: Right, view: WindowView, arrived: int) -> Content:
     """Keep the latest N elements in a partition, whatever their keys are."""
     size = view.spec.size or 1
     oldest = max(0, arrived - size)
@@ -150,7 +150,7 @@ def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) ->
     half="depend on the arrival alone",
     besides=EVERY_INSTANT,
 )
-def rows_expire(right: Right, view: View, t: int, arrived: int) -> Content:
+def rows_expire(right: Right, view: WindowView, t: int, arrived: int) -> Content:
     """Drop elements from rows and partitions that are no longer valid at the instant."""
     content: Content = right(view, t, arrived)
     is_counting = view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION)

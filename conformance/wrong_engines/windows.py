@@ -8,13 +8,13 @@ from typing import Any
 
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
-from conformance.wrong_engines.miniature import Right, wrong
+from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import query, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import Window, WindowKind
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics
-from refengine.core.window import Content, Frame, View
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import InvalidWindow
 
 Scope = tuple[int, int] | None
@@ -217,7 +217,7 @@ def windows_wait_for_the_first_element(
     half="arrived before the k-th arrival",
     besides=EVERY_INSTANT,
 )
-def the_arriving_element_is_in(right: Right, view: View, t: int, arrived: int) -> Any:
+def the_arriving_element_is_in(right: Right, view: WindowView, t: int, arrived: int) -> Any:
     """Include in the content the element whose arrival is looked at."""
     with_next = min(arrived + 1, len(view.elements))
     return right(view, t, with_next)
@@ -230,7 +230,7 @@ def the_arriving_element_is_in(right: Right, view: View, t: int, arrived: int) -
     seen=f"{CQELS}: in its recording of CSRBench's Q6 one side of a join is never purged",
     besides=EVERY_INSTANT,
 )
-def nothing_expires(right: Right, view: View, t: int, arrived: int) -> Content:
+def nothing_expires(right: Right, view: WindowView, t: int, arrived: int) -> Content:
     """Keep every element that has come into the content."""
     content: Content = right(view, t, arrived)
     if not content:
@@ -269,7 +269,7 @@ def content_is_looked_up_at_the_trigger(
     half="another window becomes the active one",
     seen=f"{CQELS} 1.x: expiry emits nothing",
 )
-def expiry_is_not_seen(right: Right, view: View, t: int, arrived: int) -> Any:
+def expiry_is_not_seen(right: Right, view: WindowView, t: int, arrived: int) -> Any:
     """Assume that no content shrinks between two arrivals."""
     if view.frame is None or window.scope(view.frame, t) is None:
         return right(view, t, arrived)
@@ -282,7 +282,9 @@ def expiry_is_not_seen(right: Right, view: View, t: int, arrived: int) -> Any:
     replaces=window.until,
     half=("an element that has arrived comes into scope", "stretches of constant content"),
 )
-def a_content_lasts_until_the_next_arrival(right: Right, view: View, t: int, arrived: int) -> None:
+def a_content_lasts_until_the_next_arrival(
+    right: Right, view: WindowView, t: int, arrived: int
+) -> None:
     """Keep the content of the first instant between two arrivals up to the next arrival."""
 
 

@@ -17,14 +17,14 @@ from refengine.core.window import Content
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Relation
 
-# R2R: a body and a dataset to a relation
-Answer = Callable[[Body, Dataset], Relation]
+# R2R: the function from a body and a dataset to a relation
+EvaluateBody = Callable[[Body, Dataset], Relation]
 
 # The answer over what the windows hold, by a name for the blank nodes that the body makes
 Lookup = Callable[[tuple[Content, ...], str], Relation]
 
 
-class Answers(Protocol):
+class SuccessiveAnswers(Protocol):
     """A body's answers, each asked for once, evaluation after evaluation."""
 
     def at(self, contents: tuple[Content, ...]) -> AnswerChange:
@@ -38,7 +38,7 @@ class Answers(Protocol):
         ...
 
 
-class Recomputed:
+class RecomputedAnswers:
     """Answers that are each computed anew over whole contents, by `lookup`.
 
     Under append the baseline is the answer over what was in the contents at the previous evaluation
@@ -85,8 +85,8 @@ def common_content(content: Content, before: Content) -> Content:
 
 
 def recomputed_answers(
-    query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
-) -> Recomputed:
+    query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
+) -> RecomputedAnswers:
     """Return answers that R2R (`answer`) gives over the dataset of the contents (R2R-8). The blank
     nodes that the body makes are new at each evaluation (R2R-7).
     """
@@ -98,7 +98,7 @@ def recomputed_answers(
         relation = answer(query.body, dataset)
         return Relation(relation.variables, r2r.rename_new_blanks(relation.rows, dataset, name))
 
-    return Recomputed(query, planned, look_up, skip)
+    return RecomputedAnswers(query, planned, look_up, skip)
 
 
 class MakeAnswers(Protocol):
@@ -107,7 +107,7 @@ class MakeAnswers(Protocol):
     """
 
     def __call__(
-        self, query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
-    ) -> Answers:
+        self, query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
+    ) -> SuccessiveAnswers:
         """Return the answers from the evaluation after the first `skip` on."""
         ...

@@ -13,7 +13,7 @@ from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
@@ -39,7 +39,7 @@ class GrowingView:
         self.keys: list[tuple[str, ...]] = []
         self.view = self._viewed(())
 
-    def _viewed(self, elements: tuple[Element, ...]) -> View:
+    def _viewed(self, elements: tuple[Element, ...]) -> WindowView:
         """Return the window as its first elements make it, over the sequences that grow."""
         return replace(
             window.view(self.spec, elements, self.semantics, self.registered),
@@ -273,8 +273,8 @@ class Arrivals:
             return
         if element.app < self.now and not is_late:
             raise InvalidStream(
-                f"t_app is {element.app}, but time has come to {self.now}; push the elements of "
-                "all streams in the order of t_app, or evaluate the streams whole",
+                f"t_app {element.app} is before {self.now}, to which time has advanced; push "
+                "the elements of all streams in the order of t_app, or evaluate the streams whole",
                 rule="ENG-8",
             )
         horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
@@ -307,7 +307,10 @@ class Arrivals:
 
     def _refuse_after_the_end(self) -> None:
         if self.is_finished:
-            raise InvalidStream("nothing comes after the end of the streams", rule="ENG-8")
+            raise InvalidStream(
+                "the streams have ended: no element and no instant can follow finish()",
+                rule="ENG-8",
+            )
 
     def _release(self) -> range:
         """Add to the arrivals the elements that no other can come before, and return

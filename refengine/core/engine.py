@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TypedDict
 
 from refengine.core import r2r
-from refengine.core.answers import Answer as Answer
+from refengine.core.answers import EvaluateBody as EvaluateBody
 from refengine.core.answers import MakeAnswers, recomputed_answers
 from refengine.core.arrivals import Arrivals
 from refengine.core.plan import Plan as Plan
@@ -42,7 +42,7 @@ class Options(TypedDict, total=False):
     """The keywords of `evaluate`, for functions that pass them on."""
 
     static: Dataset
-    answer: Answer
+    answer: EvaluateBody
     max_reports: int
 
 
@@ -52,7 +52,7 @@ def evaluate(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
     """Return the reports of a continuous query over streams under a semantics, lazily.
@@ -82,7 +82,7 @@ def steps(
     planned: Plan,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> Iterator[Step]:
@@ -122,7 +122,7 @@ class Engine:
         semantics: Semantics,
         *,
         static: Dataset = frozenset(),
-        answer: Answer = r2r.confirmed_answer,
+        answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         make_answers: MakeAnswers = recomputed_answers,
     ) -> None:
@@ -198,5 +198,6 @@ class Engine:
 
     def _refuse_after_a_failure(self) -> None:
         if self._failed is not None:
-            reason = f"the engine has ended with {type(self._failed).__name__}: {self._failed}"
+            error = f"{type(self._failed).__name__}: {self._failed}"
+            reason = f"the engine broke down at an earlier call, with {error}"
             raise InvalidStream(reason, rule="ENG-8")

@@ -14,7 +14,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
 from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
 
@@ -29,7 +29,7 @@ class Plan:
     """
 
     semantics: Semantics
-    views: tuple[View, ...]
+    views: tuple[WindowView, ...]
     arrivals: Sequence[Element]
     own: Sequence[int]
     counts: tuple[Sequence[int], ...]
@@ -115,7 +115,7 @@ def _admit_all(
 
 
 def _own_instants(
-    first: View, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
+    first: WindowView, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> list[int]:
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
     as the windows see it (TICK-6).
@@ -144,8 +144,8 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     kinds = [spec.kind for spec in query.windows]
     if WindowKind.TUPLE in kinds and len(kinds) > 1:
         raise InvalidQuery(
-            "a tuple-based window has ids for instants, which other windows do "
-            "not; write kind rows",
+            "a tuple-based window stands alone in its query, since its instants are ids and those "
+            "of other windows are times; write kind rows",
             rule="QRY-5",
         )
     problems = chain(
@@ -172,11 +172,11 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
     """Yield what a query states, or leaves unsaid, that does not go with a semantics."""
     if query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
         yield (
-            f"the query states {query.r2s}, which compares with a base; write r2s={query.r2s} "
-            "base=previous"
+            f"the query states {query.r2s}, which needs a base to compare with; write "
+            f"r2s={query.r2s} base=previous"
         )
     if semantics.t0 == T0.REGISTRATION and query.registered is None:
-        yield "t0=registration needs the key registered in the query"
+        yield "t0=registration needs the instant of registration; give the query its key registered"
     if semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
         yield "trigger=explicit needs a window with triggers = true"
 
@@ -204,7 +204,7 @@ def merge_streams(
 
 
 def sentinel(
-    views: Sequence[View],
+    views: Sequence[WindowView],
     arrivals: Sequence[Element],
     late: Iterable[Element],
     semantics: Semantics,

@@ -98,9 +98,12 @@ def check_extent(window: Window) -> None:
     if window.unit is Unit.TRIPLES and window.kind not in COUNTING:
         reason = f'a window of kind {window.kind} does not count triples; write unit = "elements"'
         raise InvalidWindow(reason, rule="WIN-16", place=place)
-    if bool(window.by) != (window.kind is WindowKind.PARTITION):
+    if window.kind is WindowKind.PARTITION and not window.by:
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
-        reason = f"by must be given, as {forms}, for kind partition, and for no other kind"
+        reason = f"a window of kind partition needs by, {forms}; without it write kind rows"
+        raise InvalidWindow(reason, rule="WIN-15", place=place)
+    if window.by and window.kind is not WindowKind.PARTITION:
+        reason = f"a window of kind {window.kind} has no by; leave it out, or write kind partition"
         raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
         reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"
@@ -108,7 +111,8 @@ def check_extent(window: Window) -> None:
     for key in window.by:
         if key not in POSITIONS and not re.fullmatch(ABSOLUTE, key):
             near_position = nearest(key, POSITIONS)
-            reason = f"a key is a predicate's IRI or a position, got {key!r}{near_position}"
+            forms = "predicates by IRIs such as urn:p, or positions"
+            reason = f"by must name {forms}, got {key!r}{near_position}"
             raise InvalidWindow(reason, rule="WIN-15", place=place)
 
 

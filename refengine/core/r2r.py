@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from refengine import sparql
 from refengine.core.query import Body
 from refengine.core.semantics import Collection
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.model.compare import blanks, colours, equal, rename, representatives
 from refengine.model.elements import (
     XSD,
@@ -40,7 +40,10 @@ def dataset(elements: Iterable[Element]) -> frozenset[Triple]:
 
 
 def dataset_of_windows(
-    views: Sequence[View], contents: Sequence[Content], static: Dataset, body: Body | None = None
+    views: Sequence[WindowView],
+    contents: Sequence[Content],
+    static: Dataset,
+    body: Body | None = None,
 ) -> Dataset:
     """R2R-8: Return the dataset that windows' contents and the static data make.
 
@@ -71,7 +74,7 @@ def dataset_of_windows(
 
 
 def times(
-    views: Sequence[View], contents: Sequence[Content], sources: Sequence[str]
+    views: Sequence[WindowView], contents: Sequence[Content], sources: Sequence[str]
 ) -> frozenset[Quad]:
     """R2R-21: Return each triple of the contents with the t_app of its last element, as a literal
     in the fourth place. `sources` are the streams whose blank nodes are scoped, in their order.

@@ -18,7 +18,7 @@ from refengine.core.semantics import (
     Semantics,
     Trigger,
 )
-from refengine.core.window import Content, Frame, View, borders
+from refengine.core.window import Content, Frame, WindowView, borders
 from refengine.model.elements import Triple
 from refengine.model.errors import require
 
@@ -47,7 +47,7 @@ def closes(frame: Frame, span: range, own: int) -> range:
     return progression(frame.last, frame.slide, bounded)
 
 
-def differs(change: ChangeScope, view: View, a: Content, b: Content) -> bool:
+def differs(change: ChangeScope, view: WindowView, a: Content, b: Content) -> bool:
     """REP-2, REP-9: Return whether two contents differ, as sequences of elements or as graphs.
     Content change holds if the content differs from the one that it is compared with.
     """
@@ -63,7 +63,7 @@ def has_same_elements(a: Content, b: Content) -> bool:
     return a == b or (type(a) is not type(b) and tuple(a) == tuple(b))
 
 
-def graph(view: View, content: Content) -> frozenset[Triple]:
+def graph(view: WindowView, content: Content) -> frozenset[Triple]:
     """Return the union of the graphs of a content's elements."""
     return frozenset().union(*(view.elements[i].graph for i in content))
 
@@ -86,7 +86,7 @@ def is_non_empty(content: Content) -> bool:
     return bool(content)
 
 
-def anchor(semantics: Semantics, view: View) -> int | None:
+def anchor(semantics: Semantics, view: WindowView) -> int | None:
     """REP-11: Return the instant that a period counts from: an integer, the window's t0, or the
     first instant of its stream. None where that is not there.
     """
@@ -99,7 +99,7 @@ def anchor(semantics: Semantics, view: View) -> int | None:
             return integer
 
 
-def beats(semantics: Semantics, view: View, span: range) -> range:
+def beats(semantics: Semantics, view: WindowView, span: range) -> range:
     """REP-4: Return the instants of a range at which periodic holds: those whose border instant is
     the anchor plus a multiple of the period. The border instant at t is t + 1 where windows are [o,
     c), so that a window's last instant counts as c, else t.
@@ -128,7 +128,7 @@ def meet(a: range, b: range) -> range:
     return progression(first, a.step * modulus, span)
 
 
-def timely_instants(semantics: Semantics, view: View, span: range, own: int) -> range:
+def timely_instants(semantics: Semantics, view: WindowView, span: range, own: int) -> range:
     """REP-5: Return the instants of a range at which every condition on the instant holds: close,
     periodic, both or neither. `own` is the arrival's own instant.
     """
@@ -142,7 +142,7 @@ def timely_instants(semantics: Semantics, view: View, span: range, own: int) -> 
     return at
 
 
-def is_worthy(semantics: Semantics, view: View, content: Content, base: Content) -> bool:
+def is_worthy(semantics: Semantics, view: WindowView, content: Content, base: Content) -> bool:
     """REP-6: Return whether every condition on the content holds: change, non-empty, both or
     neither. A window is reported iff all conditions that the semantics names hold.
     """
@@ -152,7 +152,7 @@ def is_worthy(semantics: Semantics, view: View, content: Content, base: Content)
     return Condition.NON_EMPTY not in named or is_non_empty(content)
 
 
-def fires(trigger: Trigger, views: Sequence[View], at: Sequence[range]) -> list[range]:
+def fires(trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]) -> list[range]:
     """REP-12: Return the instants at which the query is reported, as progressions; none if there
     are none. `at` has for each window the instants at which its conditions hold.
     """

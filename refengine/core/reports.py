@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import overload
 
 from refengine.core import window
-from refengine.core.answers import Answers
+from refengine.core.answers import SuccessiveAnswers
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
@@ -118,7 +118,7 @@ class ReportMaker:
     applied.
     """
 
-    def __init__(self, query: Query, planned: Plan, answers: Answers) -> None:
+    def __init__(self, query: Query, planned: Plan, answers: SuccessiveAnswers) -> None:
         semantics = planned.semantics
         applied = operator(query, semantics)
         self.planned = planned

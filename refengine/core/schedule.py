@@ -16,7 +16,7 @@ from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import ChangeBaseline, Condition, Semantics
-from refengine.core.window import Content, Frame, View
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import Element
 from refengine.model.errors import TooManyReports, require
 
@@ -214,7 +214,7 @@ def reported_stretches(
 
 def reportable_instants(
     semantics: Semantics,
-    view: View,
+    view: WindowView,
     content: Content,
     reported: Content,
     before: Content,
@@ -247,7 +247,7 @@ def reportable_instants(
 
 
 def _evaluation(
-    views: Sequence[View], arrival: int, contents: Sequence[Content], t: int
+    views: Sequence[WindowView], arrival: int, contents: Sequence[Content], t: int
 ) -> Evaluation:
     """Return the evaluation of an arrival at instant t, over the given contents."""
     held = []
@@ -259,7 +259,9 @@ def _evaluation(
     return Evaluation(t, arrival, tuple(held))
 
 
-def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Iterator[Stretch]:
+def spans(
+    views: Sequence[WindowView], arrived: Sequence[int], interval: range
+) -> Iterator[Stretch]:
     """ENG-2: Cut an interval into the longest stretches in which no window's content changes, and
     yield each with the contents. The first `arrived` elements of each window's stream are there.
 
@@ -279,7 +281,7 @@ def spans(views: Sequence[View], arrived: Sequence[int], interval: range) -> Ite
 
 
 def stretch_of_tick(
-    views: Sequence[View], arrived: Sequence[int], interval: range
+    views: Sequence[WindowView], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
     """REP-7: Yield the whole interval as one stretch, with the content at its last id: that of a
     tuple-based window, which is reported once a tick. Nothing is yielded for an empty interval.
@@ -297,7 +299,7 @@ def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
         if k:
             since = f"element {k} at {arrivals[k - 1].app}"
         raise TooManyReports(
-            f"{count} reports, more than max_reports={bound}, by the gap between {since} and "
+            f"{count} reports exceed max_reports={bound}, in the gap between {since} and "
             f"element {k + 1} at {arrivals[k].app}; "
             "add non-empty or content-change to the report, choose a later t0, or raise "
             "max_reports",

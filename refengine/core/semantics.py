@@ -441,7 +441,9 @@ class Profile:
             case _ if is_open(value) and name in ENUMS and name not in INTEGRAL:
                 return OneOf.every(name).values
             case _ if is_open(value):
-                reason = f"{name} cannot be quantified without bounds; give {name}=…"
+                reason = (
+                    f"{name} is open without bounds, so not every value can be tried; give {name}=…"
+                )
                 raise UnknownField(reason, rule="SEM-3")
             case _:
                 return (value,)

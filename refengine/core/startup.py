@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from refengine.core.engine import Plan
 from refengine.core.query import WindowKind
 from refengine.core.semantics import Partial, Semantics
-from refengine.core.window import View
+from refengine.core.window import WindowView
 from refengine.model.errors import require
 
 
-def first_shown(view: View) -> int | None:
+def first_shown(view: WindowView) -> int | None:
     """WIN-12: Return the first instant at which a `range` is shown, the last of its first window;
     None for other kinds, and for a window that never opens.
     """
@@ -21,7 +21,7 @@ def first_shown(view: View) -> int | None:
     return frame.last + frame.least * frame.slide
 
 
-def reason(view: View, semantics: Semantics) -> str | None:
+def reason(view: WindowView, semantics: Semantics) -> str | None:
     """Return why a `range` is not shown yet, with the fields that say so; None for other kinds."""
     first = first_shown(view)
     if first is None:

@@ -43,7 +43,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True)
-class View:
+class WindowView:
     """A window of a query as a semantics lays it out over one stream.
 
     `spec` is the window as the query states it, but with the slide that the semantics gives it.
@@ -67,7 +67,7 @@ class View:
 
 def view(
     spec: Window, elements: Sequence[Element], semantics: Semantics, registered: int | None = None
-) -> View:
+) -> WindowView:
     """Return a window of a query as it is under a semantics, over its stream's elements.
     `registered` is the instant of the query's registration, if that is known.
     """
@@ -77,7 +77,7 @@ def view(
     placed = None
     if t0 is not None:
         placed = frame(spec, semantics.closure, t0, semantics.partial)
-    return View(
+    return WindowView(
         spec=spec,
         t0=t0,
         frame=placed,
@@ -289,7 +289,7 @@ def least(partial: Partial, size: int, step: int) -> int:
             return -max(0, (size - 1) // step)
 
 
-def borders_of_window(view: View, n: int | None) -> tuple[int, int] | None:
+def borders_of_window(view: WindowView, n: int | None) -> tuple[int, int] | None:
     """Return the borders (o, c) of window n. None if n is None, or if windows of this kind do not
     have both borders.
     """
@@ -372,7 +372,7 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
     return first, t
 
 
-def content(view: View, t: int, arrived: int) -> Content:
+def content(view: WindowView, t: int, arrived: int) -> Content:
     """WIN-8: Return the content at (t, k): the indices of the elements in scope at t, among the
     first `arrived` elements of the stream.
     """
@@ -394,7 +394,7 @@ def content(view: View, t: int, arrived: int) -> Content:
     return range(begin, end) or range(0)  # an empty content is always range(0)
 
 
-def rows(view: View, arrived: int) -> Content:
+def rows(view: WindowView, arrived: int) -> Content:
     """WIN-14: Return the latest N elements, or those of the latest N triples, looked up at every
     L-th.
     """
@@ -407,7 +407,7 @@ def rows(view: View, arrived: int) -> Content:
     return range(first, bisect_right(view.ids, newest, 0, arrived)) or range(0)
 
 
-def partition(view: View, arrived: int) -> Content:
+def partition(view: WindowView, arrived: int) -> Content:
     """WIN-15: Return the indices of the latest N elements of each key."""
     size = require(view.spec.size)
     counts: Counter[tuple[str, ...]] = Counter()
@@ -427,14 +427,15 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
     terms = []
     for part in spec.by:
         if part in POSITIONS:
-            needed = f"one triple, to have one {part}"
+            needed = "exactly one triple"
             candidates = [triple[POSITIONS.index(part)] for triple in element.graph]
         else:
-            needed = f"one object of {part}"
+            needed = "exactly one triple with this predicate"
             candidates = [o for _, p, o in element.graph if p == f"<{part}>"]
         if len(candidates) != 1:
             raise InvalidStream(
-                f"an element needs {needed}, as the partition's key; it has {len(candidates)}",
+                f"the window is partitioned by {part}, so an element must have {needed}, got "
+                f"{len(candidates)}",
                 rule="WIN-15",
                 place=place,
             )
@@ -442,7 +443,7 @@ def key(spec: Window, element: Element, place: str) -> tuple[str, ...]:
     return tuple(terms)
 
 
-def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
+def overlapping(view: WindowView, first: int, last: int, arrived: int) -> Content:
     """WIN-18: Return the indices of the elements that are valid at some instant from `first` to
     `last`.
     """
@@ -453,7 +454,7 @@ def overlapping(view: View, first: int, last: int, arrived: int) -> Content:
     return tuple(i for i in range(begun) if ends[i] >= first) or range(0)
 
 
-def until(view: View, t: int, arrived: int) -> int | None:
+def until(view: WindowView, t: int, arrived: int) -> int | None:
     """WIN-9: Return the next instant after t at which the content may differ from that at t, or a
     scope may begin; None if there is no such instant. The first `arrived` elements are there.
 
@@ -490,7 +491,7 @@ def until(view: View, t: int, arrived: int) -> int | None:
     return min(changes, default=None)
 
 
-def earliest_end(view: View, first: int, last: int, begun: int) -> int | None:
+def earliest_end(view: WindowView, first: int, last: int, begun: int) -> int | None:
     """Return the earliest end of the elements that are valid at some instant from `first` to
     `last`, among the first `begun`; None if there are none.
     """

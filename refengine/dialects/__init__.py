@@ -72,7 +72,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     except UnexpectedInput as error:
         fault = grammar.syntax_error(query.body.text, error)
         raise Unrenderable(
-            f"its tokens cannot be told apart: {fault.reason}",
+            f"cannot be split into tokens: {fault.reason}",
             rule="DIA-6",
             place=f"body {fault.place}",
         ) from None
@@ -92,12 +92,20 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
 def _check_renderable(query: Query) -> None:
     """Check that a query has nothing that no dialect can say. Raises Unrenderable."""
     if query.registered is not None:
-        raise Unrenderable("no text says when it was registered", rule="DIA-6", place="registered")
+        raise Unrenderable(
+            "no dialect can state the instant of registration; leave registered out",
+            rule="DIA-6",
+            place="registered",
+        )
     if any(window.triggers for window in query.windows):
-        raise Unrenderable("no text says which window triggers", rule="DIA-6", place="windows")
+        raise Unrenderable(
+            "no dialect can state which windows trigger; leave triggers out",
+            rule="DIA-6",
+            place="windows",
+        )
     names = [window.name for window in query.windows if window.name is not None]
     if len(set(names)) < len(names):
-        raise Unrenderable("two windows have one name", rule="DIA-6", place="windows")
+        raise Unrenderable("two windows have the same name", rule="DIA-6", place="windows")
 
 
 def find_dialect(dialect: str) -> Dialect:

@@ -37,7 +37,7 @@ def write_cqels(source: DialectText, query: Query, dialect: Dialect, static: boo
         write_stream_patterns(source, list(query.windows), dialect, alone=not static)
     elif len(query.windows) > 1:
         raise Unrenderable(
-            f"{dialect.title} does not merge windows; each has patterns of its own",
+            f"{dialect.title} cannot merge windows: each window there has its own patterns",
             rule="DIA-6",
             place="windows",
         )

@@ -37,7 +37,7 @@ def csparql_windows(source: DialectText, static: bool) -> list[Window]:
     for node in source.nodes("computed"):
         source.fail(
             node,
-            "COMPUTED EVERY is the semantics' to say: report=periodic with a period",
+            "COMPUTED EVERY belongs to the semantics; write report=periodic and a period there",
             Unsupported,
         )
     found = []

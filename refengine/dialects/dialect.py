@@ -84,7 +84,7 @@ def refuse_graph_variable(source: DialectText) -> None:
     """DIA-6: Check that there is no GRAPH with a variable. Raises Unrenderable."""
     if (node := graph_with_variable(source)) is not None:
         raise Unrenderable(
-            "GRAPH with a variable would find the window's name, too",
+            "GRAPH with a variable would also match the window's name",
             rule="DIA-6",
             place=source.locate(node),
         )
@@ -136,7 +136,7 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
     """
     if static:
         raise Unrenderable(
-            "a window's pattern around WHERE would not see static data",
+            "the window's pattern, put around WHERE, would hide static data",
             rule="DIA-6",
             place="static data",
         )
@@ -145,7 +145,7 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
         raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
     if (group := pattern_outside_where(source)) is not None:
         raise Unrenderable(
-            "a pattern outside of WHERE would not be in the window",
+            "a pattern outside of WHERE would not read the window",
             rule="DIA-6",
             place=source.locate(group),
         )
@@ -171,11 +171,13 @@ def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
     if names and (free := graph_with_variable(source)) is not None:
         source.fail(
             free,
-            "GRAPH with a variable beside STREAM would find the names that windows have here",
+            "GRAPH with a variable beside STREAM would also match the names that windows get",
             Unsupported,
         )
     for node, name in references(source, names.values()):
-        source.fail(node, f"<{name}> is the name that a window has here; GRAPH reads static data")
+        source.fail(
+            node, f"<{name}> is the name that a window gets, and GRAPH reads static data alone"
+        )
     return [replace(window, name=name) for window, name in names.items()]
 
 
@@ -211,7 +213,7 @@ def write_stream_patterns(
             )
         if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
-                "a window whose pattern is all of WHERE is read as one without a name",
+                "a window whose pattern is all of WHERE would be read as a window without a name",
                 rule="DIA-6",
                 place=source.locate(node),
             )
@@ -229,13 +231,14 @@ def _check_numbers(
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
         if window.name not in found:
             raise Unrenderable(
-                "it has no pattern, which is all that it has here",
+                "it has no pattern in the body, and only a pattern can state it",
                 rule="DIA-6",
                 place=f"window {window.name!r}",
             )
     if list(dict.fromkeys(found)) != [window.name for window in named]:
         raise Unrenderable(
-            f"{dialect.title} numbers its windows in the order of their patterns",
+            f"{dialect.title} numbers windows in the order of their patterns; list them in that "
+            "order",
             rule="DIA-6",
             place="windows",
         )
@@ -246,10 +249,10 @@ def _unnumbered(
 ) -> str:
     """Return why a window would not be read with its number; nothing if it would."""
     if window.name != (name := f"{RESERVED}:{number}"):
-        return f"{dialect.title} has no names; window {number} is read as {name}"
+        return f"{dialect.title} has no names of windows; window {number} would be read as {name}"
     if "[" not in dialect.over(window, source):
-        return f"a STREAM pattern of {dialect.title} has an extent"
+        return f"a STREAM pattern of {dialect.title} needs an extent, which this window has not"
     twins = [other.name for other in before if replace(other, name=window.name) == window]
     if not twins:
         return ""
-    return f"it has the stream and the extent of {twins[0]}, and would be read as that"
+    return f"it has the same stream and extent as {twins[0]}, and would be read as that window"

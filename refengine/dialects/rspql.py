@@ -63,7 +63,7 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
     WHERE.
     """
     for node in source.nodes("entailment"):
-        source.fail(node, "no entailment regime is defined here", Unsupported)
+        source.fail(node, "entailment regimes are unsupported", Unsupported)
     for node in source.nodes("graph_source"):
         source.fail(
             node,
@@ -78,7 +78,7 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
         if nameless is None or _name(source, nameless.children[1]) != RESERVED:
             source.fail(
                 source.pattern,
-                f"expected WINDOW <{RESERVED}> {{…}} and nothing else: that window has no name",
+                f"the window has no name, so WHERE must be WINDOW <{RESERVED}> {{…}} alone",
             )
         unwrap(source, nameless)
         found[RESERVED] = replace(found[RESERVED], name=None)
@@ -98,7 +98,7 @@ def _declarations(source: DialectText) -> dict[str, Window]:
         window_iri, stream_iri, extent = trees
         name = windows.absolute_name(source.resolve(window_iri))
         if name in found:
-            source.fail(window_iri, f"expected a new name, got <{name}> again")
+            source.fail(window_iri, f"a window needs a name of its own, got <{name}> again")
         window = windows.read_window(source, source.resolve(stream_iri), extent)
         found[name] = source.make(window_iri, replace, window, name=name)
         source.cut(node)
@@ -117,7 +117,10 @@ def _refer(source: DialectText, node: Tree[Token], found: dict[str, Window], sta
     name, reads_window = _name(source, iri), node.data == "window_pattern"
     if reads_window and name is None and static:
         source.fail(
-            iri, "a variable for a window would find the graphs of static data, too", Unsupported
+            iri,
+            "a variable for a window would also match graphs of static data; write "
+            "the window's IRI",
+            Unsupported,
         )
     if reads_window and name is not None and name not in found:
         source.fail(iri, f"expected a declared window, got <{name}>{nearest(name, found)}")
@@ -176,13 +179,15 @@ def _check_nameless(query: Query, dialect: Dialect) -> None:
     names = [window.name for window in query.windows]
     if names.count(None) > 1:
         raise Unrenderable(
-            f"{dialect.title} does not merge windows; it names each",
+            f"{dialect.title} cannot merge windows: each of several windows there has a name",
             rule="DIA-6",
             place="windows",
         )
     if RESERVED in names:
         raise Unrenderable(
-            f"<{RESERVED}> is the window without a name", rule="DIA-6", place="windows"
+            f"<{RESERVED}> is the name of the window without a name; choose another name",
+            rule="DIA-6",
+            place="windows",
         )
 
 
@@ -190,7 +195,7 @@ def _check_strings(source: DialectText, dialect: Dialect) -> None:
     """Check that no string is over several lines. Raises Unrenderable."""
     for token in source.tokens:
         if token.type == "STRING" and len(token.splitlines()) > 1:
-            reason = f"a string over several lines, of which {dialect.title} trims each"
+            reason = f"{dialect.title} trims each line of a string over several lines"
             raise Unrenderable(reason, rule="DIA-6", place=source.locate(token))
 
 

@@ -50,7 +50,9 @@ def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, stat
     named = [window for window in query.windows if window.name is not None]
     if list(query.windows) != nameless + named:
         raise Unrenderable(
-            f"{dialect.title} has the windows without a name first", rule="DIA-6", place="windows"
+            f"{dialect.title} has windows without a name before those with a name; list them so",
+            rule="DIA-6",
+            place="windows",
         )
     if nameless:
         lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)

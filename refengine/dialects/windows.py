@@ -98,7 +98,7 @@ def read_window(
             if lengths.pop(1) != 0:
                 source.fail(
                     extent,
-                    "a window in the past has no definition here; write NOW - ω SLIDE β",
+                    "a window that ends before NOW is unsupported; write NOW - ω SLIDE β",
                     Unsupported,
                 )
             fields = {"kind": WindowKind.RANGE}
@@ -150,10 +150,12 @@ def absolute_name(name: str) -> str:
 def iri_reference(name: str, source: DialectText, what: str) -> str:
     """Return a name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
-        raise Unrenderable("its name is no IRI", rule="DIA-6", place=f"{what} {name!r}")
+        raise Unrenderable("its name must be an IRI", rule="DIA-6", place=f"{what} {name!r}")
     base, _ = source.prologue
     if base and not iris.has_scheme(name):
         raise Unrenderable(
-            "its name is relative, and the body has a BASE", rule="DIA-6", place=f"{what} {name!r}"
+            "its name is relative, and the body's BASE would change it; write an absolute IRI",
+            rule="DIA-6",
+            place=f"{what} {name!r}",
         )
     return f"<{name}>"

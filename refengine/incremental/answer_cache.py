@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from refengine.core.answers import Recomputed
+from refengine.core.answers import RecomputedAnswers
 from refengine.core.plan import Plan
 from refengine.core.query import Query, WindowKind
 from refengine.core.reports import ReportMaker, Step
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
@@ -30,7 +30,7 @@ class AnswerCache:
     Raises NotCovered for a query that is not covered.
     """
 
-    def __init__(self, query: Query, views: Sequence[View], static: Dataset) -> None:
+    def __init__(self, query: Query, views: Sequence[WindowView], static: Dataset) -> None:
         self.known: dict[tuple[Content, ...], Bag] = {}
         self.delta = AnswerDelta(is_set=False, has_baseline=False)
         self.follower: ContentFollower | None = ContentFollower(
@@ -72,7 +72,7 @@ class AnswerCache:
 
 
 def _supported_solutions(
-    query: Query, views: Sequence[View], static: Dataset
+    query: Query, views: Sequence[WindowView], static: Dataset
 ) -> SupportedSolutions | None:
     """Return the solutions of the whole stream, where they answer for windows: of one window that
     is bounded in time, over elements without intervals, and without static data.
@@ -96,6 +96,6 @@ def cached_steps(query: Query, planned: Plan, cache: AnswerCache) -> Iterator[St
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:
         return Relation(variables, cache(contents))
 
-    maker = ReportMaker(query, planned, Recomputed(query, planned, look_up))
+    maker = ReportMaker(query, planned, RecomputedAnswers(query, planned, look_up))
     for at in schedule_evaluations(planned):
         yield maker.step(at)

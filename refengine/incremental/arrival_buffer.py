@@ -154,7 +154,7 @@ def check_streamed(before: Element | None, element: Element, position: int) -> N
     place = f"element {position}"
     if element.end not in (None, element.app):
         raise Unsupported(
-            "elements with intervals come in a stream that is given whole",
+            "elements with intervals need their stream given whole",
             rule="ENG-6",
             place=place,
         )
@@ -223,7 +223,7 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         )
     if semantics.allowed_lateness is not AllowedLateness.REJECT:
         raise Unsupported(
-            "a stream that is reordered is given whole; write allowed_lateness=reject",
+            "a stream that is reordered must be given whole; write allowed_lateness=reject",
             rule="ENG-6",
             place="allowed_lateness",
         )

@@ -7,7 +7,7 @@ from typing import cast
 
 from refengine.core import r2r
 from refengine.core.query import Query
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
@@ -26,7 +26,7 @@ class ContentFollower:
     def __init__(
         self,
         query: Query,
-        views: Sequence[View],
+        views: Sequence[WindowView],
         static: Dataset,
         change: Callable[[Row, int], None],
         is_set: bool = False,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from refengine.core import engine, r2r
-from refengine.core.answers import Answer
+from refengine.core.answers import EvaluateBody
 from refengine.core.plan import Plan
 from refengine.core.query import Query
 from refengine.core.reports import Report, ReportMaker
@@ -51,7 +51,7 @@ class IncrementalRun(Iterator[Report]):
         query: Query,
         planned: Plan,
         static: Dataset,
-        answer: Answer,
+        answer: EvaluateBody,
         max_reports: int,
         skip: int,
     ) -> None:
@@ -86,7 +86,7 @@ def evaluate_incrementally(
     semantics: Semantics,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> IncrementalRun:
     """ENG-6: Return the reports of `core.engine.evaluate`, with rows that are equal value for value
@@ -113,7 +113,7 @@ def evaluate_plan(
     planned: Plan,
     *,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
 ) -> IncrementalRun:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
-from refengine.core.answers import Answer, Answers, Recomputed, recomputed_answers
+from refengine.core.answers import (
+    EvaluateBody,
+    RecomputedAnswers,
+    SuccessiveAnswers,
+    recomputed_answers,
+)
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange
@@ -75,7 +80,7 @@ class MaintainedWhileCovered:
     """
 
     def __init__(
-        self, query: Query, planned: Plan, static: Dataset, answer: Answer, skip: int = 0
+        self, query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
     ) -> None:
         self.query = query
         self.planned = planned
@@ -87,7 +92,7 @@ class MaintainedWhileCovered:
         self.reason = ""
         self.contents: tuple[Content, ...] = (range(0),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
-        self.answers: Answers
+        self.answers: SuccessiveAnswers
         try:
             self.answers = self.maintained = MaintainedAnswers(query, planned, self.static)
         except NotCovered as error:
@@ -117,13 +122,15 @@ class MaintainedWhileCovered:
         """Make the last answer the baseline of those to come."""
         self.answers.rebase()
 
-    def _recomputed(self, error: NotCovered) -> Recomputed:
+    def _recomputed(self, error: NotCovered) -> RecomputedAnswers:
         """Return the definition's answers, which go on from the last contents and the baseline.
         Raises Unsupported for a stream that is not given whole.
         """
         if buffer_of(self.planned) is not None:
             raise Unsupported(
-                f"{error}: the definition computes it, of a whole stream", rule="ENG-6"
+                f"incremental evaluation does not cover {error}; give the stream whole, for the "
+                "definition",
+                rule="ENG-6",
             ) from None
         self.until = self.number - self.skip
         self.reason = str(error)

@@ -14,7 +14,7 @@ from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import Evaluation, WindowContent, bounded
 from refengine.core.semantics import ChangeBaseline, ChangeScope, Condition, Tick
-from refengine.core.window import Content, View
+from refengine.core.window import Content, WindowView
 from refengine.model.errors import require
 
 
@@ -23,7 +23,7 @@ class PartitionContent(Sequence[int]):
     up when they are asked for.
     """
 
-    def __init__(self, view: View, arrived: int) -> None:
+    def __init__(self, view: WindowView, arrived: int) -> None:
         self.view = view
         self.arrived = arrived
 

@@ -169,7 +169,7 @@ def check_parts(query: Query, planned: Plan) -> None:
     if reason is None and planned.late:
         reason = "elements that are dropped as late"
     if reason is not None:
-        raise Unsupported(f"not computed in parts: {reason}", rule="ENG-7")
+        raise Unsupported(f"cannot be computed in parts: {reason}", rule="ENG-7")
 
 
 def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:

@@ -10,7 +10,7 @@ from math import gcd
 from refengine.core import window
 from refengine.core.query import Query
 from refengine.core.semantics import Partial, Semantics
-from refengine.core.window import Frame, View
+from refengine.core.window import Frame, WindowView
 from refengine.model.errors import require
 
 
@@ -53,7 +53,9 @@ def whole_stream_frames(
     return frames
 
 
-def opening_of_first_window(view: View, semantics: Semantics, frame: Frame | None) -> int | None:
+def opening_of_first_window(
+    view: WindowView, semantics: Semantics, frame: Frame | None
+) -> int | None:
     """Return where window 0 of a frame opens (its t0), by its first instant; None without a
     frame.
     """
@@ -63,7 +65,7 @@ def opening_of_first_window(view: View, semantics: Semantics, frame: Frame | Non
     return frame.first - low
 
 
-def window_start_at(view: View, instant: int) -> int:
+def window_start_at(view: WindowView, instant: int) -> int:
     """Return the first instant of the window's scope at an instant; where it has none yet, that of
     its first scope to come.
     """

@@ -57,7 +57,9 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
         return frozenset(payload)
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
-            f"a graph is triples, tuples of text, got {display(payload)}", rule="MOD-4", place=place
+            f"a graph must be triples, which are tuples of text, got {display(payload)}",
+            rule="MOD-4",
+            place=place,
         ) from None
 
 
@@ -149,7 +151,7 @@ def _canonical_dataset(static: Dataset) -> Dataset:
 def _canonical_triple(statement: object) -> Triple:
     if not isinstance(statement, tuple) or len(statement) != 3:
         raise InvalidStream(
-            f"a triple is three terms, got {display(statement)}; "
+            f"a triple must be three terms, got {display(statement)}; "
             "write ('<urn:s>', '<urn:p>', '<urn:o>')",
             rule="MOD-4",
         )

@@ -26,7 +26,7 @@ recording began. A verdict has to hold whatever all these were. Our analysis goe
    profile that make the recording right, `divergence.find_unreachable_row` for a row that no window
    can give.
 
-All steps share one `answers.AnswerTable`, so that no answer is computed twice.
+All steps share one `answers.SharedAnswers`, so that no answer is computed twice.
 
 Imports `model`, `sparql`, `core` and `incremental`. Begin with `judge.judge`, then `trial`, which
 has what is judged and how outputs match it.

@@ -13,12 +13,12 @@ from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import require
 from refengine.oracle import divergence
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import reports_of
 from refengine.oracle.comparison import Alignment, Distance, RowDifference
 from refengine.oracle.instants import find_divergence_by_sums
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import RecordedAnswer, Trial
+from refengine.oracle.trial import RecordingToJudge, Trial
 
 # How many reports more than may be missing are looked at, before the recording and after it.
 SURPLUS_BOUND = 100
@@ -43,7 +43,7 @@ class _Candidate(NamedTuple):
     repeated: int | None = None
 
 
-def align(recorded: RecordedAnswer, winner: Trial) -> Alignment:
+def align(recorded: RecordingToJudge, winner: Trial) -> Alignment:
     """Return the alignment in which `winner`, a trial that explains the recording, matches it.
 
     Where arrival orders were searched, the reports are those for the order of the elements in their
@@ -55,7 +55,7 @@ def align(recorded: RecordedAnswer, winner: Trial) -> Alignment:
 
 
 def nearest_trial(
-    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
+    recorded: RecordingToJudge, failed: Sequence[Trial], answers: SharedAnswers
 ) -> Trial | None:
     """ORA-9: return the failed assignment that is nearest to the recording, and where the two part;
     None if there is none.
@@ -86,7 +86,7 @@ def nearest_trial(
 
 
 def _candidates(
-    recorded: RecordedAnswer, trial: Trial, number: int, answers: AnswerTable, bound: int | None
+    recorded: RecordingToJudge, trial: Trial, number: int, answers: SharedAnswers, bound: int | None
 ) -> Iterator[_Candidate]:
     """Yield the alignments of a failed trial in which at most `bound` rows differ (None: any
     number), each with no more differing rows than the one before.
@@ -137,7 +137,7 @@ class _Beside:
     recording, is tried from 0 up.
     """
 
-    recorded: RecordedAnswer
+    recorded: RecordingToJudge
     reports: Reports
 
     def gaps(self, before: int, lost: int) -> Iterator[_OneGap]:
@@ -241,7 +241,7 @@ def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> RowDifferen
 
 
 def _with_divergence(
-    recorded: RecordedAnswer, candidate: _Candidate, answers: AnswerTable
+    recorded: RecordingToJudge, candidate: _Candidate, answers: SharedAnswers
 ) -> Trial:
     """Return a candidate's trial with its reports, their alignment and the divergence."""
     trial = candidate.trial

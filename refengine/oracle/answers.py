@@ -1,4 +1,4 @@
-"""§11 The table of answers that all trials of a verdict share. Each answer is computed once, by the
+"""§11 The answers that all trials of a verdict share. Each answer is computed once, by the
 definition, a witness or incremental evaluation.
 """
 
@@ -18,16 +18,16 @@ from refengine.incremental.coverage import NotCovered
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 
 T = TypeVar("T")
 # the fields of a semantics that decide a plan for one window, except those of its frame
 PLAN_FIELDS = ("closure", "slide", "close_rule", "horizon", "allowed_lateness")
 
 
-class AnswerTable:
-    """A table of answers, derivations and plans, each computed when it is first asked for. It keeps
-    results and decides nothing.
+class SharedAnswers:
+    """The answers, derivations and plans that all trials of a verdict share. Each is computed when
+    it is first asked for. Several verdicts may share them, too. Nothing is decided here.
 
     `witness` is who answers a search: the definition, or a witness that repeats the search.
     """
@@ -43,11 +43,11 @@ class AnswerTable:
             True  # whether incremental evaluation may answer in a witness's place
         )
 
-    def with_witness(self, witness: str) -> AnswerTable:
+    def with_witness(self, witness: str) -> SharedAnswers:
         """Return a table over the same results, in which another witness answers. Incremental
         evaluation does not answer in its place.
         """
-        other = AnswerTable(witness)
+        other = SharedAnswers(witness)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
@@ -70,7 +70,7 @@ class AnswerTable:
         made: T = self.objects[key][1]
         return made
 
-    def plan_of(self, recorded: RecordedAnswer, semantics: Semantics) -> Plan:
+    def plan_of(self, recorded: RecordingToJudge, semantics: Semantics) -> Plan:
         """Return the plan of a recording's question under a semantics."""
         return self.plan(recorded.question.under(semantics))
 
@@ -101,7 +101,7 @@ class AnswerTable:
         return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
 
     def incremental_answers(
-        self, recorded: RecordedAnswer, planned: Plan, *, for_derivations: bool = False
+        self, recorded: RecordingToJudge, planned: Plan, *, for_derivations: bool = False
     ) -> AnswerCache | str:
         """Return the incremental answers over contents of the windows, or the reason in words why
         there are none. All plans over the same elements share them.

@@ -175,7 +175,8 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
-                f"t0 must be in a range that holds a value, got {t0.lo} to {t0.hi}", rule="ORA-2"
+                f"t0 must be in a range with at least one value, got {t0.lo} to {t0.hi}",
+                rule="ORA-2",
             )
         return T0Candidates(t0.lo, t0.hi)
 
@@ -206,7 +207,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     return max(lo, -TIME_BOUND), hi  # SEM-1 bounds t0
 
 
-def _cycle(view: window.View) -> int:
+def _cycle(view: window.WindowView) -> int:
     """Return by how much t0 must move for the same windows to appear again, except for the first
     ones.
     """
@@ -297,7 +298,7 @@ def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     return starts
 
 
-def _shifts_to_class_starts(semantics: Semantics, view: window.View) -> list[int]:
+def _shifts_to_class_starts(semantics: Semantics, view: window.WindowView) -> list[int]:
     """Return the distances from an element's time to the values of t0 with which a class begins, up
     to multiples of the slide.
     """

@@ -17,10 +17,10 @@ from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import (
-    RecordedAnswer,
+    RecordingToJudge,
     State,
     T0Class,
     Trial,
@@ -30,7 +30,7 @@ from refengine.oracle.trial import (
 
 
 def attempt(
-    recorded: RecordedAnswer, semantics: Semantics, t0_class: T0Class, answers: AnswerTable
+    recorded: RecordingToJudge, semantics: Semantics, t0_class: T0Class, answers: SharedAnswers
 ) -> Trial:
     """Hold one assignment against the recording, and return the trial.
 
@@ -54,7 +54,7 @@ def attempt(
 
 
 def attempt_incrementally(
-    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answer_cache: AnswerCache
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answer_cache: AnswerCache
 ) -> Trial:
     """Hold one assignment against the recording, by incremental evaluation. Raises NotCovered for
     what incremental evaluation does not cover.
@@ -66,7 +66,7 @@ def attempt_incrementally(
 
 
 def attempt_by_definition(
-    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, answers: AnswerTable
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: SharedAnswers
 ) -> Trial:
     """Hold one assignment against the recording, with each answer computed by the definition.
 
@@ -78,7 +78,7 @@ def attempt_by_definition(
 
 
 def _follow(
-    recorded: RecordedAnswer, planned: Plan, t0_class: T0Class, steps: Iterable[Step]
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, steps: Iterable[Step]
 ) -> Trial:
     """Match the reports of an assignment's steps with the recording, and return the trial. It stops
     at the first report that no state explains.
@@ -112,7 +112,7 @@ def _follow(
     return replace(trial, last_contents=contents, last_answer=step.answer)
 
 
-def reports_of(recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable) -> Reports:
+def reports_of(recorded: RecordingToJudge, semantics: Semantics, answers: SharedAnswers) -> Reports:
     """Return all reports of the recording's question under a semantics. Each is computed when it is
     first read.
 
@@ -123,7 +123,7 @@ def reports_of(recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTa
 
 
 def _reports(
-    recorded: RecordedAnswer, semantics: Semantics, answers: AnswerTable
+    recorded: RecordingToJudge, semantics: Semantics, answers: SharedAnswers
 ) -> Iterator[Report]:
     """Yield reports by incremental evaluation as far as it covers them, and then by the
     definition.

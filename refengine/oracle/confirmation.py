@@ -16,15 +16,15 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation
 from refengine.model.errors import Disputed
 from refengine.oracle import derivations
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, attempt_by_definition
 from refengine.oracle.orders.groups import content_of
-from refengine.oracle.trial import RecordedAnswer, Trial
+from refengine.oracle.trial import RecordingToJudge, Trial
 from refengine.sparql.witnesses import NoSay
 
 
 def confirm(
-    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> None:
     """ORA-8: make sure that a witness confirms the answers of a trial that a verdict rests on, and
     that incremental evaluation gives the same.
@@ -90,10 +90,10 @@ def _disagreement(confirmed: Relation) -> Disputed:
 
 
 def confirm_fail(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     best: Trial | None,
     failed: Sequence[Trial],
-    answers: AnswerTable,
+    answers: SharedAnswers,
     witnesses: tuple[str, ...],
 ) -> None:
     """ORA-8: make sure that a witness confirms the answers that a fail rests on.
@@ -121,7 +121,7 @@ def confirm_fail(
 
 
 def _last_datasets(
-    recorded: RecordedAnswer, failed: Sequence[Trial], answers: AnswerTable
+    recorded: RecordingToJudge, failed: Sequence[Trial], answers: SharedAnswers
 ) -> Iterator[tuple[Dataset, Trial]]:
     """Yield the datasets over which failed assignments were evaluated last, each once, with one of
     the assignments.
@@ -138,7 +138,7 @@ def _last_datasets(
 
 
 def confirm_order_search(
-    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> None:
     """ORA-8: repeat a search over arrival orders with the answers of a witness.
 
@@ -165,14 +165,14 @@ def confirm_order_search(
     if trial.accepting_state is not None:
         explaining, failing = failing, explaining
     raise Disputed(
-        f"an arrival order explains the output by {explaining} answers, none by {failing}: "
+        f"an arrival order explains the output with {explaining} answers, but none with {failing}: "
         f"{', '.join(differing)}",
         rule="ORA-8",
     )
 
 
 def _answer_alike(
-    recorded: RecordedAnswer, trial: Trial, answers: AnswerTable, witnesses: tuple[str, ...]
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> bool:
     """Whether witnesses confirm the definition's answer over the whole stream, and so over every
     part of it.

@@ -18,7 +18,7 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple, is_blank
 from refengine.model.errors import Unsupported, require
 from refengine.oracle import derivations
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import (
     Alignment,
     BorderRow,
@@ -27,7 +27,7 @@ from refengine.oracle.comparison import (
     Fate,
     RowDifference,
 )
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
@@ -39,7 +39,7 @@ SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}
 
 
 def find_divergence(
-    recorded: RecordedAnswer, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
+    recorded: RecordingToJudge, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
 ) -> Divergence:
     """ORA-9: return where a recording parts first from the reports that it is aligned with.
 
@@ -104,11 +104,11 @@ def count_slips(borders: Iterable[BorderRow]) -> int:
 
 
 def find_border_rows(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     semantics: Semantics,
     alignment: Alignment,
     differences: Sequence[RowDifference],
-    answers: AnswerTable,
+    answers: SharedAnswers,
 ) -> list[BorderRow]:
     """ORA-12: return the rows that an element at the edge of their window completes, and where the
     recording has them.
@@ -136,7 +136,7 @@ def find_border_rows(
 
 
 def _can_name_slips(
-    recorded: RecordedAnswer, semantics: Semantics, reports: Sequence[engine.Report]
+    recorded: RecordingToJudge, semantics: Semantics, reports: Sequence[engine.Report]
 ) -> bool:
     """Whether ORA-12 applies: one time window with borders that closes, without static data, and a
     body whose rows each rest on elements.
@@ -165,7 +165,7 @@ class _Slips:
 
     def __init__(
         self,
-        recorded: RecordedAnswer,
+        recorded: RecordingToJudge,
         reports: Sequence[engine.Report],
         differences: Sequence[RowDifference],
         step: int,
@@ -234,7 +234,7 @@ def _completions(
     body: Body,
     report: engine.Report,
     cache_or_reason: incremental.AnswerCache | str,
-    answers: AnswerTable,
+    answers: SharedAnswers,
 ) -> list[tuple[Row, int]]:
     """Return the rows of a report's answer, in order, each with the earliest instant at which all
     elements of one of its derivations were there.
@@ -256,7 +256,7 @@ def _completed(
     body: Body,
     report: engine.Report,
     cache_or_reason: incremental.AnswerCache | str,
-    answers: AnswerTable,
+    answers: SharedAnswers,
 ) -> Iterator[tuple[Row, int]]:
     """Yield the derivations of a report's answer as pairs: the row, and the instant of the last
     element that it rests on.
@@ -304,7 +304,7 @@ class UnreachableRow(NamedTuple):
     span: int | None
 
 
-def find_unreachable_row(recorded: RecordedAnswer) -> UnreachableRow | None:
+def find_unreachable_row(recorded: RecordingToJudge) -> UnreachableRow | None:
     """ORA-10: return the first recorded row that no time-based window of the query can give,
     whatever the semantics. None if there is none, or if it cannot be told.
 
@@ -337,7 +337,7 @@ def find_unreachable_row(recorded: RecordedAnswer) -> UnreachableRow | None:
     return None
 
 
-def _can_name_unreachable_rows(recorded: RecordedAnswer) -> bool:
+def _can_name_unreachable_rows(recorded: RecordingToJudge) -> bool:
     """Whether ORA-10 applies: one time window over elements at points in time, without static data,
     and a body whose rows each rest on elements that a known row leads to.
     """
@@ -359,7 +359,7 @@ def _dates_of_triples(elements: Iterable[Element]) -> dict[Triple, list[int]]:
     return dates
 
 
-def _lines(recorded: RecordedAnswer) -> Iterator[Row]:
+def _lines(recorded: RecordingToJudge) -> Iterator[Row]:
     """Yield the recorded rows that have no blank node, each once."""
     lines = (line for rows in recorded.rows for line in sorted(rows))
     for line in dict.fromkeys(lines):

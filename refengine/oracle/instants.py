@@ -18,11 +18,11 @@ from refengine.core import r2s, window
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported, require
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Distance, Divergence
 from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, group_evaluations
 from refengine.oracle.orders.sums import find_fixed_sum
-from refengine.oracle.trial import RecordedAnswer, Trial
+from refengine.oracle.trial import RecordingToJudge, Trial
 
 STATES_BOUND = 20_000  # ways of dealing relations to instants that are looked at
 # One differing row costs so much, and one instant with differing rows costs 1: so of two ways with
@@ -52,7 +52,9 @@ class InstantShare(NamedTuple):
     cost: int
 
 
-def find_divergence_by_sums(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
+def find_divergence_by_sums(
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers
+) -> Trial:
     """ORA-9: return a failed search over orders with another divergence: the first instant whose
     recorded rows, summed, are wrong.
 
@@ -117,7 +119,7 @@ _Ways = dict[_Dealing, tuple[int, _Dealing | None]]
 
 
 def _deal_relations(
-    recorded: RecordedAnswer, sums: list[InstantSum]
+    recorded: RecordingToJudge, sums: list[InstantSum]
 ) -> tuple[list[InstantShare] | None, int]:
     """Deal the recorded relations to the instants, in order, so that the fewest rows differ. Return
     the share of each instant, and the number of differing rows.
@@ -150,7 +152,7 @@ def _deal_relations(
 
 
 def _next_states(
-    recorded: RecordedAnswer, sums: list[InstantSum], state: _Dealing
+    recorded: RecordingToJudge, sums: list[InstantSum], state: _Dealing
 ) -> list[tuple[_Dealing, int]]:
     """Return the states that dealing one more instant leads to, each with the number of rows that
     differ there. After the last instant all relations that are left are too many.
@@ -165,7 +167,7 @@ def _next_states(
 
 
 def _possible_ends(
-    recorded: RecordedAnswer, sums: list[InstantSum], number: int, first: int
+    recorded: RecordingToJudge, sums: list[InstantSum], number: int, first: int
 ) -> list[tuple[int, int]]:
     """Return where the relations of instant `number` may end if they begin at `first`. Each end
     comes with the number of rows in which these relations differ from the instant's.

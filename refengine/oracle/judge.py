@@ -16,7 +16,7 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import TooManyReports, Unsupported, require
 from refengine.oracle.alignment import align, nearest_trial
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
     T0Candidates,
     assignments,
@@ -27,7 +27,7 @@ from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import JudgementOptions, Missing, RecordedAnswer, Trial
+from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -63,7 +63,7 @@ class Judgement:
       wrong window. It is empty if some relation is wrong.
     """
 
-    recorded: RecordedAnswer
+    recorded: RecordingToJudge
     passed: bool
     trial: Trial | None
     tried: int
@@ -121,7 +121,7 @@ def judge(
     *,
     static: Dataset = frozenset(),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
-    answers: AnswerTable | None = None,
+    answers: SharedAnswers | None = None,
     **options: Unpack[JudgementOptions],
 ) -> Judgement:
     """ORA-1: Return the verdict on the relations that were recorded of an engine's answer to a
@@ -143,12 +143,12 @@ def judge(
     Raises Unsupported if no assignment explains the relations and some could not be tried, and
     Disputed if no witness confirms what the verdict rests on.
     """
-    recorded = RecordedAnswer.of(Question(query, streams, static), recording, **options)
-    return judge_recorded_answer(recorded, profile, answers or AnswerTable(), witnesses)
+    recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
+    return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
 
 
-def judge_recorded_answer(
-    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
+def judge_recording(
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> Judgement:
     """Judge a recorded answer as `judge` does. `answers` is a table that several verdicts may
     share.
@@ -217,7 +217,7 @@ class Search:
 
 
 def search(
-    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, witnesses: tuple[str, ...]
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
     the recording.
@@ -254,14 +254,14 @@ def search(
     return Search(None, tuple(failed), first_refusal)
 
 
-def _with_reports(recorded: RecordedAnswer, trial: Trial, answers: AnswerTable) -> Trial:
+def _with_reports(recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers) -> Trial:
     """Return a trial with its reports. They are computed here if arrival orders were searched."""
     if trial.reports is not None:
         return trial
     return replace(trial, reports=reports_of(recorded, trial.semantics, answers))
 
 
-def find_wrong_windows(recorded: RecordedAnswer, winner: Trial) -> tuple[WrongWindow, ...]:
+def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[WrongWindow, ...]:
     """ORA-11: return the answers whose stated window is not the window of the report beside them.
 
     `winner` explains the relations without the stated windows.

@@ -1,4 +1,4 @@
-"""§11 What the oracle judges and finds: a recorded answer, how outputs match its relations (ORA-3),
+"""§11 What the oracle judges and finds: a recording, how outputs match its relations (ORA-3),
 and an assignment that was tried on it.
 """
 
@@ -47,7 +47,7 @@ class JudgementOptions(TypedDict, total=False):
     """The options of a verdict.
 
     `missing` bounds the outputs that may be missing at each end (default: 1). `mode` says how terms
-    are compared (default: by value). `windows` and `window_closure` are those of RecordedAnswer.
+    are compared (default: by value). `windows` and `window_closure` are those of RecordingToJudge.
     """
 
     missing: int | Missing
@@ -57,8 +57,8 @@ class JudgementOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class RecordedAnswer:
-    """What is judged: a question, and the relations that were recorded of an engine's answer to it.
+class RecordingToJudge:
+    """The recording that is judged: a question, and the relations that an engine emitted for it.
 
     `missing` and `mode` are those of JudgementOptions. `windows` are the borders of the window that
     the engine states for each relation; None, or an entry too few, where it states none.
@@ -76,13 +76,13 @@ class RecordedAnswer:
     @staticmethod
     def of(
         question: Question, recording: Sequence[Relation], **options: Unpack[JudgementOptions]
-    ) -> RecordedAnswer:
+    ) -> RecordingToJudge:
         """Return what is judged: a question and recorded relations, with some options."""
         windows = tuple(options.get("windows", ()))
         is_window_stated = any(windows)
         if not is_window_stated:
             windows = ()
-        return RecordedAnswer(
+        return RecordingToJudge(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
             Missing.of(options.get("missing", 1)),
@@ -170,7 +170,7 @@ class State(NamedTuple):
 def advance(
     states: Iterable[State],
     output: Bag,
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     borders: Borders | None = None,
     closure: Closure | None = None,
 ) -> set[State]:
@@ -201,7 +201,7 @@ def advance(
     return following
 
 
-def find_accepting_state(states: Iterable[State], recorded: RecordedAnswer) -> State | None:
+def find_accepting_state(states: Iterable[State], recorded: RecordingToJudge) -> State | None:
     """Return the state in which all relations are matched, with the fewest outputs missing; None if
     there is none. For a recording without relations no output may be missing.
     """

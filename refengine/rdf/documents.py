@@ -37,7 +37,7 @@ def read_static(source: Source) -> Dataset:
             statements = read_turtle(source, "TriG", "b")
         case other:
             raise InvalidStream(
-                f"no static data ends in {other!r}; valid: .ttl, .nt, .nq, .trig",
+                f"a file of static data cannot end in {other!r}; valid: .ttl, .nt, .nq, .trig",
                 rule="IO-1",
                 place=str(source),
             )

@@ -64,7 +64,7 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
             terms.append(make_literal(lexical, datatype))
 
     if not _LINE_END.fullmatch(line, end):
-        raise Fault(f"no term at column {end + 1}: {display(line[end:].strip())}")
+        raise Fault(f"no RDF term at column {end + 1}: {display(line[end:].strip())}")
     return terms
 
 
@@ -82,7 +82,7 @@ def read_quads(source: Source) -> Iterator[Statement]:
 def _parse_quad(line: str, number: int) -> Statement:
     terms = parse_terms(line)
     if len(terms) not in (3, 4):
-        raise Fault(f"a line is s p o or s p o graph, got {len(terms)} terms")
+        raise Fault(f"a line must be s p o, or s p o graph; got {len(terms)} terms")
 
     graph = None
     if len(terms) == 4:
@@ -115,7 +115,7 @@ def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
     try:
         terms = parse_terms(line, TIMED_TOKEN)
         if len(terms) != 4:
-            raise Fault(f'a line is s p o "ms", got {len(terms)} terms')
+            raise Fault(f'a line must be s p o "ms"; got {len(terms)} terms')
         *triple, time = terms
         return make_triple(*triple), parse_milliseconds(time, INTEGERS.keys() | {XSD + "string"})
     except Fault as fault:

@@ -212,7 +212,9 @@ def _make_term(entry: Mapping[str, str], labels: dict[str, Term]) -> Term:
         case "typed-literal" if rest == {"datatype"}:
             return make_literal(value, *_datatype_and_language(entry))
         case "uri" | "bnode" | "literal" | "typed-literal":
-            raise Fault(f"a {kind} with {', '.join(sorted(rest)) or 'no datatype'}")
+            if not rest:
+                raise Fault(f"a {kind} must have a datatype")
+            raise Fault(f"a {kind} must not have {' and '.join(sorted(rest))}")
         case _:
             raise Fault(f"type must be uri, bnode, literal or typed-literal, got {display(kind)}")
 

@@ -160,7 +160,7 @@ def read_source(source: Source) -> bytes:
     with _open_bytes(source) as data:
         found = data.read(MOST_BYTES + 1)
     if len(found) > MOST_BYTES:
-        raise Unreadable(f"more than {MOST_BYTES} bytes, which is the most that is held")
+        raise Unreadable(f"more than {MOST_BYTES} bytes, the most that is read into memory")
     return found
 
 

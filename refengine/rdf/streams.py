@@ -87,7 +87,8 @@ def read_stream(
             )
         case other:
             raise InvalidStream(
-                f"no stream ends in {other!r}; valid: a folder of data_NN.ttl, .n3t, .nq, .trig",
+                f"a file of a stream cannot end in {other!r}; valid: a folder of "
+                "data_NN.ttl, .n3t, .nq, .trig",
                 rule="IO-1",
                 place=str(path),
             )
@@ -208,7 +209,8 @@ class _Graphs:
         self.lines.setdefault(graph, line)
         values = self.values.get(predicate[1:-1])
         if values is None:
-            reason = f"in no graph, so part of no element, and no date: {display(' '.join(triple))}"
+            written = display(" ".join(triple))
+            reason = f"a triple that is in no graph, so of no element, and is no date: {written}"
             raise InvalidStream(reason, rule="IO-1", place=f"{self.source}:{line}")
 
         before = values.setdefault(graph, value)
@@ -256,7 +258,9 @@ def build_stream_of_graphs(
         for graph in values:
             if graph not in graphs.triples:
                 raise InvalidStream(
-                    "a date, but no such graph", rule="IO-1", place=graphs.place(graph)
+                    "a date of a graph that is not in the file",
+                    rule="IO-1",
+                    place=graphs.place(graph),
                 )
 
     items = []
@@ -296,11 +300,13 @@ def _files_by_number(folder: Folder) -> dict[int, Source]:
         number = re.fullmatch(r"data_([0-9]+)\.ttl", PurePath(str(file)).name)
         if number is None:
             raise InvalidStream(
-                "a file of a stream is data_NN.ttl, NN digits", rule="IO-1", place=str(file)
+                "the name of a stream's file must be data_NN.ttl, with digits for NN",
+                rule="IO-1",
+                place=str(file),
             )
         other = files.setdefault(int(number[1]), file)
         if other != file:
-            reason = f"the same instant as {PurePath(str(other)).name}"
+            reason = f"it has the same instant as {PurePath(str(other)).name}"
             raise InvalidStream(reason, rule="IO-1", place=str(file))
 
     if not files:

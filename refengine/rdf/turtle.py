@@ -114,7 +114,7 @@ def _term_of(found: object, lines: _Lines) -> Term:
         case pyoxigraph.Literal() if found.direction is None:
             return literal_term(found.value, language=found.language)
         case _:
-            raise Misread(f"of RDF 1.2, which is not read: {display(str(found))}", lines.number)
+            raise Misread(f"RDF 1.2 is not read: {display(str(found))}", lines.number)
 
 
 class _Lines:

@@ -45,7 +45,7 @@ from refengine.core.question import Question
 from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.rdf.recordings import read_recording
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -763,7 +763,7 @@ def test_a_run_of_another_length():
     )
     assert long[3] == entry(None, 0.0, 0.0, (0, 0, 1))
     assert [found["delay"] for found in long] == [0, None, 0, None]
-    with pytest.raises(RefengineError, match="of_run: 4 instants of 3 answers"):
+    with pytest.raises(RefengineError, match="of_run: 4 instants are given for 3 answers"):
         entries("ab,cd,e", 1, 2, 3, 4)
 
 
@@ -951,7 +951,7 @@ def test_csparqls_second_run_is_right_in_gracious_mode(shared):
     query, streams = csrbench.query("Q3"), {}
     streams[query.windows[0].stream] = csrbench.stream(folder)
     recording = read_recording(folder / "answers" / "csparql-answer-3-rerun.json").relations
-    answers = AnswerTable()
+    answers = SharedAnswers()
     semantics = profile("csparql").but(t0=0).semantics()
     reports = list(evaluate(query, streams, semantics, answer=answers))
     found = of_run(

@@ -102,7 +102,7 @@ def test_trace_shows_what_is_suppressed(files, capsys):
         (["t0=0", "report=periodic", "period=0", "anchor=0"], "SEM-2: period must be > 0"),
         (["t0=0", "tick=batch"], "TICK-3: the batch tick needs a batch id"),
         (["t0=0", "t0=1"], "SEM-1: t0 is given twice"),
-        (["t0"], "SEM-1: 't0' is no key=value"),
+        (["t0"], "SEM-1: expected key=value, such as t0=0, got 't0'"),
         (["t0=" + "9" * 5000], "SEM-1: t0 must be within 64 bits"),
         (["t0=-" + "9" * 19], "SEM-1: t0 must be within 64 bits"),
         (["t0=\u0663"], "SEM-1: t0 must be an integer or one of"),

@@ -126,4 +126,4 @@ def test_a_rendering_without_semantics_takes_no_fields(here, capsys):
 def test_a_word_that_is_no_field_is_told_where_query_is_elsewhere(here, capsys):
     words = "run q.toml --stream s.n3t --semantics csparql t0"
     assert refengine.__main__.main(words.split()) == 2
-    assert "SEM-1: 't0' is no key=value" in capsys.readouterr().err
+    assert "SEM-1: expected key=value, such as t0=0, got 't0'" in capsys.readouterr().err

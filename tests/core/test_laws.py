@@ -23,7 +23,7 @@ from conftest import PROFILE
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from conformance.wrong_engines import MINIATURES, Miniature
+from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine import (
     Between,
     Body,
@@ -226,7 +226,7 @@ class Law:
 
     check: Callable[..., bool]
     drawn: st.SearchStrategy[tuple]
-    wrong: tuple[Miniature, ...]
+    wrong: tuple[WrongEngine, ...]
     beyond: Mapping[str, st.SearchStrategy[tuple]] = field(default_factory=dict)
     least: float = 1 / 6
 
@@ -238,7 +238,7 @@ class Law:
 LAWS: dict[str, Law] = {}
 
 
-def law(drawn: st.SearchStrategy, *wrong: Miniature, **more: Any) -> Callable:
+def law(drawn: st.SearchStrategy, *wrong: WrongEngine, **more: Any) -> Callable:
     """A law has the name of its function, and says its docstring."""
 
     def known(check: Callable[..., bool]) -> Callable[..., bool]:
@@ -248,15 +248,15 @@ def law(drawn: st.SearchStrategy, *wrong: Miniature, **more: Any) -> Callable:
     return known
 
 
-def miniature(rule: str, name: str) -> Miniature:
+def wrong_engine(rule: str, name: str) -> WrongEngine:
     """A wrong engine of conformance/wrong_engines/."""
-    [found] = [m for m in MINIATURES if rule in m.rules and m.name == name]
+    [found] = [one for one in WRONG_ENGINES if rule in one.rules and one.name == name]
     return found
 
 
-def wrong(right: Callable, function: Callable) -> Miniature:
+def wrong(right: Callable, function: Callable) -> WrongEngine:
     """A wrong engine of these tests alone."""
-    return Miniature((), right, function)
+    return WrongEngine((), right, function)
 
 
 # The laws
@@ -298,7 +298,7 @@ def origin_of_even_instants(spec, semantics, first, registered=None, right=windo
 @law(
     shifts(),
     wrong(window.origin, origin_of_even_instants),
-    miniature("REP-11", "every period is anchored at 0"),
+    wrong_engine("REP-11", "every period is anchored at 0"),
     beyond={
         "t0 by a formula that names 0": shifts(t0=OneOf((T0.FLINK, T0.STORM, T0.KAFKA_STREAMS))),
         "a shift that is no multiple of the slides": shifts(
@@ -391,7 +391,7 @@ def content_of_latest(view, t, arrived, right=window.content):
 
 @law(
     permutations(),
-    miniature("TICK-2", "every arrival"),
+    wrong_engine("TICK-2", "every arrival"),
     wrong(window.content, content_of_latest),
     beyond={
         "the tuple tick": permutations(tick="tuple"),
@@ -498,7 +498,7 @@ def alone(draw: st.DrawFn, **more: Any) -> tuple[Trial]:
     return (draw(trials(**more)),)
 
 
-def held(trial: Trial) -> tuple[window.View, Counter]:
+def held(trial: Trial) -> tuple[window.WindowView, Counter]:
     """The one window's view, and in how many evaluations' contents each of its elements is, by
     index.
     """
@@ -508,9 +508,9 @@ def held(trial: Trial) -> tuple[window.View, Counter]:
 
 @law(
     tumbling(),
-    miniature("WIN-2", "both borders belong to every window"),
-    miniature("WIN-2", "border elements are lost"),
-    miniature("WIN-8", "nothing expires"),
+    wrong_engine("WIN-2", "both borders belong to every window"),
+    wrong_engine("WIN-2", "border elements are lost"),
+    wrong_engine("WIN-8", "nothing expires"),
     beyond={
         "closed windows": tumbling(closure="[]"),
         "a slide that is ignored": tumbling(slide="ignored"),
@@ -537,9 +537,9 @@ def tumbling_windows(trial: Trial) -> bool:
 
 @law(
     alone(**ONE_WINDOW, **CLOSES),
-    miniature("WIN-17", "the slide is ignored"),
-    miniature("WIN-8", "nothing expires"),
-    miniature("WIN-4", "open for an instant more"),
+    wrong_engine("WIN-17", "the slide is ignored"),
+    wrong_engine("WIN-8", "nothing expires"),
+    wrong_engine("WIN-4", "open for an instant more"),
     beyond={
         "elements with intervals": alone(**ONE_WINDOW | CLOSES | {"intervals": True}),
         "the latest of a gap": alone(**ONE_WINDOW | CLOSES | {"missed_instants": "latest"}),
@@ -596,10 +596,10 @@ def differences(draw: st.DrawFn, terms: Sequence[str] = SPELT, **more: Any) -> t
 
 @law(
     differences(),
-    miniature("R2S-2", "every operator is rstream"),
-    miniature("R2S-2", "r2s over sets"),
-    miniature("R2S-4", "no base"),
-    miniature("R2S-8", "the base grows"),
+    wrong_engine("R2S-2", "every operator is rstream"),
+    wrong_engine("R2S-2", "r2s over sets"),
+    wrong_engine("R2S-4", "no base"),
+    wrong_engine("R2S-8", "the base grows"),
     beyond={
         "numbers that are near, and not equal": differences(
             terms=NEAR, kinds=[WindowKind.TIME], most=1, report="content-change"
@@ -644,8 +644,8 @@ def with_static(draw: st.DrawFn, **more: Any) -> tuple[Trial, Dataset]:
 
 @law(
     with_static(),
-    miniature("R2R-8", "static data is content"),
-    miniature("R2S-5", "empty is never sent"),
+    wrong_engine("R2R-8", "static data is content"),
+    wrong_engine("R2S-5", "empty is never sent"),
     beyond={"empty answers suppressed": with_static(empty="suppress")},
 )
 def static_data(trial: Trial, static: Dataset) -> bool:
@@ -673,10 +673,10 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
 
 @law(
     alone(),
-    miniature("R2S-4", "the base is what was sent"),
+    wrong_engine("R2S-4", "the base is what was sent"),
     wrong(r2s.emits_output, once_is_first),
-    miniature("R2S-5", "empty is never sent"),
-    miniature("R2S-5", "empty is always sent"),
+    wrong_engine("R2S-5", "empty is never sent"),
+    wrong_engine("R2S-5", "empty is always sent"),
 )
 def empty_answers(trial: Trial) -> bool:
     """What becomes of empty answers never changes the others: `suppress` gives the reports of
@@ -727,7 +727,7 @@ def refined(
 
 @law(
     refined(),
-    miniature("REP-6", "one condition is enough"),
+    wrong_engine("REP-6", "one condition is enough"),
     beyond={
         "content change in the weaker one": refined(change=True, on_instants=True),
         "the latest of a gap, and a condition on the instant": refined(
@@ -814,7 +814,7 @@ def test_the_law_holds(name: str):
     [(n, m) for n, known in LAWS.items() for m in known.wrong],
     ids=lambda value: getattr(value, "name", value),
 )
-def test_a_wrong_engine_breaks_the_law(name: str, mistaken: Miniature):
+def test_a_wrong_engine_breaks_the_law(name: str, mistaken: WrongEngine):
     with mistaken.installed():
         assert breaks(LAWS[name], LAWS[name].drawn), (
             f"no draw of the law {name!r} notices: {mistaken.name}"

@@ -115,7 +115,7 @@ def test_open_fields_are_quantified():
         open_profile.semantics()
     found = [Semantics(**fields) for fields in open_profile.assignments((0, 1))]
     assert len(found) == len(set(found)) == 2 * 4 * 2
-    with pytest.raises(UnknownField, match="horizon cannot be quantified"):
+    with pytest.raises(UnknownField, match="horizon is open without bounds"):
         list(profile("csparql").but(horizon="unknown").assignments((0,)))
 
 

@@ -35,7 +35,7 @@ def test_a_range_opens_any_integer_and_an_open_t0_takes_what_it_is_given():
 
 def test_what_has_no_bounds_cannot_be_quantified():
     """SEM-3: the reason names the field and how to close it."""
-    with pytest.raises(UnknownField, match=r"SEM-3: period cannot be quantified.*give period=…"):
+    with pytest.raises(UnknownField, match=r"SEM-3: period is open without bounds.*give period=…"):
         profile("csparql").but(period="unknown").choices("period", ())
 
 

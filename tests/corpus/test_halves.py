@@ -1,5 +1,5 @@
 """Where a rule joins two halves by *and*, each half has a wrong engine of its own, and so a case
-that it fails (tests/corpus/test_miniatures.py).
+that it fails (tests/corpus/test_wrong_engines_fail.py).
 
 A wrong engine names its half by a phrase of the rule: `half` of conformance/wrong_engines.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.corpus.specification import ID
-from conformance.wrong_engines import MINIATURES
+from conformance.wrong_engines import WRONG_ENGINES
 
 SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 
@@ -60,7 +60,7 @@ def stated():
 
 def halves(rule):
     """The phrases of a rule that a wrong engine names as the half that it breaks."""
-    named = {half for m in MINIATURES if rule in m.rules for half in m.halves}
+    named = {half for one in WRONG_ENGINES if rule in one.rules for half in one.halves}
     return {half for half in named if half in stated()[rule]}
 
 
@@ -78,10 +78,10 @@ def test_what_is_argued_is_of_rules_that_say_and():
     assert [r for r in NO_HALVES if r not in stated() or not says_and(stated()[r])] == []
 
 
-@pytest.mark.parametrize("miniature", MINIATURES, ids=lambda m: f"{m.rule}-{m.name}")
-def test_a_half_is_a_phrase_of_a_rule_that_the_wrong_engine_breaks(miniature):
-    rules = [stated()[rule] for rule in miniature.rules]
-    assert [half for half in miniature.halves if not any(half in rule for rule in rules)] == []
+@pytest.mark.parametrize("wrong_engine", WRONG_ENGINES, ids=lambda one: f"{one.rule}-{one.name}")
+def test_a_half_is_a_phrase_of_a_rule_that_the_wrong_engine_breaks(wrong_engine):
+    rules = [stated()[rule] for rule in wrong_engine.rules]
+    assert [half for half in wrong_engine.halves if not any(half in rule for rule in rules)] == []
 
 
 def test_statements_end_at_the_function_and_begin_anew_at_a_heading():

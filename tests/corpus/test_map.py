@@ -1,4 +1,4 @@
-"""The map: a rule of SPEC.md, its function, its cases and its miniatures name one id."""
+"""The map: a rule of SPEC.md, its function, its cases and its wrong engines name one id."""
 
 import ast
 import importlib
@@ -15,7 +15,7 @@ import pytest
 from conformance import corpus
 from conformance.corpus.rules import RULES
 from conformance.corpus.specification import ID, catches, only, rules, values
-from conformance.wrong_engines import MINIATURES
+from conformance.wrong_engines import WRONG_ENGINES
 from refengine.core.semantics import FIELDS
 from refengine.sparql import grammar
 
@@ -128,21 +128,21 @@ def _cases():
     return corpus.cases()
 
 
-# Rule and miniature
+# Rule and wrong engine
 
 
 @pytest.mark.parametrize("rule", spec())
-def test_rule_has_a_miniature(rule):
-    assert any(rule in miniature.rules for miniature in MINIATURES), (
-        f"conformance/wrong_engines: no miniature for {rule}"
+def test_rule_has_a_wrong_engine(rule):
+    assert any(rule in one.rules for one in WRONG_ENGINES), (
+        f"conformance/wrong_engines: no wrong engine for {rule}"
     )
 
 
-def test_miniatures_name_no_rule_that_does_not_exist():
-    wrong = [(m.name, rule) for m in MINIATURES for rule in m.rules if rule not in spec()]
-    wrong += [(m.name, found) for m in MINIATURES for found in unknown(m.defect)]
+def test_wrong_engines_name_no_rule_that_does_not_exist():
+    wrong = [(one.name, rule) for one in WRONG_ENGINES for rule in one.rules if rule not in spec()]
+    wrong += [(one.name, found) for one in WRONG_ENGINES for found in unknown(one.defect)]
     assert not wrong, "; ".join(
-        f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong)
+        f"wrong engine {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong)
     )
 
 
@@ -190,17 +190,15 @@ def test_the_table_has_a_row_for_every_value():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}={row[1]}")
 def test_a_row_of_the_table_holds(row):
-    """As it is written: the case is one of the rule, has the value and holds, and the miniature
-    fails it there.
+    """As it is written: the case is one of the rule, has the value and holds, and the wrong
+    engine fails it there.
     """
     field, value, rule, path, name = row
     [case] = [case for case in _cases() if (case.rule, case.path) == (rule, path)]
-    [miniature] = [
-        miniature for miniature in MINIATURES if rule in miniature.rules and miniature.name == name
-    ]
+    [wrong_engine] = [one for one in WRONG_ENGINES if rule in one.rules and one.name == name]
     having = only(case, field, value)
     assert having is not None and corpus.check(having) == []
-    assert catches(having, miniature)
+    assert catches(having, wrong_engine)
 
 
 # The parser of the map itself

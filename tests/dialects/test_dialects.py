@@ -142,7 +142,7 @@ def said(query: Query, dialect: str, *options: object) -> str | None:
     try:
         text = render(query, dialect, *options)
     except Unrenderable as error:
-        assert error.place and "cannot be told apart" not in error.reason, (
+        assert error.place and "split into tokens" not in error.reason, (
             f"{error}\n{query.body.text}"
         )
         return None

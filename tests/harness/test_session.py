@@ -108,7 +108,7 @@ def test_what_an_engine_has_not_is_declined():
     bad input ends it.
     """
     running = reference()
-    with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window in the past"):
+    with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window that ends before NOW"):
         play(
             running,
             EngineQuery(
@@ -199,23 +199,34 @@ link = "https://example.org/"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("title = 1", "'command' is a required property"),
-        ('title = "x"\ncommand = []\ndialect = "table"', r"\$.command: \[\] "),
-        ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"\$.dialect: 'sql' is not one of"),
-        ('title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1', "'colour' was unexpected"),
+        ("title = 1", "engine: key 'command' is missing"),
+        ('title = "x"\ncommand = []\ndialect = "table"', r"command: engine: \[\] "),
+        ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"dialect: engine: 'sql' is not one of"),
+        (
+            'title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1',
+            "unknown key 'colour'; valid: ",
+        ),
         (
             'title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6',
-            r"\$.tolerance: 0.6 is greater than",
+            "tolerance: engine: 0.6 is greater than",
         ),
         (
             'title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }',
             "SEM-1: .*; did you mean 'csparql'",
         ),
-        (KNOWN, r"\$.deviations\[0\]: 'cases' is a required property"),
-        (f"{KNOWN}cases = []", r"\$.deviations\[0\].cases: \[\] "),
+        (KNOWN, r"deviations\[0\]: engine: key 'cases' is missing"),
+        (f"{KNOWN}cases = []", r"deviations\[0\].cases: engine: \[\] "),
         (
-            f'{KNOWN}cases = ["x"]\ntold = "window"\nfields = {{ gap = "all" }}',
-            r"\$.deviations\[0\]: .* should " r"not be valid under",
+            f'{KNOWN}cases = ["x"]\nmisstates = "window"\nfields = {{ gap = "all" }}',
+            r"deviations\[0\]: engine: of the keys fields and misstates an entry has at most one",
+        ),
+        (
+            f'{KNOWN}cases = ["x"]\ntold = "window"',
+            r"deviations\[0\]: engine: unknown key 'told'; valid: .*, misstates, ",
+        ),
+        (
+            f'{KNOWN}cases = ["x"]\nmistates = "window"',
+            "engine: unknown key 'mistates'; did you mean 'misstates'",
         ),
         (
             f'{KNOWN}cases = ["x"]\nfields = {{ missed_instant = "all" }}',
@@ -242,7 +253,7 @@ def test_what_an_engine_has_not_is_not_asked():
     )
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 has no windows of kind now"):
         engine("rsp-js").text(asks)
-    with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 has no ASK"):
+    with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 does not answer ASK"):
         engine("rsp-js").text(
             from_table(
                 {
@@ -328,10 +339,11 @@ STATED = CASES["R2S-6-a-query-that-states-Istream-means-it-under-a-semantics-wit
 CLAIM = profile("csparql").but(t0=0)
 
 
-def known(*cases: str, told: str = "", **fields) -> Deviation:
-    """A deviation in fields, in what is told, or in neither."""
+def known(*cases: str, misstates: str = "", **fields) -> Deviation:
+    """A deviation in fields, in what is misstated, or in neither."""
     fields = {name: CLAIM.but(**fields).fields[name] for name in fields}
-    return Deviation("another choice", "https://example.org/", cases or ("no-case",), fields, told)
+    cases = cases or ("no-case",)
+    return Deviation("another choice", "https://example.org/", cases, fields, misstates)
 
 
 def judged_of(case, deviations, moved=0, **fields):
@@ -360,7 +372,7 @@ PASSED, NONE, LATEST, TOLD = (
     known(close_rule="passed"),
     known(horizon="none"),
     known(missed_instants="latest"),
-    known(told="window"),
+    known(misstates="window"),
 )
 BOTH = known(close_rule="passed", horizon="none")
 

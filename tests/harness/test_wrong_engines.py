@@ -23,8 +23,8 @@ from conformance.harness.engine_file import engine
 from conformance.suite.probe import probe_case
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
-from conformance.wrong_engines import MINIATURES, Miniature
-from conformance.wrong_engines.miniature import NOBODY
+from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
+from conformance.wrong_engines.wrong_engine import NOBODY
 from refengine.core import engine as definition
 from refengine.model import terms
 from refengine.model.errors import RefengineError
@@ -39,7 +39,7 @@ TOLD = {"window", "rows", "instant", "trigger"}
 
 ENGINES = [
     one
-    for one in MINIATURES
+    for one in WRONG_ENGINES
     if one.rule.partition("-")[0] not in SUITE and one.replaced not in BEFORE
 ]
 # and those of another way to compute the same, for which the adapter has an option
@@ -99,18 +99,18 @@ def told(case: Case, block: dict) -> dict:
     return {**block, "reports": reports}
 
 
-def cases_of(miniature: Miniature) -> list[Case]:
+def cases_of(wrong_engine: WrongEngine) -> list[Case]:
     """The cases that expect reports, of the rules that it breaks."""
-    return [case for rule in miniature.rules for case in cases().get(rule, [])]
+    return [case for rule in wrong_engine.rules for case in cases().get(rule, [])]
 
 
 @cache
-def shown_by(miniature: Miniature) -> str | None:
+def shown_by(wrong_engine: WrongEngine) -> str | None:
     """The first case of its rules that does not expect what it reports. What it refuses, and what
     it should have refused, is no report.
     """
-    with miniature.installed():
-        for case in cases_of(miniature):
+    with wrong_engine.installed():
+        for case in cases_of(wrong_engine):
             if any(differs(case, block) for block in case.table["expect"]):
                 return case.path
     return None
@@ -123,14 +123,16 @@ def differs(case: Case, block: dict) -> bool:
         return False
 
 
-def asked(program: list[str], miniature: Miniature) -> list[Result]:
+def asked(program: list[str], wrong_engine: WrongEngine) -> list[Result]:
     """What becomes of the cases of its rules, up to one that it fails: first of the one that shows
     it. What breaks down is started again for the next.
     """
     found, running = [], None
-    for case in sorted(cases_of(miniature), key=lambda case: case.path != shown_by(miniature)):
+    for case in sorted(
+        cases_of(wrong_engine), key=lambda case: case.path != shown_by(wrong_engine)
+    ):
         if running is None or not running.alive:
-            running = start_wrong(program, f"{miniature.rule} {miniature.name}")
+            running = start_wrong(program, wrong_engine.full_name)
         found.append(probe_case(REFERENCE, running, case))
         if found[-1].outcome is Outcome.FAIL:
             break
@@ -140,29 +142,29 @@ def asked(program: list[str], miniature: Miniature) -> list[Result]:
 
 
 @pytest.mark.parametrize(
-    "miniature",
+    "wrong_engine",
     ENGINES if PROFILE == "full" else REAL,
-    ids=lambda m: f"{m.rule}-{m.name.replace(' ', '-')}",
+    ids=lambda one: f"{one.rule}-{one.name.replace(' ', '-')}",
 )
-def test_a_wrong_engine_fails_a_case_of_its_rules(adapter, miniature):
+def test_a_wrong_engine_fails_a_case_of_its_rules(adapter, wrong_engine):
     """If and only if it reports something else: the others refuse what they should not, or the
     reverse.
     """
-    found = asked(adapter, miniature)
+    found = asked(adapter, wrong_engine)
     failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
-    assert bool(failed) is (shown_by(miniature) is not None), [
+    assert bool(failed) is (shown_by(wrong_engine) is not None), [
         f"{one.case}: {one.outcome}: {one.argument}" for one in found
     ]
-    beginnings = tuple(f"{rule}: " for rule in miniature.rules)
+    beginnings = tuple(f"{rule}: " for rule in wrong_engine.rules)
     assert all(argument.startswith(beginnings) for argument in failed)
 
 
 def test_what_real_engines_have_wrong_shows():
     """Half a hundred of them, of every section that is about engines."""
-    seen = [miniature for miniature in REAL if shown_by(miniature)]
+    seen = [wrong_engine for wrong_engine in REAL if shown_by(wrong_engine)]
     assert len(seen) >= 50
-    assert {miniature.rule.partition("-")[0] for miniature in seen} == {
-        miniature.rule.partition("-")[0] for miniature in ENGINES
+    assert {wrong_engine.rule.partition("-")[0] for wrong_engine in seen} == {
+        wrong_engine.rule.partition("-")[0] for wrong_engine in ENGINES
     }
 
 

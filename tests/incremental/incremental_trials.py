@@ -22,7 +22,7 @@ from refengine import (
     profile,
 )
 from refengine.core import engine, r2r
-from refengine.core.engine import Answer, Report
+from refengine.core.engine import EvaluateBody, Report
 from refengine.model import compare
 from refengine.model.elements import XSD, Dataset
 from refengine.model.errors import Disputed, RefengineError
@@ -165,7 +165,7 @@ def agree(
     streams: Mapping[str, Stream],
     chosen: Semantics,
     static: Dataset = frozenset(),
-    answer: Answer = r2r.confirmed_answer,
+    answer: EvaluateBody = r2r.confirmed_answer,
 ) -> str:
     """Assert that incremental evaluation and the definition give the same reports, or end in the
     same error. Return who computed the reports.
@@ -195,7 +195,7 @@ def agree_streamed(
     static: Dataset,
     expected: list[Report],
     error: RefengineError | None,
-    answer: Answer,
+    answer: EvaluateBody,
 ) -> None:
     """Assert that incremental evaluation gives the same reports of streams that are read while they
     are evaluated. Contents are looked up at once, since elements are forgotten.

@@ -67,10 +67,10 @@ from refengine.core.semantics import ChangeScope as ContentChange
 from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_literal
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import find_t0_candidates, split_into_t0_classes
 from refengine.oracle.comparison import Fate
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 
 BODIES = {
     name: Body("PREFIX : <urn:> " + text)
@@ -549,7 +549,7 @@ def test_the_oracle_says_what_enumeration_says():
         assert found is None, found
         if word == "pass":
             question = Question(case.query, case.streams)
-            judged_on = RecordedAnswer.of(question, case.recording, mode=case.mode)
+            judged_on = RecordingToJudge.of(question, case.recording, mode=case.mode)
             assert divergence.find_unreachable_row(judged_on) is None
         said[word] += 1
         event(word)
@@ -1073,7 +1073,7 @@ def test_plans_share_what_they_read():
     query = Query((Window("s", WindowKind.TIME, 4, 2),), Body("PREFIX : <urn:> " + PATTERN))
     question = Question(query, {"s": source})
     answers, start = (
-        AnswerTable(),
+        SharedAnswers(),
         profile_of(report="window-close,non-empty", horizon="flush").but(t0=0),
     )
     changes = [
@@ -1165,7 +1165,8 @@ def test_the_nearest_semantics_has_companions_that_suit_it(
     query = Query((Window("s", WindowKind.TIME, 4, 4),), Body("PREFIX : <urn:> " + PATTERN))
     recording = recorded(query, source, profile_of(**engine_))
     found = explanations.find_explanations(
-        RecordedAnswer.of(Question(query, {"s": source}), recording, missing=0), profile_of(**asked)
+        RecordingToJudge.of(Question(query, {"s": source}), recording, missing=0),
+        profile_of(**asked),
     )
     assert change in [(c.field, show(c.value)) for c in found.changes]
 
@@ -1180,10 +1181,10 @@ def test_what_is_out_of_reach_goes_by_the_definition():
         Body("PREFIX : <urn:> SELECT ?s { ?s :p ?o FILTER(!?o) }"),
     )
     question = Question(query, {"s": source})
-    near = RecordedAnswer.of(question, [Relation(("s",), Counter([row(B)]))])
+    near = RecordingToJudge.of(question, [Relation(("s",), Counter([row(B)]))])
     assert divergence.find_unreachable_row(near) is None
     far = divergence.find_unreachable_row(
-        RecordedAnswer.of(question, [Relation(("s",), Counter([row(C)]))])
+        RecordingToJudge.of(question, [Relation(("s",), Counter([row(C)]))])
     )
     assert far is not None and far.span is None
 

@@ -313,8 +313,8 @@ def test_a_relative_iri_is_an_error_and_never_a_path_of_this_machine(write, tmp_
         (':a :p "\\uD800" .', 3, "not a valid unicode character"),
         (":a :p <http://e/a b> .", 3, "RFC 3987"),
         (':a :p "x"@toolongalanguage .', 3, "RFC 5646"),
-        ("<< :a :p :b >> :q :c .", 3, "of RDF 1.2"),
-        (':a :p "x"@en--ltr .', 3, "of RDF 1.2"),
+        ("<< :a :p :b >> :q :c .", 3, "RDF 1.2 is not read"),
+        (':a :p "x"@en--ltr .', 3, "RDF 1.2 is not read"),
         (
             ':a :p "x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> .',
             3,
@@ -452,7 +452,7 @@ def test_a_stream_of_yabench_with_its_other_lines(write):
 @pytest.mark.parametrize("name", ["s.nq", "s.nt"])
 def test_a_literal_without_quotes_is_none_elsewhere(write, name):
     path = write(name, f"{A} {P} 76.0^^<{FLOAT}> .")
-    with pytest.raises(InvalidStream, match="no term at column"):
+    with pytest.raises(InvalidStream, match="no RDF term at column"):
         (read_stream if name == "s.nq" else read_static)(path)
 
 
@@ -507,22 +507,22 @@ def test_times_are_integers(write, time, app):
         (f'{A} {P} <http://e/\\u0020> "9" .', "IO-1", "RFC 3987"),
         (f'{A} {P} "\\uDC00" "9" .', "IO-1", "surrogate"),
         (f'{A} {P} "\\U00110000" "9" .', "IO-1", "no such character"),
-        (f'{A} {P} "\\x" "9" .', "IO-1", "no term at column"),
+        (f'{A} {P} "\\x" "9" .', "IO-1", "no RDF term at column"),
         (f'{A} {P} "x"@a "9" .', "IO-1", "RFC 5646"),
-        (f'{A} {P} "x"^^xsd:int "9" .', "IO-1", "no term at column"),
-        (f'{A} {P} "open . ', "IO-1", "no term at column"),
-        (f'{A} {P} {B} "9" . .', "IO-1", "no term at column"),
-        (f'{A} {P} {B} "9" , {C} .', "IO-1", "no term at column"),
-        (OBSERVED.replace(f"<{FLOAT}>", "xsd:float"), "IO-1", "no term at column"),
-        (OBSERVED.replace(f"^^<{FLOAT}>", ""), "IO-1", "no term at column"),
-        (OBSERVED.replace("76.0", ""), "IO-1", "no term at column"),
-        (OBSERVED.replace("76.0", "7 6"), "IO-1", "no term at column"),
-        (OBSERVED.replace("76.0", '76"0'), "IO-1", "no term at column"),
-        (OBSERVED.replace("76.0", "76\\0"), "IO-1", "no term at column"),
-        (OBSERVED.replace("76.0", "_:76"), "IO-1", "no term at column"),
+        (f'{A} {P} "x"^^xsd:int "9" .', "IO-1", "no RDF term at column"),
+        (f'{A} {P} "open . ', "IO-1", "no RDF term at column"),
+        (f'{A} {P} {B} "9" . .', "IO-1", "no RDF term at column"),
+        (f'{A} {P} {B} "9" , {C} .', "IO-1", "no RDF term at column"),
+        (OBSERVED.replace(f"<{FLOAT}>", "xsd:float"), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace(f"^^<{FLOAT}>", ""), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace("76.0", ""), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace("76.0", "7 6"), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace("76.0", '76"0'), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace("76.0", "76\\0"), "IO-1", "no RDF term at column"),
+        (OBSERVED.replace("76.0", "_:76"), "IO-1", "no RDF term at column"),
         (OBSERVED.replace(FLOAT, "float"), "IO-1", "relative IRI 'float'"),
         (f'1^^<{FLOAT}> {P} {B} "9" .', "IO-1", "subject"),
-        ('{"json": "no"}', "IO-1", "no term at column 1"),
+        ('{"json": "no"}', "IO-1", "no RDF term at column 1"),
     ],
 )
 def test_a_malformed_line_is_named(write, line, rule, word):
@@ -759,7 +759,11 @@ def test_a_wrong_date_names_the_graph(write, name, date, rule, word):
     ("lines", "line", "words"),
     [
         (["GRAPH"], 1, ["graph <http://g/1>", "no date"]),
-        ([f"<http://g/1> {DATE} {integer('1')} ."], 1, ["graph <http://g/1>", "no such graph"]),
+        (
+            [f"<http://g/1> {DATE} {integer('1')} ."],
+            1,
+            ["graph <http://g/1>", "a graph that is not in the file"],
+        ),
         (
             ["GRAPH", *(f"<http://g/1> {DATE} {integer(text)} ." for text in ("1", "01"))],
             3,
@@ -819,7 +823,7 @@ def test_another_ending_is_no_stream(write, name):
     path = write(name, "")
     with pytest.raises(InvalidStream) as error:
         read_stream(path)
-    says(error, path, None, "IO-1", "no stream ends in", ".n3t")
+    says(error, path, None, "IO-1", "a file of a stream cannot end in", ".n3t")
 
 
 @pytest.mark.parametrize("name", ["s.n3t", "s.nq", "s.trig", "x" * 300 + ".nq", "\0.nq"])
@@ -1093,15 +1097,23 @@ def test_no_relations_are_an_empty_recording(write):
                 ({"type": "uri", "value": 1}, ".value", "string"),
                 ({"type": "uri", "value": "a"}, "", "relative IRI 'a'"),
                 ({"type": "uri", "value": "http://e/a b"}, "", "RFC 3987"),
-                ({**URI, "datatype": "http://e/a"}, "", "a uri with datatype"),
-                ({"type": "bnode", "value": "b", "xml:lang": "en"}, "", "a bnode with xml:lang"),
-                ({"type": "typed-literal", "value": "1"}, "", "no datatype"),
+                ({**URI, "datatype": "http://e/a"}, "", "a uri must not have datatype"),
+                (
+                    {"type": "bnode", "value": "b", "xml:lang": "en"},
+                    "",
+                    "a bnode must not have xml:lang",
+                ),
+                (
+                    {"type": "typed-literal", "value": "1"},
+                    "",
+                    "a typed-literal must have a datatype",
+                ),
                 ({"type": "literal", "value": "1", "datatype": None}, ".datatype", "string"),
                 ({"type": "literal", "value": "1", "datatype": "int"}, "", "relative IRI"),
                 (
                     {"type": "literal", "value": "1", "datatype": XSD + "int", "xml:lang": "en"},
                     "",
-                    "a literal with",
+                    "a literal must not have",
                 ),
                 ({"type": "literal", "value": "1", "xml:lang": "e_n"}, "", "RFC 5646"),
                 (
@@ -1112,14 +1124,14 @@ def test_no_relations_are_an_empty_recording(write):
                         "datatype": XSD + "int",
                     },
                     "",
-                    "a literal with",
+                    "a literal must not have",
                 ),
                 ({"type": "literal", "value": "1", "xml:lang": "#int"}, "", "RFC 5646"),
                 ({"type": "literal", "value": "1", "xml:lang": "http://e/a b"}, "", "RFC 5646"),
                 (
                     {"type": "uri", "value": "http://e/a", "xml:lang": XSD + "int"},
                     "",
-                    "a uri with xml:lang",
+                    "a uri must not have xml:lang",
                 ),
                 ({"type": "literal", "value": "1", "lang": "en"}, "", "unknown key 'lang'"),
                 ({"type": "literal", "value": "\ud800"}, "", "surrogate"),
@@ -1305,7 +1317,9 @@ def test_a_graph_has_an_end_and_a_batch_id_and_keeps_its_place(tmp_path):
     (tmp_path / "s.trig").write_text(DATED)
     found = read_stream(tmp_path / "s.trig", batch_predicate="http://e/batch")
     assert [(e.app, e.end, e.batch, e.sys) for e in found] == [(5, 9, 1, 1), (3, None, 2, 2)]
-    with pytest.raises(InvalidStream, match="in no graph, so part of no element, and no date"):
+    with pytest.raises(
+        InvalidStream, match="a triple that is in no graph, so of no element, and is no date"
+    ):
         read_stream(tmp_path / "s.trig")
 
 
@@ -1328,5 +1342,5 @@ def test_static_data_is_triples_and_quads(tmp_path):
         ("<http://e/c>", "<http://e/p>", "<http://e/d>", "<http://e/g>"),
     }
     assert read_static(tmp_path / "d.ttl") == {triple}
-    with pytest.raises(InvalidStream, match=r"no static data ends in '\.csv'"):
+    with pytest.raises(InvalidStream, match=r"a file of static data cannot end in '\.csv'"):
         read_static(tmp_path / "d.csv")

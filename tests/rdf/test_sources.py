@@ -253,8 +253,11 @@ def test_static_data_comes_from_standard_input(query, monkeypatch, capsys, tmp_p
     ("words", "said"),
     [
         ("--stream -", "standard input: IO-1: its format is not known; give --stdin-format"),
-        ("--stream - --stdin-format rdf", "standard input: IO-1: no stream ends in '.rdf'"),
-        ("--stream - --static - --stdin-format nq", "standard input: IO-1: is read once"),
+        (
+            "--stream - --stdin-format rdf",
+            "standard input: IO-1: a file of a stream cannot end in '.rdf'",
+        ),
+        ("--stream - --static - --stdin-format nq", "standard input: IO-1: can be read only once"),
         ("--stream s.n3t --stdin-format nq", "--stdin-format: IO-1: nothing is read"),
         ("--stream - --stdin-format n3t", "standard input:1: IO-1: "),
         ("--stream - --stdin-format n3t.gz", "standard input: IO-1: cannot be read: damaged"),

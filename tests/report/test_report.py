@@ -445,7 +445,7 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         ),
         (
             ["r.ndjson", "--date", "2026-02-28", "-o", "x.html"],
-            "--date: usage: is the date of --earl, which is missing",
+            "--date: usage: is for --earl, which is not given",
         ),
         (
             ["r.ndjson", "-o", "no/where.html"],

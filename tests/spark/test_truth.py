@@ -406,7 +406,7 @@ def test_groups_of_rows_that_a_part_needs(text):
         one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()
     ]
     assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith(
-        "IO-1: no term at column 1"
+        "IO-1: no RDF term at column 1"
     )
     groups = {number: digest for number, _, _, digest in file.index}
     found = list(
@@ -900,7 +900,7 @@ def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
 @spark
 def test_streams_that_are_none(connected, tmp_path):
     for name, files, reason in (
-        ("none", (), "no stream ends in|no data_NN.ttl"),
+        ("none", (), "a file of a stream cannot end in|no data_NN.ttl"),
         ("empty", ("# nothing\n",), "IO-1: no triple"),
         (
             "back",
@@ -952,7 +952,7 @@ def test_streams_that_are_none(connected, tmp_path):
     }
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
     with pytest.raises(
-        InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no term at " r"column 1"
+        InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no RDF term at " r"column 1"
     ):
         found_by(
             connected, output.TruthPlan(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out"

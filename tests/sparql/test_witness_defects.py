@@ -14,8 +14,8 @@ from conformance.corpus.witness_defects import (
     NO_SINGLE_ANSWER,
     NOT_A_QUERY,
     WITNESSES,
-    Answer,
     Defect,
+    WitnessAnswer,
     answer_of,
     load_catalogue,
     same,
@@ -55,7 +55,7 @@ each_right_answer = pytest.mark.parametrize(
 )
 
 
-def is_refusal(answer: Answer) -> bool:
+def is_refusal(answer: WitnessAnswer) -> bool:
     """Whether a witness refuses a query as not legal."""
     return isinstance(answer, str) and answer in REFUSALS
 

@@ -504,12 +504,15 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
             ["--engine=reference", "--report=x", "--results=./x"],
             "usage: two outputs would go to one file",
         ),
-        (["--engine-command="], "engine: an empty command"),
+        (["--engine-command="], "engine: the engine's command is empty"),
         (["--engine-command='"], "engine: cannot be read: No closing quotation"),
         (["--engine-command=x", "--engine-dialect=sparql"], "DIA-1: no dialect 'sparql'"),
         (["--engine-command=x", "--engine-semantics=csparkl"], "did you mean 'csparql'"),
-        (["--engine-command=x", "--engine-semantics=csparql t0"], "'t0' is not key=value"),
-        (["--engine-command=x", "--engine-semantics="], "engine: an empty semantics"),
+        (["--engine-command=x", "--engine-semantics=csparql t0"], "expected key=value, got 't0'"),
+        (
+            ["--engine-command=x", "--engine-semantics="],
+            "engine: the engine's semantics is empty; write a profile such as csparql",
+        ),
         (
             ["--engine=reference", "--results=no/where/results.ndjson"],
             "usage: cannot write: No such file or directory",

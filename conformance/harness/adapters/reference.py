@@ -109,12 +109,12 @@ def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]
 
 def wrong_engine(name: str) -> AbstractContextManager[None]:
     """Return a context with the wrong engine of a name. Raises ArgumentTypeError."""
-    from conformance.wrong_engines import MINIATURES  # not before: the right engine needs none
+    from conformance.wrong_engines import WRONG_ENGINES  # not before: the right engine needs none
 
-    named = {f"{miniature.rule} {miniature.name}": miniature for miniature in MINIATURES}
-    if name not in named:
-        raise argparse.ArgumentTypeError(f"no wrong engine {name!r}{nearest(name, named)}")
-    return named[name].installed()
+    by_name = {one.full_name: one for one in WRONG_ENGINES}
+    if name not in by_name:
+        raise argparse.ArgumentTypeError(f"no wrong engine {name!r}{nearest(name, by_name)}")
+    return by_name[name].installed()
 
 
 def serve(reference: Reference) -> None:

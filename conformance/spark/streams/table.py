@@ -96,7 +96,7 @@ def triple(
     """Return the triple of a row, as the model has it. Raises RefengineError for what is none."""
     terms = subject, predicate, object_
     if time is None or None in (element, *terms):
-        raise InvalidStream("a null", rule="IO-1")
+        raise InvalidStream("a row has a null", rule="IO-1")
     check_time(-TIME_BOUND, time)
     if parse_line_with_time(f'{subject} {predicate} {object_} "{time}" .', "") == (terms, time):
         return terms
@@ -119,7 +119,7 @@ def _canonical_term(terms: tuple[str, str, str], position: int) -> str:
             and all(line[0][other] == OTHERS[other] for other in others)
         )
         if not is_one_term:
-            raise InvalidStream("subject, predicate and object are a term each", rule="IO-1")
+            raise InvalidStream("subject, predicate and object must be one term each", rule="IO-1")
     assert lines[0] is not None
     return lines[0][0][position]
 

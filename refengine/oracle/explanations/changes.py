@@ -23,10 +23,10 @@ from refengine.core.semantics import (
     Semantics,
 )
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import assignments
 from refengine.oracle.attempts import attempt
-from refengine.oracle.trial import RecordedAnswer, T0Class, Trial
+from refengine.oracle.trial import RecordingToJudge, T0Class, Trial
 
 SINGLE_BOUND = 100  # how many assignments of a changed profile are tried
 Assignments = list[tuple[Semantics, T0Class]]
@@ -93,7 +93,7 @@ def _companions(profile: Profile, change: FieldChange) -> dict[str, object]:
             return {}
 
 
-def resolve_t0_formula(question: Question, profile: Profile, answers: AnswerTable) -> Profile:
+def resolve_t0_formula(question: Question, profile: Profile, answers: SharedAnswers) -> Profile:
     """Return a profile in which the integer stands that a published formula for t0 gives. With the
     formula itself no other closure could be tried. Every other profile is returned unchanged.
     """
@@ -120,7 +120,7 @@ OUT_OF_REACH = ProfileSearch(is_complete=False)
 
 
 def find_explaining_trial(
-    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, bound: int
 ) -> ProfileSearch:
     """Search the assignments of a profile for one that explains the recording.
 
@@ -134,7 +134,7 @@ def find_explaining_trial(
 
 
 def list_assignments(
-    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable, bound: int
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, bound: int
 ) -> Assignments | None:
     """Return the first assignments of a profile, up to one more than `bound`. They are empty if the
     profile has no meaning for this question, and None if they are out of reach.
@@ -150,7 +150,7 @@ def list_assignments(
 
 
 def try_assignments(
-    recorded: RecordedAnswer, listed: Assignments, answers: AnswerTable
+    recorded: RecordingToJudge, listed: Assignments, answers: SharedAnswers
 ) -> ProfileSearch:
     """Try assignments one after the other, up to the first that explains the recording."""
     is_complete = True

@@ -13,16 +13,16 @@ from refengine.core.semantics import Collection, Profile
 from refengine.model import compare
 from refengine.model.elements import Relation
 from refengine.oracle.alignment import SURPLUS_BOUND
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Alignment
 from refengine.oracle.explanations.changes import SINGLE_BOUND, find_explaining_trial
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 
 AS_SETS = "as sets of rows, repeated rows counted once, it is right"
 TOGETHER = "with the relations of one timestamp taken together"
 
 
-def other_variables(recorded: RecordedAnswer) -> str:
+def other_variables(recorded: RecordingToJudge) -> str:
     """Return a sentence that names the variables of the recording and of the query. Empty if the
     two have the same.
     """
@@ -40,10 +40,10 @@ def other_variables(recorded: RecordedAnswer) -> str:
 
 
 def readings_of(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     profile: Profile,
     alignment: Alignment | None,
-    answers: AnswerTable,
+    answers: SharedAnswers,
     timestamps: Sequence[int | None],
 ) -> Iterator[str]:
     """Yield sentences that each name a reading under which the recording is right.
@@ -72,12 +72,12 @@ def readings_of(
         yield f"{TOGETHER}, {AS_SETS}"
 
 
-def _is_right(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) -> bool:
+def _is_right(recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers) -> bool:
     """Whether some assignment of a profile explains a recording."""
     return find_explaining_trial(recorded, profile, answers, SINGLE_BOUND).trial is not None
 
 
-def _is_reordered(recorded: RecordedAnswer, reports: Sequence[Report]) -> bool:
+def _is_reordered(recorded: RecordingToJudge, reports: Sequence[Report]) -> bool:
     """Whether the recorded relations are these reports in another order."""
     if not recorded.rows or len(reports) != len(recorded.rows):
         return False
@@ -93,7 +93,7 @@ def _is_reordered(recorded: RecordedAnswer, reports: Sequence[Report]) -> bool:
     return True
 
 
-def _extent(recorded: RecordedAnswer, alignment: Alignment) -> str:
+def _extent(recorded: RecordingToJudge, alignment: Alignment) -> str:
     """Return a sentence if every relation is right and more outputs are missing at an end than may
     be; else the empty text.
     """
@@ -126,7 +126,7 @@ def _missing(count: int) -> str:
     return f"{count} outputs are missing"
 
 
-def without_repeated_rows(recorded: RecordedAnswer) -> RecordedAnswer:
+def without_repeated_rows(recorded: RecordingToJudge) -> RecordingToJudge:
     """Return the recording with every row of a relation once."""
     relations = [
         Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
@@ -136,8 +136,8 @@ def without_repeated_rows(recorded: RecordedAnswer) -> RecordedAnswer:
 
 
 def merge_timestamps(
-    recorded: RecordedAnswer, timestamps: Sequence[int | None]
-) -> RecordedAnswer | None:
+    recorded: RecordingToJudge, timestamps: Sequence[int | None]
+) -> RecordingToJudge | None:
     """Return the recording with the relations of one timestamp taken together. None where every
     timestamp stands for one relation.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from refengine.core.profiles import PROFILES
 from refengine.core.semantics import UNKNOWN, Between, Profile
 from refengine.model.errors import RefengineError
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import assignments, find_t0_candidates
 from refengine.oracle.explanations.changes import (
     OUT_OF_REACH,
@@ -27,7 +27,7 @@ from refengine.oracle.explanations.changes import (
 )
 from refengine.oracle.explanations.readings import other_variables, readings_of
 from refengine.oracle.judge import Judgement
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 
 T0_BOUND = 2_000  # how many values of t0, or classes of them, are tried in place of the profile's
 PAIRS_BOUND = 400  # how many assignments are tried with two changed fields
@@ -71,10 +71,10 @@ class Explanations(NamedTuple):
 
 
 def find_explanations(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     profile: Profile,
     judgement: Judgement | None = None,
-    answers: AnswerTable | None = None,
+    answers: SharedAnswers | None = None,
     *,
     fields: Iterable[str] = FIELDS_TRIED,
     timestamps: Sequence[int | None] = (),
@@ -83,10 +83,10 @@ def find_explanations(
 
     First other readings of the recording and single changes of `fields` are tried; if none of them
     explains it, the other profiles; and last, pairs of changes. `judgement` is the fail, which has
-    the alignment of the nearest assignment. `answers` is the table of answers of the verdict.
-    `timestamps` are those of the recording's relations, if they have any.
+    the alignment of the nearest assignment. `answers` are those that the trials of the verdict
+    share. `timestamps` are those of the recording's relations, if they have any.
     """
-    answers = answers or AnswerTable()
+    answers = answers or SharedAnswers()
     if others := other_variables(recorded):
         return Explanations(readings=(others,))
 
@@ -111,7 +111,10 @@ def find_explanations(
 
 
 def _single_changes(
-    recorded: RecordedAnswer, profile: Profile, changes: Sequence[FieldChange], answers: AnswerTable
+    recorded: RecordingToJudge,
+    profile: Profile,
+    changes: Sequence[FieldChange],
+    answers: SharedAnswers,
 ) -> tuple[tuple[FieldChange, ...], tuple[FieldChange, ...]]:
     """Return the changes that explain the recording, each alone, and those that are out of
     reach.
@@ -135,7 +138,7 @@ def _single_changes(
 
 
 def _search_any_t0(
-    recorded: RecordedAnswer, profile: Profile, answers: AnswerTable
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers
 ) -> ProfileSearch:
     """Search for a t0 up to the last element with which the profile explains the recording.
 
@@ -166,7 +169,9 @@ def _search_any_t0(
     return ProfileSearch(is_complete=found.is_complete and later.is_complete)
 
 
-def _profiles(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) -> Iterator[str]:
+def _profiles(
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers
+) -> Iterator[str]:
     """Yield the names of the profiles under which the recording is right. Where one leaves t0 open,
     the t0 of the judged profile is taken.
     """
@@ -177,17 +182,17 @@ def _profiles(recorded: RecordedAnswer, profile: Profile, answers: AnswerTable) 
             yield name
 
 
-def _length(recorded: RecordedAnswer) -> int:
+def _length(recorded: RecordingToJudge) -> int:
     """Count the elements of the streams that the query reads, and one more."""
     names = {window.stream for window in recorded.query.windows}
     return 1 + sum(len(recorded.streams[name]) for name in names)
 
 
 def _pairs(
-    recorded: RecordedAnswer,
+    recorded: RecordingToJudge,
     profile: Profile,
     changes: Sequence[FieldChange],
-    answers: AnswerTable,
+    answers: SharedAnswers,
     most: int,
 ) -> tuple[tuple[tuple[FieldChange, FieldChange], ...], bool]:
     """Return the pairs of changes of two fields that explain the recording, and whether all pairs

@@ -18,9 +18,9 @@ from refengine.incremental import AnswerCache, SimultaneousEvaluations
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Borders
-from refengine.oracle.trial import RecordedAnswer
+from refengine.oracle.trial import RecordingToJudge
 
 
 class EvaluationGroup(NamedTuple):
@@ -68,13 +68,13 @@ def content_of(at: engine.Evaluation) -> range:
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """What a search over arrival orders needs: the recorded answer, the plan of the semantics that
-    is tried, and the table of answers.
+    """What a search over arrival orders needs: the recording, the plan of the semantics that is
+    tried, and the shared answers.
     """
 
-    recorded: RecordedAnswer
+    recorded: RecordingToJudge
     planned: engine.Plan
-    answers: AnswerTable
+    answers: SharedAnswers
 
     @property
     def semantics(self) -> Semantics:

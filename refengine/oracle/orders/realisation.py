@@ -111,7 +111,8 @@ def _with_missing_outputs(
         return
     if parts > 1 and parts ** len(lines) > WAYS_BOUND:
         raise Unsupported(
-            f"{len(lines)} rows missing in {parts} outputs at one instant", rule="ORA-7"
+            f"too many ways to deal {len(lines)} missing rows to {parts} outputs at one instant",
+            rule="ORA-7",
         )
     for places in product(range(parts), repeat=len(lines)):
         bags: list[Bag] = [Counter() for _ in range(parts)]

@@ -16,7 +16,7 @@ from refengine.core.query import WindowKind
 from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Empty, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
-from refengine.oracle.answers import AnswerTable
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Distance, Divergence
 from refengine.oracle.orders.groups import (
     EvaluationGroup,
@@ -28,7 +28,7 @@ from refengine.oracle.orders.groups import (
 from refengine.oracle.orders.realisation import states_after_outputs
 from refengine.oracle.orders.sums import find_fixed_sum
 from refengine.oracle.trial import (
-    RecordedAnswer,
+    RecordingToJudge,
     State,
     T0Class,
     Trial,
@@ -76,7 +76,7 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 def search_orders(
-    recorded: RecordedAnswer, planned: engine.Plan, t0_class: T0Class, answers: AnswerTable
+    recorded: RecordingToJudge, planned: engine.Plan, t0_class: T0Class, answers: SharedAnswers
 ) -> Trial:
     """ORA-5 to ORA-7: hold one assignment against the recording under every order of simultaneous
     elements at once, and return the trial.
@@ -141,8 +141,8 @@ def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
         is_still_there = group.kept_elements.stop > previous.arriving_elements.start
         if was_partly_seen and is_still_there:
             raise Unsupported(
-                "append after some of the elements of an instant, whose arrival order was not "
-                "recorded",
+                "append compares with an answer over only some of an instant's elements, whose "
+                "arrival order was not recorded",
                 rule="ORA-7",
             )
     start = max(previous.kept_elements.start, group.kept_elements.start)
@@ -178,7 +178,8 @@ def _check_reach(search: OrderSearch) -> None:
     for is_out_of_reach, reason in reasons:
         if is_out_of_reach:
             raise Unsupported(
-                f"{reason}, over simultaneous elements whose arrival order was not recorded",
+                f"the arrival order of simultaneous elements was not recorded, and is not searched "
+                f"for with {reason}",
                 rule="ORA-7",
             )
 
@@ -341,7 +342,7 @@ def _group_divergence(
     )
 
 
-def _end_divergence(recorded: RecordedAnswer, furthest: int) -> Divergence:
+def _end_divergence(recorded: RecordingToJudge, furthest: int) -> Divergence:
     """Return the divergence after the last group, where relations are left or outputs are missing
     that may not be.
     """

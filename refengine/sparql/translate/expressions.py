@@ -48,7 +48,7 @@ class ExpressionReader(TermReader, ABC):
         if not with_aggregates and any(
             isinstance(node, Aggregate) for node in own_parts(expression)
         ):
-            raise self.fault(tree, "an aggregate stands in SELECT, HAVING and ORDER BY alone")
+            raise self.fault(tree, "an aggregate may stand only in SELECT, HAVING and ORDER BY")
         return expression
 
     def operand(self, tree: Tree[Token]) -> Expression:
@@ -145,7 +145,7 @@ class ExpressionReader(TermReader, ABC):
             )
         operands = self.operands(trees(rest[0]))
         if any(isinstance(item, Token) for item in rest[0].children):
-            raise self.fault(rest[0], "DISTINCT stands in aggregates alone")
+            raise self.fault(rest[0], "DISTINCT may stand only in aggregates")
         if len(operands) != ARITIES_BY_IRI[iri]:
             raise self.fault(
                 name, f"<{iri}> takes {ARITIES_BY_IRI[iri]} arguments, got {len(operands)}"
@@ -159,7 +159,7 @@ class ExpressionReader(TermReader, ABC):
         if inner and inner[0].data != "string":
             operand = self.expression(inner[0])
         if any(isinstance(node, Aggregate) for node in own_parts(operand)):
-            raise self.fault(tree, "an aggregate within an aggregate")
+            raise self.fault(tree, "an aggregate may not contain another one")
         words = [token for token in tree.children if isinstance(token, Token)]
         name = words[0].upper()
         separator = " "

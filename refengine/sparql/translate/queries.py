@@ -153,7 +153,9 @@ class Reader(ClauseReader):
             return variables
         aliases = [self.variable(branch(item, -1)) for item in items if len(item.children) > 1]
         if repeated in aliases:
-            raise self.fault(clause, f"?{repeated.name} is given twice; name one of them otherwise")
+            raise self.fault(
+                clause, f"?{repeated.name} is selected twice; give one of them another name"
+            )
         return list(dict.fromkeys(variables))
 
     def add_slice(self, pattern: Pattern, form: Tree[Token]) -> Pattern:

@@ -9,12 +9,12 @@ import pytest
 from test_architecture import ARROWS
 
 from conformance import corpus
-from conformance.wrong_engines import MINIATURES, Miniature
-from conformance.wrong_engines.miniature import NOBODY, ROOMS_FROM_BELOW
+from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
+from conformance.wrong_engines.wrong_engine import NOBODY, ROOMS_FROM_BELOW
 from refengine.core import window
 from refengine.model import compare
 
-RULES = sorted({rule for miniature in MINIATURES for rule in miniature.rules})
+RULES = sorted({rule for one in WRONG_ENGINES for rule in one.rules})
 MOST = 200  # so that all of them can be read
 
 # The cases that no wrong engine of their rule fails, by what their files are called beside the
@@ -69,12 +69,12 @@ def cases():
     return found
 
 
-def failed(miniature, rule, unfailed):
+def failed(wrong_engine, rule, unfailed):
     """The cases of a rule that a wrong engine fails: of those that none has failed yet, or, if
     there are none, the first of the others. A crash is an error of the test: only a difference, or
     a RefengineError, counts.
     """
-    with miniature.installed():
+    with wrong_engine.installed():
         found = {case.path for case in unfailed if corpus.check(case)}
         others = (case for case in cases()[rule] if case not in unfailed)
         return found or {case.path for case in others if corpus.check(case)}
@@ -83,11 +83,11 @@ def failed(miniature, rule, unfailed):
 @pytest.mark.parametrize("rule", RULES)
 def test_wrong_engines_fail_cases_of_their_rules_and_cases_fail_on_wrong_engines(rule):
     unfailed, unnoticed = cases()[rule], []
-    for miniature in MINIATURES:
-        if rule in miniature.rules:
-            found = failed(miniature, rule, unfailed)
+    for wrong_engine in WRONG_ENGINES:
+        if rule in wrong_engine.rules:
+            found = failed(wrong_engine, rule, unfailed)
             unfailed = [case for case in unfailed if case.path not in found]
-            unnoticed += [] if found else [miniature.name]
+            unnoticed += [] if found else [wrong_engine.name]
     assert not unnoticed, f"no case of {rule} notices: {', '.join(unnoticed)}"
     names = {
         case.path.rpartition(f"/{rule.lower()}-")[2].removesuffix(".toml") for case in unfailed
@@ -100,20 +100,22 @@ def test_wrong_engines_fail_cases_of_their_rules_and_cases_fail_on_wrong_engines
     )
 
 
-@pytest.mark.parametrize("miniature", MINIATURES, ids=lambda m: f"{m.rule}-{m.name}")
-def test_a_miniature_says_what_it_is(miniature):
-    assert miniature.defect.endswith("."), "the wrong function does not say what is wrong"
-    assert miniature.seen == NOBODY or "https://" in miniature.seen, "who was seen, with a link"
-    assert miniature.replaced.__module__.startswith("refengine.")
+@pytest.mark.parametrize("wrong_engine", WRONG_ENGINES, ids=lambda one: f"{one.rule}-{one.name}")
+def test_a_wrong_engine_says_what_it_is(wrong_engine):
+    assert wrong_engine.defect.endswith("."), "the wrong function does not say what is wrong"
+    assert wrong_engine.seen == NOBODY or "https://" in wrong_engine.seen, (
+        "who was seen, with a link"
+    )
+    assert wrong_engine.replaced.__module__.startswith("refengine.")
 
 
-def test_no_two_miniatures_of_a_rule_share_a_name():
-    names = Counter((rule, m.name) for m in MINIATURES for rule in m.rules)
+def test_no_two_wrong_engines_of_a_rule_share_a_name():
+    names = Counter((rule, one.name) for one in WRONG_ENGINES for rule in one.rules)
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_the_miniatures_can_be_read_in_one_go():
-    assert len(MINIATURES) <= MOST
+def test_the_wrong_engines_can_be_read_in_one_go():
+    assert len(WRONG_ENGINES) <= MOST
 
 
 # Memos
@@ -130,11 +132,11 @@ def test_a_memo_forgets_what_a_wrong_function_may_have_given():
     """Of a window nothing is kept in the memo of terms' values, of a term's value everything."""
     one = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
     compare.value(one)
-    with Miniature((), window.borders, lambda closure: (0, 0)).installed():
+    with WrongEngine((), window.borders, lambda closure: (0, 0)).installed():
         assert compare.value.cache_info().currsize
     assert compare.value.cache_info().currsize
     memo = compare.value
-    with Miniature((), compare.is_near, lambda a, b: False).installed():
+    with WrongEngine((), compare.is_near, lambda a, b: False).installed():
         assert not memo.cache_info().currsize
         compare.value(one)
     assert not memo.cache_info().currsize

@@ -29,7 +29,7 @@ ROOMS_FROM_BELOW = (
 
 
 @dataclass(frozen=True)
-class Miniature:
+class WrongEngine:
     """A wrong engine: the reference engine with one function replaced by a wrong one.
 
     `rules` are the rules that it breaks; the first one names it. `replaced` is the right function,
@@ -51,13 +51,18 @@ class Miniature:
 
     @property
     def rule(self) -> str:
-        """The first of its rules, with which its full name begins: `WIN-8 nothing expires`."""
+        """The first of its rules."""
         return self.rules[0]
 
     @property
     def name(self) -> str:
         """The defect in a few words: the name of the wrong function."""
         return self.replacement.__name__.replace("_", " ")
+
+    @property
+    def full_name(self) -> str:
+        """Its first rule and its name: `WIN-8 nothing expires`."""
+        return f"{self.rule} {self.name}"
 
     @property
     def defect(self) -> str:
@@ -83,7 +88,7 @@ class Miniature:
             yield
 
 
-MINIATURES: list[Miniature] = []  # filled as the modules of this package are imported
+REGISTRY: list[WrongEngine] = []  # filled as the modules of this package are imported
 
 
 def wrong(
@@ -94,7 +99,7 @@ def wrong(
     besides: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
 ) -> Callable[[Wrong], Wrong]:
     """Return a decorator that adds a function to the wrong engines. The function takes the right
-    one, and then what the right one takes. The other arguments are those of `Miniature`.
+    one, and then what the right one takes. The other arguments are those of `WrongEngine`.
     """
     halves = half
     if isinstance(halves, str):
@@ -105,8 +110,8 @@ def wrong(
         def replacement(*values: Any, **options: Any) -> Any:
             return function(replaces, *values, **options)
 
-        miniature = Miniature(rules, replaces, replacement, seen, halves, besides or {})
-        MINIATURES.append(miniature)
+        wrong_engine = WrongEngine(rules, replaces, replacement, seen, halves, besides or {})
+        REGISTRY.append(wrong_engine)
         return function
 
     return add

@@ -1,0 +1,44 @@
+"""What is wrong with a value under a schema, in our words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jsonschema import ValidationError
+
+from conformance.schemas import path_text
+from refengine.model.messages import nearest
+
+
+def unknown_keys_first(problem: ValidationError) -> tuple[bool, str, str]:
+    """Return the sort key of what is wrong with a value. Unknown keys come first, since an unknown
+    key is often a misspelt one that is then missing.
+    """
+    is_known = problem.validator != "additionalProperties"
+    return is_known, path_text(problem.absolute_path), problem.message
+
+
+def explain_problem(problem: ValidationError) -> list[str]:
+    """Return what is wrong with a value: a line for each unknown key, with the nearest valid one,
+    and one line for everything else.
+    """
+    schema = problem.schema
+    assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
+    match problem.validator:
+        case "additionalProperties" if problem.validator_value is False:
+            valid = schema["properties"]
+            assert isinstance(problem.instance, Mapping)
+            return [
+                f"unknown key {key!r}{nearest(key, valid)}"
+                for key in problem.instance
+                if key not in valid
+            ]
+        case "required":
+            return [f"key {problem.message.removesuffix(' is a required property')} is missing"]
+        case "oneOf" | "anyOf":
+            return [schema.get("description", problem.message)]
+        case "not":
+            assert isinstance(problem.validator_value, Mapping)
+            return [problem.validator_value.get("description", problem.message)]
+        case _:
+            return [problem.message]
