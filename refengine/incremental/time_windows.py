@@ -184,9 +184,7 @@ class TimeWindowSchedule:
         """Yield the evaluations of a query that is reported when a window closes: in a quiet
         stretch there are none, and its arrivals are passed over.
         """
-        for k, instant in self.arrivals:
-            if self.is_tick_by_time and instant <= self.last_looked_at:
-                continue  # TICK-2: time has not advanced
+        for k, instant in self._looked_at():
             if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
             elif self.own is None:
@@ -200,9 +198,7 @@ class TimeWindowSchedule:
 
     def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes."""
-        for k, instant in self.arrivals:
-            if self.is_tick_by_time and instant <= self.last_looked_at:
-                continue  # TICK-2: time has not advanced
+        for k, instant in self._looked_at():
             # Arrival k sees the elements before it. If the window's first element is not among
             # them, the content is empty. The window may have been emptied just before, and whether
             # that is reported depends on REP-3 and ENG-5, which `core.schedule` knows.
@@ -247,6 +243,14 @@ class TimeWindowSchedule:
         if early and not self.is_tick_by_time:
             self.last_looked_at = self.own[early - 1]
         return enumerate(islice(self.own, early, None), early)
+
+    def _looked_at(self) -> Iterator[tuple[int, int]]:
+        """Return the arrivals that are looked at: under the time tick, those at which time has
+        advanced (TICK-2). Each is drawn after the evaluations of the one before.
+        """
+        if not self.is_tick_by_time:
+            return self.arrivals
+        return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
 
     def _is_quiet(self, instant: int) -> bool:
         """Return whether one window is active at all instants at which an arrival at `instant` is
