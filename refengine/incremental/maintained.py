@@ -34,6 +34,8 @@ class MaintainedAnswers:
         applied = operator(query, semantics)
         self.is_append = applied is R2S.APPEND
         self.is_rstream = applied is R2S.RSTREAM
+        # whether the next content may be reached by inserts alone, without a look at what leaves
+        self.can_grow = len(planned.views) == 1 and not self.is_append
         is_set = semantics.collection is Collection.SET
         self.delta = AnswerDelta(is_set, has_baseline=not self.is_rstream)
         self.follower = ContentFollower(query, planned.views, static, self.delta.change, is_set)
@@ -42,7 +44,7 @@ class MaintainedAnswers:
 
     def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the baseline. Raises NotCovered."""
-        if self.is_append or len(windows) > 1 or not self.follower.grow_to(windows[0].content):
+        if not self.can_grow or not self.follower.grow_to(windows[0].content):
             self._move_to([held.content for held in windows])
 
         if self.is_rstream:

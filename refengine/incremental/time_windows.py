@@ -208,7 +208,14 @@ class TimeWindowSchedule:
             elif instant == self.last_looked_at and self.own is not None:
                 yield self._at_same_instant(k, instant, self.own)
             else:
-                yield self._in_quiet_stretch(k, instant)
+                # One evaluation, at the first instant: there the content has changed, by the
+                # element of arrival k - 1. It stays as it is in the whole stretch.
+                number, _, _, first_index = self.window
+                content = range(first_index, k)
+                self._note_reports(1, content, k)
+                at = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
+                self.last_looked_at = instant
+                yield (at,)
 
     def where_contents_change_late(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
@@ -261,19 +268,6 @@ class TimeWindowSchedule:
             first_instant <= self.last_looked_at <= last_instant
             and instant <= last_instant + self.extra_quiet_instants
         )
-
-    def _in_quiet_stretch(self, k: int, instant: int) -> Iterable[Evaluation]:
-        """Return the one evaluation of arrival k, at the first of its instants.
-
-        There the content has changed, by the element of arrival k - 1. At the other instants of the
-        stretch it stays as it is.
-        """
-        number, _, _, first_index = self.window
-        content = range(first_index, k)
-        self._note_reports(1, content, k)
-        at = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
-        self.last_looked_at = instant
-        return (at,)
 
     def _at_same_instant(self, k: int, instant: int, own: list[int]) -> SimultaneousEvaluations:
         """Return the evaluations of arrival k and of all further ones at its instant, but no more
