@@ -74,9 +74,10 @@ class IncrementalRun(Iterator[Report]):
         if buffer is not None:
             buffer.find_first_needed = lambda: first_needed(planned, answers.windows[0].content)
         maker = ReportMaker(query, planned, answers)
-        evaluations = islice(schedule_evaluations(planned, max_reports), skip, None)
-        # without a loop of its own, since most evaluations give no report
-        yield from filter(None, map(maker.report, evaluations))
+        for at in islice(schedule_evaluations(planned, max_reports), skip, None):
+            report = maker.report(at)
+            if report is not None:
+                yield report
 
 
 def evaluate_incrementally(
