@@ -15,6 +15,7 @@ from refengine.core.engine import Evaluation, Step
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.reports import ReportMaker
+from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S, Collection, Empty, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model import compare
@@ -275,18 +276,18 @@ def append_is_rstream(right: Right, now: Bag, kept: Bag) -> Bag:
 
 @wrong("R2S-7", replaces=RecomputedAnswers.at)
 def append_of_new_elements(
-    right: Right, answers: RecomputedAnswers, contents: tuple[Content, ...]
+    right: Right, answers: RecomputedAnswers, windows: tuple[WindowContent, ...]
 ) -> AnswerChange:
     """Evaluate append over the new elements alone: a row that joins one of them with an older
     element is lost.
     """
     before = answers.contents
-    change: AnswerChange = right(answers, contents)
+    change: AnswerChange = right(answers, windows)
     if not answers.is_append:
         return change
     fresh = []
-    for content, content_before in zip(contents, before, strict=True):
-        new_elements = set(content) - set(content_before)
+    for held, content_before in zip(windows, before, strict=True):
+        new_elements = set(held.content) - set(content_before)
         fresh.append(tuple(sorted(new_elements)))
     rows = answers.lookup(tuple(fresh), "new").rows
     return change._replace(came=rows, gone=Bag())

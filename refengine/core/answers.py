@@ -12,6 +12,7 @@ from refengine.core import r2r
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
+from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S
 from refengine.core.window import Content
 from refengine.model.canonical import canonical_dataset
@@ -27,7 +28,7 @@ Lookup = Callable[[tuple[Content, ...], str], Relation]
 class SuccessiveAnswers(Protocol):
     """A body's answers, each asked for once, evaluation after evaluation."""
 
-    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, and its difference from the baseline. Its
         bags must not be changed, and hold until the next call.
         """
@@ -54,8 +55,9 @@ class RecomputedAnswers:
         self.now: Bag = Counter()
         self.number = skip
 
-    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, and its difference from the baseline."""
+        contents = tuple([held.content for held in windows])
         relation = self.lookup(contents, str(self.number))
         self.now = r2r.collect_rows(self.collection, relation.rows)
         if self.is_append:

@@ -129,22 +129,19 @@ class ReportMaker:
 
     def step(self, at: Evaluation) -> Step:
         """Return the step of the next evaluation. Raises what R2R raises."""
-        return self._step(at, self._change(at))
+        return self._step(at, self.answers.at(at.windows))
 
     def report(self, at: Evaluation) -> Report | None:
         """Return the report of the next evaluation; None if it is not emitted. It is the report of
         `step`, found more quickly where the answer equals its baseline. Raises what R2R raises.
         """
-        change = self._change(at)
+        change = self.answers.at(at.windows)
         if self.is_silent and not change.came and not change.gone:
             return None
         step = self._step(at, change)
         if not step.emitted:
             return None
         return step.report
-
-    def _change(self, at: Evaluation) -> AnswerChange:
-        return self.answers.at(tuple([held.content for held in at.windows]))
 
     def _step(self, at: Evaluation, change: AnswerChange) -> Step:
         output = self.r2s.step(change)

@@ -105,19 +105,28 @@ class Schedule:
         """Yield the evaluations of arrival k, grouped. Those of the arrivals before it must have
         been drawn. Raises TooManyReports.
         """
+        instants = self.look_at(k)
+        if instants is not None:
+            yield from of_arrival(
+                self.planned, k, instants, self.seen, self.frames, self.max_reports
+            )
+
+    def look_at(self, k: int) -> range | None:
+        """TICK-5: Return the instants from s0 on at which arrival k is evaluated, and remember that
+        it was looked at. Return None for an arrival that is not looked at. The arrivals before it
+        must have been asked for.
+        """
         if self.last_tick is None and not self.begin():
-            return
+            return None
         last = require(self.last_tick)
-        semantics = self.planned.semantics
         arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
 
-        instants = tick.instants_of_arrival(semantics.tick, arrival, own, last)
+        instants = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
         if instants is None:
-            return
+            return None
         self.last_tick = tick.LastTick(own, arrival.app, arrival.batch or 0)
-        from_s0 = range(max(instants.start, self.start), instants.stop)
-        yield from of_arrival(self.planned, k, from_s0, self.seen, self.frames, self.max_reports)
+        return range(max(instants.start, self.start), instants.stop)
 
     def begin(self) -> bool:
         """Set s0, where the first interval starts: the least of all windows' (ENG-5). Return False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from refengine.core.semantics import CloseRule, ExpirySeen, Semantics, Tick
@@ -61,20 +61,6 @@ def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) 
     if not is_due(tick, arrival, last.app, last.batch):
         return None
     return interval(last.own, own)
-
-
-def ticks(
-    arrivals: Sequence[Element], times: Sequence[int], tick: Tick, start: int
-) -> Iterator[tuple[int, range]]:
-    """Yield the index and the instants of each arrival that is looked at, in arrival order. `times`
-    are the arrivals' own instants, and `start` is s0 (TICK-5).
-    """
-    last = LastTick(start, start, 0)
-    for k, (arrival, own) in enumerate(zip(arrivals, times, strict=True)):
-        instants = instants_of_arrival(tick, arrival, own, last)
-        if instants is not None:
-            yield k, instants
-            last = LastTick(own, arrival.app, arrival.batch or 0)
 
 
 def shift_of_own_instants(semantics: Semantics) -> int:

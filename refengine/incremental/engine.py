@@ -72,7 +72,7 @@ class IncrementalRun(Iterator[Report]):
         answers = self.answers
         buffer = buffer_of(planned)
         if buffer is not None:
-            buffer.find_first_needed = lambda: first_needed(planned, answers.contents[0])
+            buffer.find_first_needed = lambda: first_needed(planned, answers.windows[0].content)
         maker = ReportMaker(query, planned, answers)
         for at in islice(schedule_evaluations(planned, max_reports), skip, None):
             report = maker.report(at)

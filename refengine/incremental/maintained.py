@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 
 from refengine.core.answers import (
@@ -14,6 +15,7 @@ from refengine.core.answers import (
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange
+from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content
 from refengine.incremental.answer_delta import AnswerDelta
@@ -37,28 +39,35 @@ class MaintainedAnswers:
         applied = operator(query, semantics)
         self.is_append = applied is R2S.APPEND
         self.is_rstream = applied is R2S.RSTREAM
-        self.variables = query.body.variables
+        # whether the next content may be reached by inserts alone, without a look at what leaves
+        self.can_grow = len(planned.views) == 1 and not self.is_append
         is_set = semantics.collection is Collection.SET
         self.delta = AnswerDelta(is_set, has_baseline=not self.is_rstream)
         self.follower = ContentFollower(query, planned.views, static, self.delta.change, is_set)
+        # most evaluations change nothing, and share this
+        self.unchanged = AnswerChange(query.body.variables, self.delta.now, NO_ROWS, NO_ROWS)
 
-    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the baseline. Raises NotCovered."""
-        delta = self.delta
-        if self.is_append or len(contents) > 1 or not self.follower.grow_to(contents[0]):
-            self.follower.retract_outside(contents)
-            if self.is_append:
-                # R2S-7: the baseline is the answer over what the contents have kept
-                self.follower.body.flush()
-                delta.rebase()
-            self.follower.insert_new(contents)
+        if not self.can_grow or not self.follower.grow_to(windows[0].content):
+            self._move_to([held.content for held in windows])
 
-        now = delta.now
         if self.is_rstream:
-            now = Counter(now)  # the report keeps it, and the delta goes on
-        if not delta.since:
-            return AnswerChange(self.variables, now, NO_ROWS, NO_ROWS)
-        return AnswerChange(self.variables, now, +delta.since, -delta.since)
+            # the report keeps the answer, and the delta goes on
+            return self.unchanged._replace(now=Counter(self.delta.now))
+        since = self.delta.since
+        if not since:
+            return self.unchanged
+        return self.unchanged._replace(came=+since, gone=-since)
+
+    def _move_to(self, contents: Sequence[Content]) -> None:
+        """Retract the elements that leave the windows, and insert those that enter them."""
+        self.follower.retract_outside(contents)
+        if self.is_append:
+            # R2S-7: the baseline is the answer over what the contents have kept
+            self.follower.body.flush()
+            self.delta.rebase()
+        self.follower.insert_new(contents)
 
     def rebase(self) -> None:
         """Make the last answer the baseline of those to come."""
@@ -90,31 +99,30 @@ class MaintainedWhileCovered:
         self.number = skip
         self.until: int | None = None
         self.reason = ""
-        self.contents: tuple[Content, ...] = (range(0),) * len(planned.views)
+        self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         self.answers: SuccessiveAnswers
         try:
             self.answers = self.maintained = MaintainedAnswers(query, planned, self.static)
         except NotCovered as error:
             self.answers = self._recomputed(error)
-        self.is_first = True
 
-    def at(self, contents: tuple[Content, ...]) -> AnswerChange:
+    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, beside the baseline. Raises what R2R
         raises.
         """
-        if self.maintained is not None and self.is_first:
+        is_first = self.number == self.skip
+        if is_first and self.maintained is not None:
             # Raises for a body that not even the definition can evaluate, before anything is
             # reported. What it answers does not matter.
             with suppress(Disputed):
                 self.answer(self.query.body, frozenset())
-        self.is_first = False
         try:
-            change = self.answers.at(contents)
+            change = self.answers.at(windows)
         except NotCovered as error:
             self.answers = self._recomputed(error)
-            change = self.answers.at(contents)
-        self.contents = contents
+            change = self.answers.at(windows)
+        self.windows = windows
         self.number += 1
         return change
 
@@ -137,7 +145,7 @@ class MaintainedWhileCovered:
         answers = recomputed_answers(
             self.query, self.planned, self.static, self.answer, self.number
         )
-        answers.contents = self.contents
+        answers.contents = tuple([held.content for held in self.windows])
         if self.maintained is not None:
             answers.base = self.maintained.baseline()
         return answers

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from refengine.core import tick, window
+from refengine.core import window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
-from refengine.core.schedule import Evaluation, WindowContent, bounded
+from refengine.core.schedule import Evaluation, Schedule, WindowContent, bounded
 from refengine.core.semantics import ChangeBaseline, ChangeScope, Condition, Tick
 from refengine.core.window import Content, WindowView
 from refengine.model.errors import require
@@ -106,13 +106,13 @@ def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evalu
     content changes with every arrival, and with nothing else. Raises TooManyReports.
     """
     view = planned.views[0]
-    start = window.s0(require(view.frame))
-    ticks = tick.ticks(planned.arrivals, planned.own, planned.semantics.tick, start)
+    schedule = Schedule(planned, max_reports)
     reported = 0  # how many elements had arrived at the last report
     count = 0
-    for k, interval in ticks:
-        instant = max(interval.start, start)
-        if k > reported and instant < interval.stop:
+    for k, _ in enumerate(planned.arrivals):
+        instants = schedule.look_at(k)
+        if instants and k > reported:
             reported = k
             count = bounded(count + 1, max_reports, planned.arrivals, k)
-            yield (Evaluation(instant, k, (WindowContent(None, PartitionContent(view, k)),)),)
+            content = WindowContent(None, PartitionContent(view, k))
+            yield (Evaluation(instants.start, k, (content,)),)

@@ -197,9 +197,7 @@ class TimeWindowSchedule:
         """Yield the evaluations of a query that is reported when a window closes. In a quiet
         stretch there are none, and its arrivals are passed over.
         """
-        for k, instant in self.arrivals:
-            if self.is_tick_by_time and instant <= self.last_looked_at:
-                continue  # TICK-2: time has not advanced
+        for k, instant in self._looked_at():
             if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
             elif self.own_instants is None:
@@ -215,9 +213,7 @@ class TimeWindowSchedule:
 
     def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes."""
-        for k, instant in self.arrivals:
-            if self.is_tick_by_time and instant <= self.last_looked_at:
-                continue  # TICK-2: time has not advanced
+        for k, instant in self._looked_at():
             # Arrival k sees the elements before it. If the window's first element is not among
             # them, the content is empty. Whether an emptying is reported depends on REP-3 and
             # ENG-5, so an empty content is left to `core.schedule`.
@@ -227,7 +223,14 @@ class TimeWindowSchedule:
             elif instant == self.last_looked_at and self.own_instants is not None:
                 yield self._at_same_instant(k, instant, self.own_instants)
             else:
-                yield self._in_quiet_stretch(k, instant)
+                # One evaluation, at the first instant: there the content has changed, by the
+                # element of arrival k - 1. It stays as it is in the whole stretch.
+                number, _, _, first_index = self.window
+                content = range(first_index, k)
+                self._note_reports(1, content, k)
+                evaluation = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
+                self.last_looked_at = instant
+                yield (evaluation,)
 
     def where_contents_change_by_passing(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
@@ -255,6 +258,14 @@ class TimeWindowSchedule:
         shift = tick.shift_of_own_instants(self.planned.semantics)
         return enumerate(arrival.app + shift for arrival in islice(self.planned.arrivals, k, None))
 
+    def _looked_at(self) -> Iterator[tuple[int, int]]:
+        """Return the arrivals that are looked at: under the time tick, those at which time has
+        advanced (TICK-2). Each is drawn after the evaluations of the one before.
+        """
+        if not self.is_tick_by_time:
+            return self.arrivals
+        return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
+
     def _is_quiet(self, instant: int) -> bool:
         """Return whether one window is active at all instants at which an arrival at `instant` is
         evaluated, so that its content is the same at all of them, and nothing closes.
@@ -264,19 +275,6 @@ class TimeWindowSchedule:
             first_instant <= self.last_looked_at <= last_instant
             and instant <= last_instant + self.extra_quiet_instants
         )
-
-    def _in_quiet_stretch(self, k: int, instant: int) -> Iterable[Evaluation]:
-        """Return the one evaluation of arrival k, at the first of its instants.
-
-        There the content has changed, by the element of arrival k - 1. At the other instants of the
-        stretch it stays as it is.
-        """
-        number, _, _, first_index = self.window
-        content = range(first_index, k)
-        self._note_reports(1, content, k)
-        evaluation = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
-        self.last_looked_at = instant
-        return (evaluation,)
 
     def _at_same_instant(
         self, k: int, instant: int, own_instants: list[int]

@@ -163,16 +163,20 @@ def peak_mib() -> float:
 
 
 def run_in_new_process(job: Job) -> Result:
-    """Run a job in a fresh process, and return its result. Raises RunFailed with the last line of
-    its error output.
+    """Run a job in a fresh process, and return its result. Raises RunFailed."""
+    return Result(**run_module("tools.bench.measure", job._asdict()))
+
+
+def run_module(module: str, job: dict[str, Any]) -> dict[str, Any]:
+    """Run a module in a fresh process, with a job as its input, and return its output; both are
+    JSON. Raises RunFailed with the last line of its error output.
     """
-    command = [sys.executable, "-m", "tools.bench.measure"]
-    run = subprocess.run(
-        command, input=json.dumps(job._asdict()), capture_output=True, text=True, cwd=ROOT
-    )
+    command = [sys.executable, "-m", module]
+    run = subprocess.run(command, input=json.dumps(job), capture_output=True, text=True, cwd=ROOT)
     if run.returncode:
         raise RunFailed((run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[-1])
-    return Result(**json.loads(run.stdout))
+    result: dict[str, Any] = json.loads(run.stdout)
+    return result
 
 
 if __name__ == "__main__":

@@ -1,67 +1,99 @@
-"""The cost of an element for the reference harness, by how many elements came before it."""
+"""The cost of an element for the reference harness, by how many elements the case has.
+
+    python -m tools.bench.pushes < CASE     (JSON in, JSON out; `pushes` does so)
+
+CPU seconds run from before the first push to after the reply to `end`, in a process of its own. The
+start of the process, and the pipe between suite and harness, are not in them.
+"""
 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
 
-from conformance.harness import client
-from conformance.harness.client import Harness
+from conformance.harness.adapters.reference import Reference, run_command
+from refengine import profile
+from refengine.core.answers import MakeAnswers, recomputed_answers
+from refengine.incremental import MaintainedWhileCovered
 from tools.bench.lab import Lab, Line
+from tools.bench.measure import run_module
 
-ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
-WAYS = {"definition": [], "incremental": ["--incremental"]}
-BODY = "SELECT ?x ?y { ?x <urn:p> ?y }"
+WAYS: dict[str, MakeAnswers] = {
+    "definition": recomputed_answers,
+    "incremental": MaintainedWhileCovered,
+}
+QUERY = {
+    "body": "SELECT ?x ?y { ?x <urn:p> ?y }",
+    "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+}
+WARM_UP = 20  # elements of a case that is run first: modules are loaded when they are needed
+
+
+class PushedCase(NamedTuple):
+    """A case of so many elements, and the way in which the harness finds answers."""
+
+    way: str
+    length: int
+
+
+class Pushed(NamedTuple):
+    """How many reports the harness gave, and the CPU seconds that it took."""
+
+    reports: int
+    cpu_seconds: float
 
 
 def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
-    """Yield, for the definition and for incremental evaluation, the CPU seconds that the harness
-    takes for streams of several lengths: an element a second, tumbling windows of ten.
+    """Yield, for the definition and for incremental evaluation, the least CPU seconds of several
+    runs of cases of some lengths: an element a second, tumbling windows of ten.
     """
-    for way, flags in WAYS.items():
-        _, begin = _least(flags, 1, lab.runs)
+    for way in WAYS:
         points = []
         for length in lengths:
-            reports, seconds = _least(flags, length, lab.runs)
+            runs = [run_in_new_process(PushedCase(way, length)) for _ in range(lab.runs)]
+            least = min(runs, key=lambda run: run.cpu_seconds)
             points.append(
                 {
                     "elements": length,
-                    "reports": reports,
-                    "cpu_seconds": round(seconds - begin, 3),
-                    "cpu_microseconds_per_element": round(1e6 * (seconds - begin) / length),
+                    "reports": least.reports,
+                    "cpu_seconds": round(least.cpu_seconds, 4),
+                    "cpu_microseconds_per_element": round(1e6 * least.cpu_seconds / length),
                 }
             )
         yield {"name": f"{name}/{way}", "points": points}
 
 
-def _least(flags: Sequence[str], length: int, runs: int) -> tuple[int, float]:
-    """Return the number of reports for a stream, and the least CPU seconds of several runs."""
-    return min((_run(flags, length) for _ in range(runs)), key=lambda run: run[1])
+def run_in_new_process(case: PushedCase) -> Pushed:
+    """Run a case in a fresh process. Raises RunFailed."""
+    return Pushed(**run_module("tools.bench.pushes", case._asdict()))
 
 
-def _run(flags: Sequence[str], length: int) -> tuple[int, float]:
-    """Return the number of reports for a stream, and the CPU seconds of the harness."""
-    before = _seconds_of_children()
-    harness = Harness([sys.executable, str(ADAPTER), "csparql", "t0=0", *flags])
-    try:
-        harness.start()
-        window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
-        query = json.dumps({"body": BODY, "windows": [window]})
-        harness.ask("register", query=query, dialect="table", streams=["s"])
-        reports = 0
-        for at in range(length):
-            reply = harness.ask("push", stream="s", at=at, graph=f"<urn:{at}> <urn:p> <urn:x> .")
-            reports += len(reply["relations"])
-        reports += len(harness.ask("end")["relations"])
-    finally:
-        harness.stop()
-    return reports, _seconds_of_children() - before
+def run_case(case: PushedCase) -> Pushed:
+    """Run a case in this process, after a short one."""
+    reference = Reference(profile("csparql").but(t0=0).semantics(), WAYS[case.way])
+    _push_all(reference, WARM_UP)
+    return _push_all(reference, case.length)
 
 
-def _seconds_of_children() -> float:
-    """Return the CPU seconds of all processes that were started and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _push_all(reference: Reference, length: int) -> Pushed:
+    """Register the query, push as many elements, and end the stream."""
+    messages: list[dict[str, Any]] = [
+        {"command": "push", "stream": "s", "at": at, "graph": f"<urn:{at}> <urn:p> <urn:x> ."}
+        for at in range(length)
+    ]
+    messages.append({"command": "end"})
+    lines = [json.dumps(message) for message in messages]
+    reference.register(json.dumps(QUERY), "table", ["s"])
+
+    started = process_time()
+    replies = [json.dumps(run_command(reference, json.loads(line))) for line in lines]
+    seconds = process_time() - started
+    reports = sum(len(json.loads(reply)["relations"]) for reply in replies)
+    return Pushed(reports, seconds)
+
+
+if __name__ == "__main__":
+    print(json.dumps(run_case(PushedCase(**json.load(sys.stdin)))._asdict()))
