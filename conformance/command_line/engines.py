@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refengine.model.errors import RefengineError
@@ -88,9 +89,10 @@ def _list(form: str) -> int:
 
 def _row(engine: Engine) -> tuple[str, ...]:
     """Return the cells of an engine in the list."""
-    state = "ready"
-    if engine.missing:
-        state = engine.next_step
+    try:
+        state = engine.with_classpath("").next_step or "ready"
+    except RefengineError as error:  # what was added is gone
+        state = str(error)
     return engine.name, engine.version, engine.licence, engine.comes_from, state
 
 
@@ -121,7 +123,7 @@ def _install(names: Sequence[str]) -> int:
 
 def _why_not_installed(engine: Engine) -> str:
     """Return why an engine cannot be installed, and what can be done instead."""
-    if engine.brought is not None:
+    if engine.to_bring is not None:
         return f"no registry has it: {engine.next_step}"
     from conformance.harness import engine_file
 
@@ -133,22 +135,29 @@ def _why_not_installed(engine: Engine) -> str:
 def _add(name: str, place: str) -> int:
     """Check what a user brings, and keep where it is."""
     from conformance.harness import engine_file
-    from conformance.installation import brought
+    from conformance.installation import brought_engines
 
+    engine_file.check_name(name)
     if place.endswith(".toml"):
-        engine_file.read_engine_file(_existing(place))
-        record = brought.keep_place(name, place)
+        if name in engine_file.engines():
+            raise RefengineError(
+                "the suite has an engine of this name; add yours under another",
+                rule="engine",
+                place=name,
+            )
+        engine_file.read_engine_file(Path(place))  # raises what is wrong with it
+        record = brought_engines.keep_place(name, place)
         print(f"{name}: --engine={name} now uses {os.path.abspath(place)} (kept in {record})")
         return 0
     engine = engine_file.engine(name)
-    if engine.brought is None:
+    if engine.to_bring is None:
         raise RefengineError(
             "is not an engine that its user brings; only an engine's file (*.toml) can be added",
             rule="engine",
             place=name,
         )
-    found = brought.check_place(name, engine.brought, place)
-    record = brought.keep_place(name, found)
+    found = brought_engines.check_place(name, engine.to_bring, place)
+    record = brought_engines.keep_place(name, found)
     print(f"{name}: {engine.title} is known now (kept in {record})")
     return 0
 
@@ -156,14 +165,14 @@ def _add(name: str, place: str) -> int:
 def _remove(names: Sequence[str]) -> int:
     """Remove engines; return 1 if one of them was not there."""
     from conformance.harness import engine_file
-    from conformance.installation import brought, install
+    from conformance.installation import brought_engines, install
 
     missing = 0
     for name in names:
         engine = engine_file.engine(name)
-        was_there = brought.forget_place(name)
+        was_there = brought_engines.forget_place(name)
         if engine.package is not None:
-            was_there |= install.uninstall(name, engine.package)
+            was_there |= install.uninstall(engine.package)
         if was_there:
             print(f"{name}: removed")
         else:
@@ -177,8 +186,7 @@ def _examine(name: str) -> int:
     from conformance.harness import engine_file
     from conformance.suite import doctor
 
-    engine = engine_file.engine(name).with_classpath("")
-    for finding in doctor.examine(engine):
+    for finding in doctor.examine(engine_file.engine(name)):
         mark = "ok"
         if not finding.is_well:
             mark = "--"

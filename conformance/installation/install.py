@@ -25,9 +25,9 @@ LINES_OF_LOG = 20  # that are shown of a command that failed
 Progress = Callable[[int, int], None]
 
 
-def is_installed(name: str, package: Package) -> bool:
+def is_installed(package: Package) -> bool:
     """Whether an engine is installed with exactly what its manifest pins."""
-    return installed_folder(name, package).is_dir()
+    return installed_folder(package).is_dir()
 
 
 def missing_tool(package: Package) -> str:
@@ -49,7 +49,7 @@ def install(name: str, package: Package, progress: Progress) -> Path:
     if lacking := missing_tool(package):
         raise RefengineError(f"needs {lacking}", rule="engine", place=name)
 
-    folder = installed_folder(name, package)
+    folder = installed_folder(package)
     if folder.is_dir():
         return folder
     try:
@@ -70,13 +70,13 @@ def install(name: str, package: Package, progress: Progress) -> Path:
     return folder
 
 
-def uninstall(name: str, package: Package) -> bool:
+def uninstall(package: Package) -> bool:
     """Remove an engine from the cache folder; return whether it was there."""
-    folder = installed_folder(name, package)
+    folder = installed_folder(package)
     if not folder.is_dir():
         return False
     # Renamed first: an interrupt leaves no half of an engine under its name.
-    condemned = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.parent))
+    condemned = Path(tempfile.mkdtemp(prefix=".removed-", dir=folder.parent))
     folder.rename(condemned / folder.name)
     shutil.rmtree(condemned)
     return True

@@ -38,13 +38,15 @@ def data_folder() -> Path:
     return platformdirs.user_data_path(APPLICATION, appauthor=False) / "engines"
 
 
-def installed_folder(name: str, package: Package) -> Path:
+def installed_folder(package: Package) -> Path:
     """Return the folder of an engine in the cache, whether it is there or not.
 
-    Its name has the version and the digest of the manifest, such as `rsp-js-1.3.5-0f3c9a21`. If
-    another version of a dependency is pinned, the folder is another one.
+    Its name has that of the manifest's folder, the version, and the digest of the manifest, such as
+    `rsp-js-1.3.5-0f3c9a21`. So if another version of a dependency is pinned, the folder is another
+    one; and engines with one manifest share a folder.
     """
-    return cache_folder() / f"{name}-{package.version}-{manifest_digest(package.manifest)}"
+    manifest = package.manifest
+    return cache_folder() / f"{manifest.name}-{package.version}-{manifest_digest(manifest)}"
 
 
 def manifest_digest(manifest: Path) -> str:

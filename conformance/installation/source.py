@@ -55,7 +55,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Brought:
+class BroughtEngine:
     """An engine that no registry has, so that its user brings it.
 
     `what` says in words what the user gives, for example "the jar of CQELS with its dependencies".
@@ -71,7 +71,7 @@ class Brought:
     has: tuple[str, ...] = ()
 
     @classmethod
-    def of_table(cls, table: Mapping[str, Any]) -> Brought:
+    def of_table(cls, table: Mapping[str, Any]) -> BroughtEngine:
         """Return what the table `bring` of an engine's file asks a user for."""
         return cls(
             Kind(table["kind"]),

@@ -1,5 +1,5 @@
-"""The examination of one engine: is everything there that it needs, does its harness start, and does
-it answer a query. The first thing that is wrong ends the examination, and says what to do next.
+"""The examination of one engine: is everything there that it needs, does its harness start, and
+does it answer a query. The first thing that is wrong ends the examination, with what to do next.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
-from conformance.harness.engine_file import Engine
+from conformance.harness.engine_file import COMMAND, Engine
 from conformance.suite import probe
 from conformance.suite.item import questions
 from conformance.verdict.results import Outcome
@@ -22,7 +22,7 @@ SECONDS_FOR_VERSION = 20  # until a program has printed its version
 
 
 class Finding(NamedTuple):
-    """One thing that was examined: what it is, what was found, and what to do next if it is wrong."""
+    """What was found out about one thing, and what to do next if something is wrong."""
 
     what: str
     found: str
@@ -46,16 +46,20 @@ def _findings(engine: Engine) -> Iterator[Finding]:
     """Yield the findings about an engine, one after the other; the later ones make no sense after
     one that is wrong.
     """
+    try:
+        engine = engine.with_classpath("")
+    except RefengineError as error:  # what was added is gone
+        yield Finding("engine", str(error), f"{COMMAND} add {engine.name} PATH")
     for command in engine.commands:
         yield _find_program(command)
     for module in engine.modules:
         yield Finding("Python package", module)
-    place = engine.installed_place
+    place = engine.place
     if engine.missing:
         yield Finding("engine", engine.missing, engine.next_step)
     yield Finding("engine", place or "nothing of its own is needed")
     try:
-        harness = Harness(engine.command, limits=engine.limits)
+        harness = Harness(engine.command, limits=engine.limits, environment=engine.environment)
     except Broken as error:
         yield Finding("harness", plain(str(error)), "start its command by hand to see more")
         return
@@ -107,7 +111,10 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
             break
     if result is None or result.outcome is Outcome.UNSUPPORTED:
         return Finding("query", "it refuses every case for a first look", "see what its file says")
-    found = f"{result.outcome}: {result.case}"
+    kind = str(result.outcome)
+    if result.known:
+        kind = f"known {kind}"
+    found = f"{kind}: {result.case}"
     if result.outcome is Outcome.ERROR:
         return Finding("query", f"{found}: {plain(result.argument)}", "read the error above")
     return Finding("query", found)

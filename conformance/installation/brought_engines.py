@@ -12,14 +12,14 @@ import shutil
 from pathlib import Path
 
 from conformance.installation.places import data_folder
-from conformance.installation.source import Brought, Kind
+from conformance.installation.source import BroughtEngine, Kind
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 
 RECORD = "brought.json"
 
 
-def find_brought(name: str, wanted: Brought) -> str:
+def find_brought(name: str, wanted: BroughtEngine) -> str:
     """Return where a brought engine is: a class path, a folder or a program; empty if the user has
     not brought it. Raises RefengineError if what is kept of it is no longer there.
     """
@@ -104,7 +104,7 @@ def _read_record(record: Path) -> str:
     return place
 
 
-def check_place(name: str, wanted: Brought, place: str) -> str:
+def check_place(name: str, wanted: BroughtEngine, place: str) -> str:
     """Return the class path, folder or program that a place is. Raises RefengineError if there is
     no such thing at that place; the error says what is expected.
     """
@@ -117,7 +117,7 @@ def check_place(name: str, wanted: Brought, place: str) -> str:
             return _check_program(name, wanted, Path(place))
 
 
-def _check_classpath(name: str, wanted: Brought, place: str) -> str:
+def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
     """Return a class path. A folder with jars stands for all of them."""
     entries = []
     for entry in place.split(os.pathsep):
@@ -130,7 +130,7 @@ def _check_classpath(name: str, wanted: Brought, place: str) -> str:
     return os.pathsep.join(entries)
 
 
-def _check_folder(name: str, wanted: Brought, folder: Path) -> str:
+def _check_folder(name: str, wanted: BroughtEngine, folder: Path) -> str:
     """Return the path of a folder that has the files that the engine's file asks for."""
     if not folder.is_dir():
         raise _not_there(name, wanted, str(folder))
@@ -144,7 +144,7 @@ def _check_folder(name: str, wanted: Brought, folder: Path) -> str:
     return str(folder)
 
 
-def _check_program(name: str, wanted: Brought, path: Path) -> str:
+def _check_program(name: str, wanted: BroughtEngine, path: Path) -> str:
     """Return the path of a program. A folder stands for the one program in it."""
     if path.is_dir():
         programs = [
@@ -159,7 +159,7 @@ def _check_program(name: str, wanted: Brought, path: Path) -> str:
     return str(path)
 
 
-def _not_there(name: str, wanted: Brought, place: str) -> RefengineError:
+def _not_there(name: str, wanted: BroughtEngine, place: str) -> RefengineError:
     """Return the error that there is nothing of a kind at a place."""
     return RefengineError(
         f"{display(place)} is no {wanted.kind}; expected {wanted.what}", rule="engine", place=name
