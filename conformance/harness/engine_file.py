@@ -92,7 +92,8 @@ class Engine:
 
     How it is tested: `suites` are the suites that it is held to. `window_closure` says which
     borders belong to the windows that it states, if that is not what its semantics says. With a
-    `heartbeat` it is sent the time every so many ms. `unreported` outputs may be missing at each
+    `heartbeat` it is sent the time every so many ms. If it `has_sentinels`, elements follow the
+    stream of each case, so that time goes on. `unreported` outputs may be missing at each
     end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
     much of a unit of its time late.
     """
@@ -115,6 +116,7 @@ class Engine:
     suites: tuple[str, ...] = ("corpus",)
     window_closure: Closure | None = None
     heartbeat: int = 0
+    has_sentinels: bool = False
     unreported: int = 0
     fresh: bool = False
     tolerance: float = 0
@@ -344,6 +346,13 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     if "window_closure" in table:
         fields["window_closure"] = Closure(table["window_closure"])
+    fields["has_sentinels"] = table.get("end") == "sentinel"
+    if fields["has_sentinels"] and "semantics" not in table:
+        raise InvalidEngine(
+            "end: an engine that is sent its semantics is held to what a case expects, which has "
+            "no sentinels; state `semantics`, or leave `end` out",
+            rule="engine",
+        )
     fields["limits"] = Limits(**table.get("limits", {}))
     return fields
 
