@@ -80,7 +80,7 @@ class Engine:
     """An engine as its file describes it.
 
     Where it comes from: `package` names a package of a registry, and `to_bring` what its user
-    brings; at most one of them is there.
+    brings; at most one of them is there. `notes` are sentences about how its harness works.
 
     How it is started: `command` and its `dialect`; `needs`, `commands` and `modules` are the paths,
     commands and Python packages without which it cannot be started, and `get` says how to get them;
@@ -106,6 +106,7 @@ class Engine:
     get: str = ""
     package: Package | None = None
     to_bring: BroughtEngine | None = None
+    notes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -336,7 +337,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
             _with_places(word, path, tolerance, fields.get("package"))
             for word in table.get(name, ())
         )
-    for name in ("commands", "modules", "suites"):
+    for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
     capabilities = table.get("capabilities", {})
