@@ -59,10 +59,8 @@ check: $(READY) ## hold the code to the format, the linter and the types (half a
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
 
-engines: ## install the engines that are packages: RSP-JS, with npm (Node.js 20 or newer)
-	@command -v npm >/dev/null || { echo "engines: needs npm (Node.js 20 or newer)" >&2; exit 1; }
-	@npm ci --prefix conformance/engines/rsp-js --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=error
-	@echo "engines: conformance/engines/rsp-js is ready"
+engines: $(READY) ## install the engines that are packages of npm: RSP-JS (Node.js 20 or newer)
+	@$(PY) -m conformance engines install rsp-js
 
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
@@ -129,6 +127,5 @@ lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the n
 
 clean: ## remove .venv and everything else that was made
 	@$(remove_venv)
-	@rm -rf conformance/engines/rsp-js/node_modules
 	@rm -rf build dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutmut-cache *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.command_line import csrbench, report, secret, shard, truth
+from conformance.command_line import csrbench, engines, report, secret, shard, truth
 from refengine import cli
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ COMMANDS: dict[str, Command] = {
     "csrbench": csrbench,
     "secret": secret,
     "report": report,
+    "engines": engines,
     "shard": shard,
     "truth": truth,
 }

@@ -17,7 +17,9 @@ import pytest
 
 if TYPE_CHECKING:
     from conformance.harness.pool import Harnesses
+    from conformance.report.source import Entry
     from conformance.suite import Item, SuiteOptions
+    from conformance.verdict.journal import Journal
     from conformance.verdict.results import Result
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -68,7 +70,24 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "small stream that comes with the suite)",
     },
     "--smoke": {"action": "store_true", "help": "run a dozen cases only, for a first look"},
-    "--results": {"metavar": "FILE", "help": "write every result to FILE, as a line of JSON"},
+    "--results": {
+        "metavar": "FILE",
+        "help": "write every result to FILE, as a line of JSON; until the run "
+        "ends, FILE.partial has the results so far",
+    },
+    "--resume": {
+        "action": "store_true",
+        "help": "go on with an interrupted run: take the results so far from FILE.partial",
+    },
+    "--repeat": {
+        "type": int,
+        "metavar": "N",
+        "help": "ask each question N times; a case whose verdicts differ is unstable (default: 1)",
+    },
+    "--baseline": {
+        "metavar": "RESULTS",
+        "help": "say which results are new, fixed or changed since those in this file",
+    },
     "--report": {"metavar": "FILE", "help": "write all results to FILE, as one page in HTML"},
     "--spark": {
         "nargs": "?",
@@ -93,6 +112,10 @@ SUITE_OPTIONS: pytest.StashKey[SuiteOptions] = pytest.StashKey()
 # with --spark, what gives an item's result
 RESULT_OF: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
 RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+# the results so far of the run that is resumed, by their keys
+SO_FAR: pytest.StashKey[dict[tuple[str, str, str], Result]] = pytest.StashKey()
+RUN: pytest.StashKey[str] = pytest.StashKey()  # its fingerprint
+BASELINE: pytest.StashKey[list[Entry]] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -151,6 +174,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_outputs(config)
         config.stash[SUITE_OPTIONS] = _suite_options(config)
         config.stash[ITEMS] = config.stash[SUITE_OPTIONS].items()
+        _read_earlier_results(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
     except ModuleNotFoundError as error:
@@ -189,6 +213,31 @@ def _check_outputs(config: pytest.Config) -> None:
         raise RefengineError("two outputs would go to one file", rule="usage")
 
 
+def _read_earlier_results(config: pytest.Config) -> None:
+    """Read the results so far of the run that is resumed, and the baseline. Raises RefengineError
+    if they cannot be read.
+    """
+    from conformance.report import source
+    from conformance.suite.fingerprint import fingerprint_of_run
+    from conformance.verdict import journal, results
+    from refengine.model.errors import RefengineError
+
+    path = _option(config, "--results")
+    if path is not None:
+        config.stash[RUN] = fingerprint_of_run(config.stash[SUITE_OPTIONS])
+    if _option(config, "--resume"):
+        if path is None:
+            raise RefengineError(
+                "needs --results=FILE, the file of the interrupted run",
+                rule="usage",
+                place="--resume",
+            )
+        target = results.target(Path(path))
+        config.stash[SO_FAR] = journal.read_journal(target, config.stash[RUN])
+    if (baseline := _option(config, "--baseline")) is not None:
+        config.stash[BASELINE] = source.read_results([Path(baseline)]).entries
+
+
 def _suite_options(config: pytest.Config) -> SuiteOptions:
     """Return the options of the suite as the command line gives them. Raises RefengineError."""
     from conformance.suite import SuiteOptions
@@ -200,12 +249,16 @@ def _suite_options(config: pytest.Config) -> SuiteOptions:
         command = line, _option(config, "--engine-dialect"), _option(config, "--engine-semantics")
     keep = any(_option(config, option) is not None for option in ("--results", "--report"))
     words = {
-        name: _option(config, f"--{name}") for name in ("answers", "csrbench", "smoke", "missing")
+        name: _option(config, f"--{name}")
+        for name in ("answers", "csrbench", "smoke", "missing", "repeat")
     }
     if words["missing"] is not None and words["missing"] < 0:
         raise RefengineError(
             f"must be >= 0, got {words['missing']}", rule="ORA-3", place="--missing"
         )
+    if words["repeat"] is not None and words["repeat"] < 1:
+        raise RefengineError(f"must be > 0, got {words['repeat']}", rule="usage", place="--repeat")
+    words["repeat"] = words["repeat"] or 1
     return SuiteOptions(
         _option(config, "--engine"),
         command,
@@ -304,7 +357,11 @@ def conformance_settle(
     from conformance.verdict.outcomes import Outcome
     from refengine.model.errors import RefengineError
 
-    run = pytestconfig.stash.get(RESULT_OF, None) or (lambda item: item.run(conformance_harnesses))
+    so_far = pytestconfig.stash.get(SO_FAR, {})
+    ask = pytestconfig.stash.get(RESULT_OF, None) or (lambda item: item.run(conformance_harnesses))
+
+    def run(item: Item) -> Result:
+        return so_far.get(item.key) or ask(item)
 
     def settle(item: Item) -> None:
         request.node.stash[RESULT] = {"engine": item.engine}
@@ -357,6 +414,13 @@ class _Collector:
         self.ran: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.results: list[Result] = []
+        self.journal: Journal | None = None
+        if (path := _option(config, "--results")) is not None:
+            from conformance.verdict import journal, results
+
+            so_far = config.stash.get(SO_FAR, {}).values()
+            target = results.target(Path(path))
+            self.journal = journal.Journal(target, config.stash[RUN], so_far)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count an item, and keep its result."""
@@ -368,7 +432,10 @@ class _Collector:
         self.ran[own["engine"]] += 1
         self.skipped[own["engine"]] += report.skipped and not hasattr(report, "wasxfail")
         if "result" in own:
-            self.results.append(from_json(json.loads(own["result"])))
+            result = from_json(json.loads(own["result"]))
+            self.results.append(result)
+            if self.journal is not None and result.key not in self.config.stash.get(SO_FAR, {}):
+                self.journal.add(result)
 
     @property
     def unjudged_engines(self) -> list[str]:
@@ -382,12 +449,26 @@ class _Collector:
         """
         if self.ran:
             self._write()
+        if self.journal is not None:
+            self._end_journal(session)
         if (
             self.unjudged_engines
             and not _option(self.config, "--allow-missing")
             and session.exitstatus == pytest.ExitCode.OK
         ):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _end_journal(self, session: pytest.Session) -> None:
+        """Remove the file of the results so far, or leave it if not all items were run."""
+        assert self.journal is not None
+        is_ended = session.exitstatus in (
+            pytest.ExitCode.INTERRUPTED,
+            pytest.ExitCode.INTERNAL_ERROR,
+        )
+        if is_ended or session.shouldstop or session.shouldfail:
+            self.journal.close()
+        else:
+            self.journal.remove()
 
     def _write(self) -> None:
         """Write the results and their page, if they are asked for."""
@@ -404,8 +485,20 @@ class _Collector:
         """Write a line for each engine that counts its outcomes."""
         from conformance.verdict import results
 
-        for line in (
+        lines = [
             *results.summary(self.results),
+            *results.unstable_lines(self.results),
             *map(results.unjudged_line, self.unjudged_engines),
-        ):
+        ]
+        if BASELINE in self.config.stash:
+            from conformance.report import baseline, source
+
+            earlier: list[Entry] = self.config.stash[BASELINE]
+            lines += baseline.describe_changes(earlier, source.of(self.results).entries)
+        if self.journal is not None and self.journal.path.exists():
+            lines.append(
+                f"not all items were run; {self.journal.path} has {len(self.results)} results: the "
+                "same command with --resume goes on"
+            )
+        for line in lines:
             terminalreporter.write_line(f"conformance: {line}")

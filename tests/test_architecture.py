@@ -39,13 +39,16 @@ ARROWS: dict[str, str] = {
     "conformance.wrong_engines": "refengine",
     "conformance.verdict": "refengine metrics",
     "conformance.corpus": "refengine schemas wrong_engines verdict",
-    "conformance.harness": "refengine schemas wrong_engines verdict corpus",
+    "conformance.installation": "refengine",
+    "conformance.harness": "refengine schemas wrong_engines verdict corpus installation",
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine verdict corpus harness benchmarks",
     "conformance.report": "refengine schemas metrics verdict",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
-    "conformance.command_line": "refengine verdict harness benchmarks suite report spark",
+    "conformance.command_line": (
+        "refengine verdict installation harness benchmarks suite report spark"
+    ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",
 }

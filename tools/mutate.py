@@ -157,7 +157,7 @@ def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
     copy.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "node_modules")
+            ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / name, copy / name, ignore=ignore, dirs_exist_ok=True)
         else:
             shutil.copy2(ROOT / name, copy / name)

@@ -22,6 +22,11 @@ from typing import Any
 from conformance import corpus
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
+from conformance.installation.brought_engines import find_brought, find_engine_file, names_with_file
+from conformance.installation.install import is_installed, missing_tool
+from conformance.installation.places import installed_folder
+from conformance.installation.registries import PACKAGES
+from conformance.installation.source import BroughtEngine, Package, Registry
 from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
@@ -34,7 +39,10 @@ HERE = Path(__file__).parent
 FILES = HERE.parent / "engines"
 # of entry points, each of which is an Engine or the path of an engine's file
 GROUP = "conformance.engines"
-CLASSPATH = "{classpath}"  # stands in a command for the classpath that the user gives
+# What stands in a command for what the user brings: a class path, or anything else.
+BROUGHT = ("{classpath}", "{brought}")
+COMMAND = "python -m conformance engines"
+NAME = "[a-z0-9][a-z0-9._-]*"  # of an engine that the user has added
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
 # keys of `limits` in an engine's file -> fields of Limits
@@ -74,6 +82,9 @@ class Deviation:
 class Engine:
     """An engine as its file describes it.
 
+    Where it comes from: `package` names a package of a registry, and `to_bring` what its user
+    brings; at most one of them is there. `notes` are sentences about how its harness works.
+
     How it is started: `command` and its `dialect`; `needs`, `commands` and `modules` are the paths,
     commands and Python packages without which it cannot be started, and `get` says how to get them;
     a `fresh` engine has a new process for each case.
@@ -84,7 +95,8 @@ class Engine:
 
     How it is tested: `suites` are the suites that it is held to. `window_closure` says which
     borders belong to the windows that it states, if that is not what its semantics says. With a
-    `heartbeat` it is sent the time every so many ms. `unreported` outputs may be missing at each
+    `heartbeat` it is sent the time every so many ms. If it `has_sentinels`, elements follow the
+    stream of each case, so that time goes on. `unreported` outputs may be missing at each
     end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
     much of a unit of its time late.
     """
@@ -95,6 +107,9 @@ class Engine:
     dialect: str
     link: str = ""
     get: str = ""
+    package: Package | None = None
+    to_bring: BroughtEngine | None = None
+    notes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -105,6 +120,7 @@ class Engine:
     suites: tuple[str, ...] = ("corpus",)
     window_closure: Closure | None = None
     heartbeat: int = 0
+    has_sentinels: bool = False
     unreported: int = 0
     fresh: bool = False
     tolerance: float = 0
@@ -116,42 +132,116 @@ class Engine:
         return self.profile is None
 
     @property
-    def missing(self) -> str:
-        """The first thing that the engine needs and that is missing, and how to get it; empty if
-        the engine can be started.
-        """
-        lacking = next(self._lacking(), "")
-        if not lacking:
-            return ""
-        return f"no {self.title}, which needs {lacking}: {self.get}".removesuffix(": ")
-
-    def _lacking(self) -> Iterator[str]:
-        """Yield the things that the engine needs and that are missing."""
-        if self._takes_classpath:
-            yield f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
-        yield from (place for place in self.needs if not os.path.exists(place))
-        for command in self.commands:
-            if shutil.which(command) is None:
-                yield f"the command {command}"
-        for module in self.modules:
-            if find_spec(module) is None:
-                yield f"the Python package {module}"
+    def version(self) -> str:
+        """The version of the engine, if its file states one."""
+        source = self.package or self.to_bring
+        return source.version if source else ""
 
     @property
-    def _takes_classpath(self) -> bool:
-        """Whether the engine's command has a place for a classpath."""
-        return any(CLASSPATH in word for word in self.command)
+    def licence(self) -> str:
+        """The licence of the engine, if its file states one."""
+        source = self.package or self.to_bring
+        return source.licence if source else ""
+
+    @property
+    def comes_from(self) -> str:
+        """Where the engine comes from, in words."""
+        if self.package is not None:
+            return str(self.package.registry)
+        if self.to_bring is not None:
+            return "you bring it"
+        return "its file"
+
+    @property
+    def missing(self) -> str:
+        """The first thing that the engine needs and that is missing, and what to do about it; empty
+        if the engine can be started.
+        """
+        lacking = next(self._lacking(), None)
+        if lacking is None:
+            return ""
+        what, next_step = lacking
+        return f"no {self.title}, which needs {what}: {next_step}".removesuffix(": ")
+
+    @property
+    def next_step(self) -> str:
+        """What the user does next so that the engine can be started; empty if it can."""
+        lacking = next(self._lacking(), None)
+        if lacking is None:
+            return ""
+        what, next_step = lacking
+        return next_step or f"needs {what}"
+
+    @property
+    def place(self) -> str:
+        """Where the engine is on this machine: the folder in which it is installed, or what the
+        user has brought. It is empty if there is no such place.
+        """
+        if self.package is not None and is_installed(self.package):
+            return str(installed_folder(self.package))
+        if self.to_bring is not None:
+            return find_brought(self.name, self.to_bring)
+        return ""
+
+    @property
+    def environment(self) -> dict[str, str] | None:
+        """The environment of the harness's process; None for that of the suite. Python packages
+        that are installed for the engine stand behind those of the suite.
+        """
+        if self.package is None or self.package.registry is not Registry.PYPI or not self.place:
+            return None
+        paths = [os.environ.get("PYTHONPATH", ""), str(Path(self.place) / PACKAGES)]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+    def _lacking(self) -> Iterator[tuple[str, str]]:
+        """Yield what the engine needs and what is missing, each with what the user does next."""
+        for command in self.commands:
+            if shutil.which(command) is None:
+                yield f"the command {command}", self.get or f"install {command}"
+        if self.package is not None and not self._has_package(self.package):
+            if tool := missing_tool(self.package):
+                yield tool, f"install it, then: {COMMAND} install {self.name}"
+            yield f"{self.package.registry}'s package", f"{COMMAND} install {self.name}"
+        if self._takes_what_is_brought:
+            what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
+            if self.to_bring is None:
+                yield what, self.get
+            else:
+                yield self.to_bring.what, f"{COMMAND} add {self.name} PATH"
+        for place in self.needs:
+            if not os.path.exists(place):
+                yield place, self.get
+        for module in self.modules:
+            if self.package is None and find_spec(module) is None:
+                yield f"the Python package {module}", self.get
+
+    def _has_package(self, package: Package) -> bool:
+        """Whether the package is installed, by us or, if it is one of Python, in the environment
+        that runs the suite.
+        """
+        if is_installed(package):
+            return True
+        in_environment = package.registry is Registry.PYPI and bool(self.modules)
+        return in_environment and all(find_spec(module) for module in self.modules)
+
+    @property
+    def _takes_what_is_brought(self) -> bool:
+        """Whether the engine's command has a place for what the user brings."""
+        return any(name in word for word in self.command for name in BROUGHT)
 
     def with_classpath(self, classpath: str) -> Engine:
-        """Return the engine with a classpath in its command, by default that of the environment.
-        Raises InvalidEngine for a classpath that does not exist, and for one that is given to an
-        engine that takes none.
+        """Return the engine with what its user brings in its command: a class path, or else what is
+        given in its place. By default this is that of the environment, or what was kept by
+        `engines add`. Raises InvalidEngine for a classpath that does not exist, and for one that is
+        given to an engine that takes none.
         """
-        if not self._takes_classpath:
+        if not self._takes_what_is_brought:
             if classpath:
                 raise InvalidEngine("takes no classpath", rule="engine", place=self.name)
             return self
         path = classpath or os.environ.get(_variable(self.name), "")
+        if not path and self.to_bring is not None:
+            path = find_brought(self.name, self.to_bring)
         if not path:
             return self
         for place in path.split(os.pathsep):
@@ -166,7 +256,7 @@ class Engine:
                 raise InvalidEngine(
                     f"no {display(place)} for its classpath", rule="engine", place=self.name
                 )
-        return replace(self, command=tuple(word.replace(CLASSPATH, path) for word in self.command))
+        return replace(self, command=tuple(_with_brought(word, path) for word in self.command))
 
     def text(
         self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
@@ -249,9 +339,16 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         fields["profile"] = corpus.profile_of(table["semantics"])
     fields["deviations"] = tuple(map(_deviation, table.get("deviations", ())))
     tolerance = table.get("tolerance", 0)
+    if "install" in table:
+        fields["package"] = Package.of_table(table["install"], path.parent)
+    if "bring" in table:
+        fields["to_bring"] = BroughtEngine.of_table(table["bring"])
     for name in ("command", "needs"):
-        fields[name] = tuple(_with_places(word, path, tolerance) for word in table.get(name, ()))
-    for name in ("commands", "modules", "suites"):
+        fields[name] = tuple(
+            _with_places(word, path, tolerance, fields.get("package"))
+            for word in table.get(name, ())
+        )
+    for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
     capabilities = table.get("capabilities", {})
@@ -261,6 +358,13 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     if "window_closure" in table:
         fields["window_closure"] = Closure(table["window_closure"])
+    fields["has_sentinels"] = table.get("end") == "sentinel"
+    if fields["has_sentinels"] and "semantics" not in table:
+        raise InvalidEngine(
+            "end: an engine that is sent its semantics is held to what a case expects, which has "
+            "no sentinels; state `semantics`, or leave `end` out",
+            rule="engine",
+        )
     limits = table.get("limits", {})
     fields["limits"] = Limits(**{LIMITS[key]: seconds for key, seconds in limits.items()})
     return fields
@@ -279,16 +383,20 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
     )
 
 
-def _with_places(word: str, path: Path, tolerance: float) -> str:
+def _with_brought(word: str, place: str) -> str:
+    """Return a word of a command in which what the user brings stands for its name in braces."""
+    for name in BROUGHT:
+        word = word.replace(name, place)
+    return word
+
+
+def _with_places(word: str, path: Path, tolerance: float, package: Package | None) -> str:
     """Return a word of an engine's file in which names in braces, such as {python} or {here}, are
-    replaced with their places. Other braces stay.
+    replaced with their places. Other braces stay, and so does what the user brings.
     """
-    places = {
-        **PLACES,
-        "here": str(path.parent),
-        "classpath": CLASSPATH,
-        "tolerance": str(tolerance),
-    }
+    places = {**PLACES, "here": str(path.parent), "tolerance": str(tolerance)}
+    if package is not None:
+        places["installed"] = str(installed_folder(package))
     for name, place in places.items():
         word = word.replace(f"{{{name}}}", place)
     return word
@@ -344,6 +452,8 @@ def engine(name: str) -> Engine:
     ours = FILES / f"{name}.toml"
     if ours.parent == FILES and ours.is_file():
         return read_engine_file(ours)
+    if re.fullmatch(NAME, name) and (added := find_engine_file(name)):
+        return replace(read_engine_file(added), name=name)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {display(name)}{nearest(name, names())}", rule="engine")
@@ -360,6 +470,18 @@ def engine(name: str) -> Engine:
         ) from None
 
 
+def check_name(name: str) -> None:
+    """Raise InvalidEngine for a name under which no engine can be added."""
+    if not re.fullmatch(NAME, name):
+        raise InvalidEngine(
+            "the name of an engine has small letters, digits, dots, hyphens and underscores, and "
+            "begins with a letter or digit",
+            rule="engine",
+            place=display(name),
+        )
+
+
 def names() -> list[str]:
     """Return the names of all engines that `engine` finds by name."""
-    return sorted({*engines(), *(point.name for point in entry_points(group=GROUP))})
+    points = (point.name for point in entry_points(group=GROUP))
+    return sorted({*engines(), *points, *names_with_file()})

@@ -32,7 +32,7 @@ class Harnesses:
         if len(failures) > 1:
             raise Broken(f"it has failed to start twice: {failures[-1]}")
         try:
-            harness = Harness(engine.command, limits=engine.limits)
+            harness = Harness(engine.command, limits=engine.limits, environment=engine.environment)
             self.running[engine.name] = harness
             harness.start()
         except Broken as error:

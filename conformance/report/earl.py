@@ -11,6 +11,7 @@ them are percent-encoded, and the end of a long name is replaced by its hash.
 | unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
 | disputed | earl:cantTell | no witness confirms the definition's answer: who is right? |
 | error | earl:cantTell | asked, so not untested; not seen to be wrong, so not failed |
+| unstable | earl:cantTell | it was asked several times, and not every verdict was the same |
 
 A case that was not asked has no assertion, instead of `untested`: results do not say which cases
 could have been asked.
@@ -42,6 +43,7 @@ OUTCOMES = {
     Outcome.UNSUPPORTED: "inapplicable",
     Outcome.DISPUTED: "cantTell",
     Outcome.ERROR: "cantTell",
+    Outcome.UNSTABLE: "cantTell",
 }
 LONGEST = 400  # characters of a name in an IRI
 SUITE = "<urn:refengine:suite>"

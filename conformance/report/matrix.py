@@ -19,7 +19,7 @@ from conformance.verdict.results import Result
 OWN_ROW = 40  # a suite with more queries has one row for all of them
 # characters of a name in the list, and in the links that lead there
 CUTS = {"engine": texts.NAME, "suite": texts.NAME, "rule": 40, "case": 240}
-KINDS = ("fail", "error", "known", "disputed", "unsupported", "pass")  # the worst first
+KINDS = ("fail", "error", "unstable", "known", "disputed", "unsupported", "pass")  # the worst first
 SECTIONS = {  # of SPEC.md, by the beginning of a rule's id, in its order
     "MOD": "Model",
     "SEM": "Semantics",

@@ -25,12 +25,14 @@ class NonConformance(AssertionError):
 def why_unexpected(item: Item, result: Result) -> str:
     """Return why a result is a failure of the run, or nothing if it is not. A failure is a fail or
     an error that no known deviation explains, or a known deviation that does not show where it
-    must.
+    must. An unstable result is none: what the engine does is not known.
     """
     if result.outcome is Outcome.FAIL and not result.known:
         return result.argument
     if result.outcome is Outcome.ERROR and not result.known:
         return f"error: {result.argument}"
+    if result.outcome is Outcome.UNSTABLE:
+        return ""
     missing = [reason for reason, link in item.shows if (reason, link) not in result.known]
     if not missing:
         return ""

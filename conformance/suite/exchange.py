@@ -11,6 +11,7 @@ from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery, play
+from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
@@ -74,8 +75,11 @@ def ask_question(
     tested: Engine, harness: Harness, question: Question, table: Mapping[str, Any] | None
 ) -> Exchange:
     """Put a question to an engine, and return the exchange. `table` is the table from which the
-    query was made. Raises Unrenderable, Declined and Broken.
+    query was made. For an engine that has no end of a stream, the question of the exchange has
+    sentinels. Raises Unrenderable, Declined and Broken.
     """
+    if tested.has_sentinels:
+        question = with_sentinels(question)
     text = tested.text(question.query, bool(question.static), table)
     engine_query = EngineQuery(question.query, text, tested.dialect)
     answers = play(harness, engine_query, question.streams, question.static, tested.heartbeat)

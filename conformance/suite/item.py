@@ -77,6 +77,7 @@ class SuiteOptions:
     keep: bool = False
     classpaths: Sequence[str] = ()
     missing: int | None = None
+    repeat: int = 1
 
     def items(self) -> list[Item]:
         """Return the items that these options select. Raises RefengineError."""
@@ -93,7 +94,31 @@ class SuiteOptions:
             classpaths=classpaths_of(self.classpaths, self.engines),
             missing=self.missing,
         )
-        return items(selection)
+        return [asked_repeatedly(item, self.repeat) for item in items(selection)]
+
+
+def asked_repeatedly(item: Item, times: int) -> Item:
+    """Return an item whose question is asked a number of times. If the verdicts differ, the result
+    is `unstable`, and names all of them.
+    """
+    if times == 1:
+        return item
+    return replace(
+        item, run=lambda harnesses: common_result([item.run(harnesses) for _ in range(times)])
+    )
+
+
+def common_result(runs: Sequence[Result]) -> Result:
+    """Return the result of several runs of one item: the first, if all have the same outcome and
+    known deviations, or else an unstable one.
+    """
+    first = runs[0]
+    if all((run.outcome, run.known) == (first.outcome, first.known) for run in runs):
+        return first
+    words = ", ".join(str(run.outcome) for run in runs)
+    other = next(run for run in runs if (run.outcome, run.known) != (first.outcome, first.known))
+    argument = f"unstable: {words}\n{first.argument}\n{other.argument}"
+    return replace(first, outcome=Outcome.UNSTABLE, argument=argument, known=(), witnesses=())
 
 
 def items(selection: ItemSelection) -> list[Item]:

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """The five outcomes of an item. They are never merged."""
+    """The outcomes of an item. They are never merged."""
 
     PASS = "pass"
     FAIL = "fail"
     UNSUPPORTED = "unsupported"
     DISPUTED = "disputed"
     ERROR = "error"
+    UNSTABLE = "unstable"
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,15 @@ def summary(results: Iterable[Result]) -> list[str]:
     return [
         f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}"
         for engine, counts in sorted(kinds.items())
+    ]
+
+
+def unstable_lines(results: Iterable[Result]) -> list[str]:
+    """Return a line for each unstable result, which names it."""
+    return [
+        f"{result.engine} is unstable on {result.case}: {result.argument.splitlines()[0]}"
+        for result in sorted(results, key=lambda result: result.key)
+        if result.outcome is Outcome.UNSTABLE
     ]
 
 

@@ -1,0 +1,197 @@
+"""`conformance engines`: which engines there are, and getting those that are not yet here.
+
+`install` is for engines of a package registry, `add` for engines that their users bring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from refengine.model.errors import RefengineError
+from refengine.model.messages import nearest
+
+if TYPE_CHECKING:
+    from conformance.command_line.options import Commands
+    from conformance.harness.engine_file import Engine
+
+COLUMNS = ("engine", "version", "licence", "comes from", "state")
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its own sub-commands."""
+    engines = commands.add_parser("engines", help="list, install, add, remove and examine engines")
+    actions = engines.add_subparsers(dest="action", required=True)
+
+    listing = actions.add_parser("list", help="list all engines, and what each still needs")
+    listing.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+    installing = actions.add_parser(
+        "install", help="install engines of a package registry in your cache folder"
+    )
+    installing.add_argument("names", nargs="+", metavar="NAME")
+
+    adding = actions.add_parser("add", help="keep where an engine is that you have built or got")
+    adding.add_argument("name", metavar="NAME")
+    adding.add_argument(
+        "place",
+        metavar="PATH",
+        help="what the engine needs: a jar, a class path, a folder or a program; or an engine's "
+        "file (*.toml), which then has this NAME",
+    )
+
+    removing = actions.add_parser(
+        "remove", help="remove installed engines, and forget where brought ones are"
+    )
+    removing.add_argument("names", nargs="+", metavar="NAME")
+
+    examining = actions.add_parser(
+        "doctor", help="examine an engine, and say the one thing to do next"
+    )
+    examining.add_argument("name", metavar="NAME")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what the action says; return the exit code."""
+    match options.action:
+        case "list":
+            return _list(options.format)
+        case "install":
+            return _install(options.names)
+        case "add":
+            return _add(options.name, options.place)
+        case "remove":
+            return _remove(options.names)
+        case _:
+            return _examine(options.name)
+
+
+def _list(form: str) -> int:
+    """Print a row for each engine."""
+    from conformance.harness import engine_file
+
+    rows = [_row(engine_file.engine(name)) for name in engine_file.names()]
+    if form == "json":
+        tables = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        print(json.dumps(tables, indent=2, ensure_ascii=False))
+        return 0
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
+    for row in (COLUMNS, *rows):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+    return 0
+
+
+def _row(engine: Engine) -> tuple[str, ...]:
+    """Return the cells of an engine in the list."""
+    try:
+        state = engine.with_classpath("").next_step or "ready"
+    except RefengineError as error:  # what was added is gone
+        state = str(error)
+    return engine.name, engine.version, engine.licence, engine.comes_from, state
+
+
+def _install(names: Sequence[str]) -> int:
+    """Install engines, one after the other, and print where each is."""
+    from conformance.command_line.options import progress_bar
+    from conformance.harness import engine_file
+    from conformance.installation import install
+
+    engines = [engine_file.engine(name) for name in dict.fromkeys(names)]
+    for engine in engines:
+        if engine.package is None:
+            raise RefengineError(_why_not_installed(engine), rule="engine", place=engine.name)
+
+    for engine in engines:
+        assert engine.package is not None  # checked above
+        with progress_bar(desc=engine.name, unit="package")() as bar:
+
+            def show(ready: int, total: int) -> None:
+                bar.total = total
+                bar.n = ready
+                bar.refresh()
+
+            folder = install.install(engine.name, engine.package, show)
+        print(f"{engine.name}: {engine.title} is installed in {folder}")
+    return 0
+
+
+def _why_not_installed(engine: Engine) -> str:
+    """Return why an engine cannot be installed, and what can be done instead."""
+    if engine.to_bring is not None:
+        return f"no registry has it: {engine.next_step}"
+    from conformance.harness import engine_file
+
+    known = engine_file.names()
+    installable = [name for name in known if engine_file.engine(name).package is not None]
+    return f"its file names no package{nearest(engine.name, installable)}"
+
+
+def _add(name: str, place: str) -> int:
+    """Check what a user brings, and keep where it is."""
+    from conformance.harness import engine_file
+    from conformance.installation import brought_engines
+
+    engine_file.check_name(name)
+    if place.endswith(".toml"):
+        if name in engine_file.engines():
+            raise RefengineError(
+                "the suite has an engine of this name; add yours under another",
+                rule="engine",
+                place=name,
+            )
+        engine_file.read_engine_file(Path(place))  # raises what is wrong with it
+        record = brought_engines.keep_place(name, place)
+        print(f"{name}: --engine={name} now uses {os.path.abspath(place)} (kept in {record})")
+        return 0
+    engine = engine_file.engine(name)
+    if engine.to_bring is None:
+        raise RefengineError(
+            "is not an engine that its user brings; only an engine's file (*.toml) can be added",
+            rule="engine",
+            place=name,
+        )
+    found = brought_engines.check_place(name, engine.to_bring, place)
+    record = brought_engines.keep_place(name, found)
+    print(f"{name}: {engine.title} is known now (kept in {record})")
+    return 0
+
+
+def _remove(names: Sequence[str]) -> int:
+    """Remove engines; return 1 if one of them was not there."""
+    from conformance.harness import engine_file
+    from conformance.installation import brought_engines, install
+
+    missing = 0
+    for name in names:
+        engine = engine_file.engine(name)
+        was_there = brought_engines.forget_place(name)
+        if engine.package is not None:
+            was_there |= install.uninstall(engine.package)
+        if was_there:
+            print(f"{name}: removed")
+        else:
+            print(f"conformance: {name} was not installed and not added", file=sys.stderr)
+            missing += 1
+    return int(missing > 0)
+
+
+def _examine(name: str) -> int:
+    """Print what is found out about an engine; return 1 if something has to be done."""
+    from conformance.harness import engine_file
+    from conformance.suite import doctor
+
+    for finding in doctor.examine(engine_file.engine(name)):
+        mark = "ok"
+        if not finding.is_well:
+            mark = "--"
+        print(f"{mark}  {finding.what}: {finding.found}")
+        if not finding.is_well:
+            print(f"    next: {finding.next_step}")
+            return 1
+    return 0

@@ -1,0 +1,46 @@
+"""What has changed since an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from conformance.report.source import Entry
+
+NAMED = 20  # cases that are listed of each kind of change, at most
+WRONG = ("fail", "error")
+
+
+def describe_changes(before: Iterable[Entry], after: Iterable[Entry]) -> Iterator[str]:
+    """Yield a line for each kind of change between two runs, and a line for each of its cases; one
+    line if nothing has changed.
+
+    A result is *fixed* if it was a fail or an error and is neither now, *broken* if it is one now
+    and was none, and *changed* if its outcome is another one. A result that is not in the earlier
+    run is *new*.
+    """
+    old = {entry.result.key: entry.kind for entry in before}
+    changes: dict[str, list[str]] = {"broken": [], "fixed": [], "changed": [], "new": []}
+    for entry in after:
+        engine, _, case = entry.result.key
+        kind = old.get(entry.result.key)
+        if kind is None:
+            changes["new"].append(f"{engine} {case} ({entry.kind})")
+        elif kind != entry.kind:
+            changes[_change(kind, entry.kind)].append(f"{engine} {case} ({kind} → {entry.kind})")
+    if not any(changes.values()):
+        yield "no result has changed since the baseline"
+    for word, cases in changes.items():
+        if cases:
+            yield f"{word} since the baseline: {len(cases)}"
+            yield from (f"  {case}" for case in cases[:NAMED])
+            if len(cases) > NAMED:
+                yield f"  … {len(cases) - NAMED} more"
+
+
+def _change(before: str, after: str) -> str:
+    """Return the word for a change from one kind of result to another."""
+    if after in WRONG and before not in WRONG:
+        return "broken"
+    if before in WRONG and after not in WRONG:
+        return "fixed"
+    return "changed"

@@ -1,0 +1,34 @@
+"""The fingerprint of a run: all that its results depend on, apart from the engines themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+from conformance.harness import engine_file
+from conformance.suite.item import SuiteOptions, questions
+from conformance.verdict import journal
+
+
+def fingerprint_of_run(options: SuiteOptions) -> str:
+    """Return the fingerprint of a run with these options. It changes with the version of the suite,
+    with every case, and with the file of each engine that is named.
+    """
+    return journal.fingerprint(_parts(options))
+
+
+def _parts(options: SuiteOptions) -> Iterator[bytes]:
+    """Yield what the results of a run depend on."""
+    yield version("refengine").encode()
+    yield json.dumps(asdict(options), sort_keys=True).encode()
+    for case in questions():
+        yield json.dumps(case.table, sort_keys=True, default=str).encode()
+    for name in options.engines:
+        path = Path(name)
+        if not name.endswith(".toml"):
+            path = engine_file.FILES / f"{name}.toml"
+        if path.is_file():
+            yield path.read_bytes()

@@ -1,0 +1,81 @@
+"""Sentinels: elements that come after the stream of a case, so that time goes on for an engine that
+has no end of a stream.
+
+Such an engine never reports its last windows, and so a case shows nothing where time does not go
+on. A sentinel is an ordinary element: the engine is judged over the stream with the sentinels, by
+the same definition. So nothing has to be taken away from what it reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from refengine.core.query import Window, WindowKind
+from refengine.core.question import Question
+from refengine.core.window import longest_stay
+from refengine.model.elements import TIME_BOUND, Element, Stream, valid
+from refengine.model.terms import Term
+
+TERM = Term("<urn:refengine:sentinel>")
+GRAPH = frozenset({(TERM, TERM, TERM)})
+TIME_BASED = frozenset({WindowKind.TIME, WindowKind.RANGE})
+# There are at most so many sentinels on each stream.
+MOST = 64
+
+
+def with_sentinels(question: Question) -> Question:
+    """Return a question whose streams end with sentinels.
+
+    They come a slide apart, until the last element of the case is in no window any more. So at most
+    one window of a kind closes between two of them, whatever t0 is, and an engine that reports only
+    the latest of several closed windows reports each. With RANGE 10, SLIDE 5 and a last element at
+    12 they are at 17, 22 and 27.
+
+    A question without windows over time, or without elements, is returned as it is, and so is one
+    whose sentinels would come later than there are instants.
+    """
+    windows = [window for window in question.query.windows if window.kind in TIME_BASED]
+    elements = [element for stream in question.streams.values() for element in stream]
+    others = {window.kind for window in question.query.windows} - TIME_BASED
+    if not windows or not elements or WindowKind.PARTITION in others:
+        return question
+
+    last = max(valid(element)[1] for element in elements)
+    instants = list(sentinel_instants(windows, last))
+    if instants[-1] + max(map(longest_stay, windows)) >= TIME_BOUND:  # there is no later time
+        return question
+    streams = {
+        name: Stream((*stream, *_sentinels(stream, instants)), stream.ordered)
+        for name, stream in question.streams.items()
+    }
+    return replace(question, streams=streams)
+
+
+def sentinel_instants(windows: Iterable[Window], last: int) -> Iterator[int]:
+    """Yield the instants of the sentinels after a last element at `last`.
+
+    >>> window = Window("s", WindowKind.TIME, size=10, slide=5)
+    >>> list(sentinel_instants([window], 12))
+    [17, 22, 27]
+    """
+    windows = list(windows)
+    reach = max(map(longest_stay, windows)) + 1
+    step = min(window.step for window in windows)
+    step = max(step, -(-reach // MOST))
+    yield from range(last + step, last + reach + step, step)
+
+
+def _sentinels(stream: Stream, instants: Iterable[int]) -> Iterator[Element]:
+    """Yield the sentinels of a stream: the elements at these instants, in batches of their own if
+    the stream has batches.
+    """
+    batch = None
+    if any(element.batch is not None for element in stream):
+        batch = max(element.batch or 0 for element in stream)
+    sys = max((element.sys for element in stream), default=0)
+    for instant in instants:
+        sys += 1
+        if batch is not None:
+            batch += 1
+        yield Element(GRAPH, instant, sys, batch)

@@ -1,0 +1,80 @@
+"""The pages of docs/engines/: what they say is true of the corpus and of the engines' files as they
+are.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.harness import engine_file
+from conformance.suite import questions
+from conformance.verdict.results import Outcome, Result
+from tools import engine_pages
+
+PAGES = engine_pages.kept_files()
+
+
+def name_of(path: Path) -> str:
+    """The name of a page's engine."""
+    return path.stem
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_no_case_is_newer_than_an_engines_table(path):
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    outdated = engine_pages.outdated_cases(kept)
+    assert not outdated, (
+        f"run these cases with --engine={path.stem} again, then python -m tools.engine_pages: "
+        f"{outdated}"
+    )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_a_page_is_made_of_what_is_kept_and_of_the_engines_file(path):
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    text = engine_pages.page(engine_file.engine(path.stem), kept)
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == text, (
+        "run python -m tools.engine_pages"
+    )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_a_table_has_no_fail_without_a_reason(path):
+    """Whoever runs the engine sees what the page says: nothing that no deviation explains."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    words = {word for _, word in kept["cases"].values()}
+    assert words <= {"pass", "silent", "known", "unsupported", "disputed", "unstable"}
+
+
+def test_a_changed_case_and_a_new_one_are_outdated():
+    cases = {case.id: [engine_pages.digest(case), "pass"] for case in questions()}
+    assert engine_pages.outdated_cases({"cases": cases}) == []
+    first, second, *_ = sorted(cases)
+    cases[first][0] = "another"
+    del cases[second]
+    cases["WIN-2-gone"] = ["digest", "pass"]
+    expected = sorted([first, second, "WIN-2-gone"])
+    assert engine_pages.outdated_cases({"cases": cases}) == expected
+
+
+def test_what_is_kept_is_what_the_page_counts():
+    case = questions()[0]
+    quiet = {"actual": [{"rows": [], "total": 0}], "elements_total": 2}
+    loud = {"actual": [{"rows": [{}], "total": 1}], "elements_total": 3}
+    reason = engine_file.engine("rsp-js").deviations[0].reason
+
+    def result(outcome: str, evidence: object, known: tuple = ()) -> Result:
+        return Result("rsp-js", "corpus", case.id, case.rule, Outcome(outcome), "", known, evidence)
+
+    assert engine_pages.kind_of(result("pass", quiet)) == "silent"
+    assert engine_pages.kind_of(result("pass", loud)) == "pass"
+    assert engine_pages.kind_of(result("fail", loud, ((reason, ""),))) == "known"
+    known = [result("fail", loud, ((reason, ""),))]
+    kept = engine_pages.summarize("rsp-js", known, "2026-01-01", "here")
+    assert kept["smallest"] == {reason: case.id}
+    text = engine_pages.page(engine_file.engine("rsp-js"), kept)
+    section = case.id.split("-")[0]
+    assert f"| {section} | 1 |" in text and f"`{case.id}`" in text

@@ -1,0 +1,242 @@
+"""Write the pages of docs/engines/, one for each engine that was held to the whole corpus.
+
+    python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
+    python -m tools.engine_pages                    # the pages anew, from what is kept
+    python -m tools.engine_pages --check            # only say whether they are up to date
+
+Of the results of each engine, docs/engines/NAME.json keeps what its page shows. A page is made of
+that and of the engine's file alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from conformance.corpus import Case
+from conformance.corpus.rules import rules_of_value
+from conformance.harness import engine_file
+from conformance.harness.engine_file import Deviation, Engine
+from conformance.suite import questions
+from conformance.verdict.results import Outcome, Result, from_json
+from refengine.core.semantics import show
+from tools.generated_parts import write_or_check
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
+COMMAND = "python -m tools.engine_pages"
+KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
+MEANINGS = {
+    "pass": "right, with rows",
+    "silent": "right, but nothing was to be answered or nothing was: this shows little",
+    "known": "wrong or broken, as a known deviation explains",
+    "fail": "wrong",
+    "unsupported": "the engine or its language has no such thing",
+    "disputed": "no witness confirms the definition's answer",
+    "error": "the harness broke down",
+    "unstable": "not the same verdict each time",
+}
+
+
+def digest(case: Case) -> str:
+    """Return the first digits of the digest of a case. It changes with every word of the case."""
+    text = json.dumps(case.table, sort_keys=True, default=str)
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def kind_of(result: Result) -> str:
+    """Return the word for a result in a table: its outcome, or `known`, or `silent`."""
+    if result.known:
+        return "known"
+    if result.outcome is Outcome.PASS and not rows_answered(result):
+        return "silent"
+    return str(result.outcome)
+
+
+def rows_answered(result: Result) -> int:
+    """Return how many rows the engine has answered."""
+    return sum(report["total"] for report in (result.evidence or {}).get("actual", ()))
+
+
+def summarize(engine: str, results: Iterable[Result], date: str, machine: str) -> dict[str, Any]:
+    """Return what is kept of an engine's results over the corpus.
+
+    `cases` has, by case, its digest and the word for its result. `smallest` has for each known
+    deviation, by its reason, the case that shows it alone, or with the fewest others, and of these
+    the one with the fewest elements.
+    """
+    digests = {case.id: digest(case) for case in questions()}
+    cases = {}
+    smallest: dict[str, tuple[int, int, str]] = {}
+    for result in sorted(results, key=lambda result: result.key):
+        if result.suite != "corpus":
+            continue
+        cases[result.case] = [digests[result.case], kind_of(result)]
+        elements = (result.evidence or {}).get("elements_total", 0)
+        for reason, _ in result.known:
+            shown = (len(result.known), elements, result.case)
+            smallest[reason] = min(smallest.get(reason, shown), shown)
+    return {
+        "engine": engine,
+        "date": date,
+        "machine": machine,
+        "cases": cases,
+        "smallest": {reason: case for reason, (*_, case) in sorted(smallest.items())},
+    }
+
+
+def page(engine: Engine, kept: Mapping[str, Any]) -> str:
+    """Return the page of an engine in Markdown."""
+    return "\n".join([*_head(engine), "", *_outcomes(kept), "", *_deviations(engine, kept), ""])
+
+
+def _head(engine: Engine) -> Iterator[str]:
+    """Yield what the engine's file says about the engine."""
+    yield f"# {engine.title}"
+    yield ""
+    yield (
+        f"<!-- made by {COMMAND} from conformance/engines/{engine.name}.toml and {engine.name}.json"
+        " -->"
+    )
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| page | {engine.link} |"
+    if engine.version:
+        yield f"| version of these results | {engine.version} |"
+        yield f"| licence | {engine.licence} |"
+    if engine.package is not None:
+        install = f"`python -m conformance engines install {engine.name}`"
+        yield f"| installed from {engine.package.registry} by | {install} |"
+    if engine.to_bring is not None:
+        add = f"`python -m conformance engines add {engine.name} PATH`"
+        yield f"| brought by its user | {add}, where PATH is {engine.to_bring.what} |"
+        yield f"| how it is built | {engine.to_bring.instructions} |"
+    if engine.commands:
+        yield f"| needs on the path | {', '.join(engine.commands)} |"
+    yield f"| language of the queries | `{engine.dialect}` |"
+    yield f"| kinds of windows | {', '.join(sorted(engine.kinds))} |"
+    yield f"| query forms | {', '.join(sorted(engine.forms))} |"
+    if engine.profile is not None:
+        yield f"| semantics that it claims | {_semantics(engine)} |"
+    if engine.notes:
+        yield ""
+        yield "The harness works as follows:"
+        yield ""
+        yield from (f"- {note}" for note in engine.notes)
+
+
+def _semantics(engine: Engine) -> str:
+    """Return the fields of an engine's profile."""
+    assert engine.profile is not None
+    fields = engine.profile.fields.items()
+    return ", ".join(f"`{name}={show(value)}`" for name, value in fields)
+
+
+def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the table of outcomes, by the section of SPEC.md that the rules are in."""
+    words = {case: word for case, (_, word) in kept["cases"].items()}
+    rows: dict[str, Counter[str]] = {}
+    for case, word in words.items():
+        rows.setdefault(case.split("-")[0], Counter())[word] += 1
+    total = Counter(words.values())
+    shown = [kind for kind in KINDS if total[kind]]
+    yield "## Outcomes over the corpus"
+    yield ""
+    yield f"All {len(words)} cases, on {kept['date']}, {kept['machine']}."
+    yield ""
+    yield f"| rules | {' | '.join(shown)} |"
+    yield f"|---|{'---|' * len(shown)}"
+    for section, counts in [*sorted(rows.items()), ("**all**", total)]:
+        yield f"| {section} | {' | '.join(str(counts[kind] or '') for kind in shown)} |"
+    yield ""
+    yield from (f"- *{kind}*: {MEANINGS[kind]}" for kind in shown)
+    for kind in ("fail", "error", "unstable"):
+        cases = sorted(case for case, word in words.items() if word == kind)
+        if cases:
+            yield ""
+            yield f"Cases that are *{kind}*: {', '.join(f'`{case}`' for case in cases)}."
+
+
+def _deviations(engine: Engine, kept: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the known deviations, each with the smallest case that shows it."""
+    yield "## Known deviations"
+    yield ""
+    if not engine.deviations:
+        yield "None."
+        return
+    yield "| what it does | rules | smallest case that shows it |"
+    yield "|---|---|---|"
+    for deviation in engine.deviations:
+        case = kept["smallest"].get(deviation.reason) or deviation.cases[0]
+        what = f"[{_cell(deviation.reason)}]({deviation.link})"
+        yield f"| {what} | {_rules(deviation, case)} | `{case}` |"
+
+
+def _rules(deviation: Deviation, case: str) -> str:
+    """Return the rules that a deviation breaks: those of its fields, or that of a case."""
+    rules = [
+        rule for name, value in deviation.fields.items() for rule in rules_of_value(name, value)
+    ]
+    return ", ".join(dict.fromkeys(rules)) or "-".join(case.split("-")[:2])
+
+
+def _cell(text: str) -> str:
+    """Return a text as it stands in a table's cell."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def kept_files() -> list[Path]:
+    """Return the files of what is kept of each engine's results."""
+    return sorted(FOLDER.glob("*.json"))
+
+
+def outdated_cases(kept: Mapping[str, Any]) -> list[str]:
+    """Return the cases that are new or have changed since an engine's results, and those that are
+    gone.
+    """
+    now = {case.id: digest(case) for case in questions()}
+    then = {case: entry[0] for case, entry in kept["cases"].items()}
+    return sorted(case for case in {*now, *then} if now.get(case) != then.get(case))
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--date", help="when the results were made: YYYY-MM-DD")
+    parser.add_argument("--on", help="on what machine, in a few words")
+    parser.add_argument("results", nargs="*", type=Path, metavar="RESULTS")
+    options = parser.parse_args()
+    if options.results and not (options.date and options.on):
+        parser.error("results need --date and --on")
+
+    by_engine: dict[str, list[Result]] = {}
+    for path in options.results:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            result = from_json(json.loads(line))
+            by_engine.setdefault(result.engine, []).append(result)
+    FOLDER.mkdir(exist_ok=True)
+    for name, results in sorted(by_engine.items()):
+        kept = summarize(name, results, options.date, options.on)
+        text = json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True)
+        (FOLDER / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+
+    codes = []
+    for path in kept_files():
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        text = page(engine_file.engine(kept["engine"]), kept)
+        codes.append(write_or_check(path.with_suffix(".md"), text, options.check, COMMAND))
+        if outdated := outdated_cases(kept):
+            print(f"{path.name}: {len(outdated)} cases have changed since: {', '.join(outdated)}")
+            codes.append(1)
+    return max(codes, default=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
