@@ -14,7 +14,7 @@ from pathlib import Path
 from conformance.installation.places import data_folder
 from conformance.installation.source import BroughtEngine, Kind
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display
+from refengine.model.messages import plain
 
 RECORD = "brought.json"
 
@@ -137,7 +137,7 @@ def _check_folder(name: str, wanted: BroughtEngine, folder: Path) -> str:
     for file in wanted.has:
         if not (folder / file).exists():
             raise RefengineError(
-                f"{display(str(folder))} has no {file}; expected {wanted.what}",
+                f"{plain(str(folder))} has no {file}; expected {wanted.what}",
                 rule="engine",
                 place=name,
             )
@@ -155,12 +155,12 @@ def _check_program(name: str, wanted: BroughtEngine, path: Path) -> str:
     if not path.is_file():
         raise _not_there(name, wanted, str(path))
     if not os.access(path, os.X_OK) or shutil.which(str(path)) is None:
-        raise RefengineError(f"{display(str(path))} cannot be executed", rule="engine", place=name)
+        raise RefengineError(f"{plain(str(path))} cannot be executed", rule="engine", place=name)
     return str(path)
 
 
 def _not_there(name: str, wanted: BroughtEngine, place: str) -> RefengineError:
     """Return the error that there is nothing of a kind at a place."""
     return RefengineError(
-        f"{display(place)} is no {wanted.kind}; expected {wanted.what}", rule="engine", place=name
+        f"{plain(place)} is no {wanted.kind}; expected {wanted.what}", rule="engine", place=name
     )

@@ -71,6 +71,13 @@ INNER = (
 )
 
 
+def without_slide(window: Window) -> Window:
+    """A window that CQELS-QL can say: its windows of these kinds have no slide."""
+    if window.kind in (WindowKind.RANGE, WindowKind.ROWS):
+        return replace(window, slide=None)
+    return window
+
+
 @st.composite
 def numbered(draw: st.DrawFn, dialect: str) -> Query:
     """Queries with STREAM patterns: windows urn:window:1 and so on, in the order of their patterns,
@@ -81,6 +88,8 @@ def numbered(draw: st.DrawFn, dialect: str) -> Query:
         streams=("s", "urn:r"),
         triggers=False,
     )
+    if dialect == "cqels":
+        extents |= extents.map(without_slide)
     found = draw(st.lists(extents, min_size=1, max_size=3, unique=True))
     names = [f"urn:window:{n}" for n in range(1, len(found) + 1)]
     again = draw(st.lists(st.sampled_from(names), max_size=2))
