@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -85,6 +86,14 @@ PROLOGUES = (
 )
 
 
+# Kept, since Hypothesis looks at a new strategy before its first draw.
+_PROLOGUES = st.sampled_from(PROLOGUES)
+_VARIABLES = st.sampled_from(VARIABLES)
+_CASES = st.sampled_from(CASES)
+_SPACES = st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)
+_FIRST_LINES = st.sampled_from(["", "\n", "# SELECT * { } \n"])
+
+
 def bodies(
     *,
     names: Sequence[str] = (),
@@ -112,13 +121,13 @@ def bodies(
 
 @st.composite
 def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
-    prologue, prefix = draw(st.sampled_from(PROLOGUES))
-    writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
-    tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
-    case = draw(st.sampled_from(CASES))
-    spaces = draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4))
+    prologue, prefix = draw(_PROLOGUES)
+    writer = _Writer(draw, draw(_VARIABLES), prefix, names, variable)
+    tokens = [*prologue, *writer.query(forms[draw(_indices(len(forms)))])]
+    case = draw(_CASES)
+    spaces = draw(_SPACES)
     words = [case(token) if token in KEYWORDS else token for token in tokens]
-    first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
+    first = draw(_FIRST_LINES)
     return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
 
 
@@ -143,7 +152,7 @@ class _Writer:
         self.visible: list[str] = []
 
     def pick(self, *choices: T) -> T:
-        return self.draw(st.sampled_from(choices))
+        return choices[self.draw(_indices(len(choices)))]
 
     def fresh(self) -> str:
         """Return a variable that is nowhere else."""
@@ -377,6 +386,14 @@ class _Writer:
 
     def any_graph(self) -> list[str]:
         return _fill("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
+
+
+@lru_cache(maxsize=64)
+def _indices(count: int) -> Strategy[int]:
+    """Return the indices of so many choices. Kept, since Hypothesis looks at a new strategy before
+    its first draw.
+    """
+    return st.sampled_from(range(count))
 
 
 def _fill(template: str, *words: str) -> list[str]:
