@@ -70,6 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     the most tests, and ends with single tests, however long they take.
     """
     config.option.loadscopereorder = False
+    gc.set_threshold(50_000, 20, 20)  # most of what is made lives as long as the run
     if PROFILE not in ("ci", "mutation") and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
@@ -90,11 +91,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage seldom, and only of what the tests themselves make: else Python looks again
-    and again at thousands of collected tests and imported modules, a tenth of the whole time.
+    """Leave what has been collected and imported out of collections of garbage. Else Python looks
+    at ten thousand tests again and again, which takes a third of the whole time.
     """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    if PROFILE != "mutation":  # there memos are looked for among all objects
+        gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -112,7 +112,7 @@ def _windows(
         names=st.sampled_from([None, *names]),
     )
     of_kind = {kind: _window(kind, parts, choices) for kind in kinds}
-    return st.sampled_from(kinds).flatmap(of_kind.__getitem__)
+    return st.sampled_from(kinds).flatmap(lambda kind: of_kind[kind])
 
 
 @st.composite

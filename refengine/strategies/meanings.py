@@ -106,7 +106,8 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
         scale = max(sum(extent_of(window)) for window in query.windows)
     choices = tuple(_choices(name, fields.get(name, UNKNOWN)) for name in FIELDS)
     asked = query and _meaning_of(query)
-    return _semantics(choices, _legal(asked, choices), scale)
+    coupled = tuple(choices[FIELDS.index(name)] for group in GROUPS for name in group)
+    return _semantics(choices, _legal(asked, coupled), scale)
 
 
 class _WindowMeaning(NamedTuple):
@@ -202,9 +203,11 @@ def _choices(name: str, value: object) -> Values:
 @lru_cache(maxsize=1024)
 def _legal(query: _QueryMeaning | None, choices: tuple[Values, ...]) -> list[list[Values]]:
     """Return for each group the combinations of values that mean something, given that those of the
-    groups before do.
+    groups before do. `choices` are those of the groups' fields: no rule of SEM-2 and QRY-5 looks at
+    another field.
     """
-    of = dict(zip(FIELDS, choices, strict=True))
+    names = [name for group in GROUPS for name in group]
+    of = dict(zip(names, choices, strict=True))
     base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
     found: list[list[Values]] = []
     for group in GROUPS:

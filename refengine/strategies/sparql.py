@@ -123,7 +123,7 @@ def bodies(
 def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
     prologue, prefix = draw(_PROLOGUES)
     writer = _Writer(draw, draw(_VARIABLES), prefix, names, variable)
-    tokens = [*prologue, *writer.query(forms[draw(_indices(len(forms)))])]
+    tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
     case = draw(_CASES)
     spaces = draw(_SPACES)
     words = [case(token) if token in KEYWORDS else token for token in tokens]
@@ -152,7 +152,12 @@ class _Writer:
         self.visible: list[str] = []
 
     def pick(self, *choices: T) -> T:
-        return choices[self.draw(_indices(len(choices)))]
+        strategy: Strategy[T]
+        if all(isinstance(choice, str | tuple) for choice in choices):
+            strategy = _one_of(choices)
+        else:
+            strategy = st.sampled_from(choices)
+        return self.draw(strategy)
 
     def fresh(self) -> str:
         """Return a variable that is nowhere else."""
@@ -388,12 +393,12 @@ class _Writer:
         return _fill("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
 
 
-@lru_cache(maxsize=64)
-def _indices(count: int) -> Strategy[int]:
-    """Return the indices of so many choices. Kept, since Hypothesis looks at a new strategy before
-    its first draw.
+@lru_cache(maxsize=1024)
+def _one_of(choices: tuple[T, ...]) -> Strategy[T]:
+    """Return one of some words, or of some lists of words. Kept, since Hypothesis looks at a new
+    strategy before its first draw.
     """
-    return st.sampled_from(range(count))
+    return st.sampled_from(choices)
 
 
 def _fill(template: str, *words: str) -> list[str]:
