@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypedDict, Unpack
 
 from hypothesis import strategies as st
@@ -39,16 +38,6 @@ class ChoicesKeywords(TypedDict, total=False):
     units: Sequence[Unit | str]
     keys: Sequence[tuple[str, ...]]
     triggers: bool
-
-
-@dataclass(frozen=True)
-class WindowParts:
-    """What a window may have, each a strategy."""
-
-    units: Strategy[Unit]
-    keys: Strategy[tuple[str, ...]]
-    streams: Strategy[str]
-    names: Strategy[str | None]
 
 
 def extent_of(window: Window) -> tuple[int, int]:
@@ -86,55 +75,38 @@ def windows_of(
     """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
     for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
-    hashable = WindowChoices(
-        tuple(several("streams", choices.streams)),
-        choices.sizes,
-        choices.slides,
-        tuple(choices.units),
-        tuple(map(tuple, choices.keys)),
-        choices.triggers,
+    several("streams", choices.streams)
+    units = [Unit(unit) for unit in choices.units]
+    named = st.sampled_from([None, *names])
+    return st.sampled_from([WindowKind(kind) for kind in several("kinds", kinds)]).flatmap(
+        lambda kind: _window(kind, named, units, choices)
     )
-    possible = tuple(WindowKind(kind) for kind in several("kinds", kinds))
-    return _windows(possible, tuple(names), hashable)
-
-
-@lru_cache(maxsize=1024)
-def _windows(
-    kinds: tuple[WindowKind, ...], names: tuple[str, ...], choices: WindowChoices
-) -> Strategy[Window]:
-    """Return windows. Kept, since Hypothesis looks at all parts of a new strategy before the first
-    draw.
-    """
-    parts = WindowParts(
-        units=st.sampled_from([Unit(unit) for unit in choices.units]),
-        keys=st.sampled_from(choices.keys),
-        streams=st.sampled_from(choices.streams),
-        names=st.sampled_from([None, *names]),
-    )
-    of_kind = {kind: _window(kind, parts, choices) for kind in kinds}
-    return st.sampled_from(kinds).flatmap(lambda kind: of_kind[kind])
 
 
 @st.composite
 def _window(
-    draw: st.DrawFn, kind: WindowKind, parts: WindowParts, choices: WindowChoices
+    draw: st.DrawFn,
+    kind: WindowKind,
+    named: Strategy[str | None],
+    units: Sequence[Unit],
+    choices: WindowChoices,
 ) -> Window:
     size = _size(draw, kind, choices.sizes)
     slide = _slide(draw, kind, size, choices.slides)
     unit = Unit.ELEMENTS
     if kind in COUNTING:
-        unit = draw(parts.units)
+        unit = draw(st.sampled_from(units))
     by: tuple[str, ...] = ()
     if kind is WindowKind.PARTITION:
-        by = draw(parts.keys)
+        by = draw(st.sampled_from(choices.keys))
     return Window(
-        draw(parts.streams),
+        draw(st.sampled_from(choices.streams)),
         kind,
         size,
         slide,
         unit,
         by,
-        draw(parts.names),
+        draw(named),
         choices.triggers and draw(st.booleans()),
     )
 
@@ -146,7 +118,7 @@ def _size(draw: st.DrawFn, kind: WindowKind, sizes: Strategy[int] | None) -> int
         return draw(sizes)
     if kind in COUNTING or kind is WindowKind.PARTITION:
         return draw(st.integers(1, 12))
-    return draw(SIZES)
+    return draw(_sizes())
 
 
 def _slide(
@@ -163,10 +135,10 @@ def _slide(
     return slide
 
 
-SIZES = st.integers(1, 12) | st.sampled_from(ROUND) | st.sampled_from(ODD)
+def _sizes() -> Strategy[int]:
+    return st.integers(1, 12) | st.sampled_from(ROUND) | st.sampled_from(ODD)
 
 
-@lru_cache(maxsize=1024)
 def _slides(size: int) -> Strategy[int]:
     odd = 1
     if size >= 100:

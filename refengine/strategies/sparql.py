@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -86,14 +85,6 @@ PROLOGUES = (
 )
 
 
-# Kept, since Hypothesis looks at a new strategy before its first draw.
-_PROLOGUES = st.sampled_from(PROLOGUES)
-_VARIABLES = st.sampled_from(VARIABLES)
-_CASES = st.sampled_from(CASES)
-_SPACES = st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)
-_FIRST_LINES = st.sampled_from(["", "\n", "# SELECT * { } \n"])
-
-
 def bodies(
     *,
     names: Sequence[str] = (),
@@ -121,13 +112,13 @@ def bodies(
 
 @st.composite
 def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
-    prologue, prefix = draw(_PROLOGUES)
-    writer = _Writer(draw, draw(_VARIABLES), prefix, names, variable)
+    prologue, prefix = draw(st.sampled_from(PROLOGUES))
+    writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
     tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
-    case = draw(_CASES)
-    spaces = draw(_SPACES)
+    case = draw(st.sampled_from(CASES))
+    spaces = draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4))
     words = [case(token) if token in KEYWORDS else token for token in tokens]
-    first = draw(_FIRST_LINES)
+    first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
     return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
 
 
@@ -152,12 +143,7 @@ class _Writer:
         self.visible: list[str] = []
 
     def pick(self, *choices: T) -> T:
-        strategy: Strategy[T]
-        if all(isinstance(choice, str | tuple) for choice in choices):
-            strategy = _one_of(choices)
-        else:
-            strategy = st.sampled_from(choices)
-        return self.draw(strategy)
+        return self.draw(st.sampled_from(choices))
 
     def fresh(self) -> str:
         """Return a variable that is nowhere else."""
@@ -391,14 +377,6 @@ class _Writer:
 
     def any_graph(self) -> list[str]:
         return _fill("GRAPH _ { _ _ _ }", self.g, self.s, self.link(), self.fresh())
-
-
-@lru_cache(maxsize=1024)
-def _one_of(choices: tuple[T, ...]) -> Strategy[T]:
-    """Return one of some words, or of some lists of words. Kept, since Hypothesis looks at a new
-    strategy before its first draw.
-    """
-    return st.sampled_from(choices)
 
 
 def _fill(template: str, *words: str) -> list[str]:
