@@ -61,6 +61,7 @@ def hand_over(path, *words):
 
 def serve(listening):
     """Fork a guard for each command that connects."""
+    import gc
     import importlib
     import os
     import signal
@@ -69,6 +70,7 @@ def serve(listening):
 
     for name in IMPORTED_LATE:
         importlib.import_module(name)
+    gc.freeze()  # no fork looks for garbage in what is imported
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no guard stays behind as a zombie
 
     while True:

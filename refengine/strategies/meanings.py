@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 from hypothesis import strategies as st
 
@@ -36,7 +36,6 @@ from refengine.strategies.arguments import check_argument
 from refengine.strategies.extents import extent_of
 from refengine.strategies.payloads import Strategy
 
-T = TypeVar("T")
 Values = tuple[object, ...]  # those that a field may have, or one for each field of a group
 
 SCALE = 8  # the greatest ω + β where there is no query
@@ -106,12 +105,9 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     if query:
         scale = max(sum(extent_of(window)) for window in query.windows)
     choices = tuple(_choices(name, fields.get(name, UNKNOWN)) for name in FIELDS)
-    asked = query and _QueryMeaning(
-        tuple(_WindowMeaning(w.kind, w.triggers) for w in query.windows),
-        query.r2s,
-        query.registered,
-    )
-    return _semantics(choices, _legal(asked, choices), scale)
+    asked = query and _meaning_of(query)
+    coupled = tuple(choices[FIELDS.index(name)] for group in GROUPS for name in group)
+    return _semantics(choices, _legal(asked, coupled), scale)
 
 
 class _WindowMeaning(NamedTuple):
@@ -129,6 +125,19 @@ class _QueryMeaning(NamedTuple):
     registered: int | None
 
 
+def _meaning_of(query: Query) -> _QueryMeaning:
+    """Return what QRY-5 looks at. Windows of one kind count once, except tuple-based ones, of which
+    a query has only one. Every window has a trigger if any has, and every registration is at 0.
+    """
+    kinds: Iterable[WindowKind] = [window.kind for window in query.windows]
+    if WindowKind.TUPLE not in kinds:
+        kinds = dict.fromkeys(kinds)
+    has_trigger = any(window.triggers for window in query.windows)
+    registered = None if query.registered is None else 0
+    windows = tuple(_WindowMeaning(kind, has_trigger) for kind in kinds)
+    return _QueryMeaning(windows, query.r2s, registered)
+
+
 @st.composite
 def _semantics(
     draw: st.DrawFn, choices: Sequence[Values], coupled: Sequence[list[Values]], scale: int
@@ -136,10 +145,11 @@ def _semantics(
     values: dict[str, object] = {}
     for group, legal in zip(GROUPS, coupled, strict=True):
         for position, name in enumerate(group):
-            values[name] = _one_of(draw, dict.fromkeys(shape[position] for shape in legal))
+            possible = tuple(dict.fromkeys(shape[position] for shape in legal))
+            values[name] = _draw_value(draw, name, possible)
             legal = [shape for shape in legal if shape[position] == values[name]]
     values |= {
-        name: _one_of(draw, found)
+        name: _draw_value(draw, name, found)
         for name, found in zip(FIELDS, choices, strict=True)
         if name not in values
     }
@@ -156,11 +166,18 @@ def _semantics(
     return Semantics(**fields)
 
 
-def _one_of(draw: st.DrawFn, values: Iterable[T]) -> T:
-    first, *others = values
-    if not others:
-        return first
-    return draw(st.sampled_from([first, *others]))
+def _draw_value(draw: st.DrawFn, name: str, values: Values) -> object:
+    if len(values) == 1:
+        return values[0]
+    return draw(_values(name, values))
+
+
+@lru_cache(maxsize=1024)
+def _values(name: str, values: Values) -> Strategy[object]:
+    """Return some values of a field. Kept, since Hypothesis looks at a new strategy before its
+    first draw. The name is there because values of two fields may be equal: both are strings.
+    """
+    return st.sampled_from(values)
 
 
 def _choices(name: str, value: object) -> Values:
@@ -183,12 +200,14 @@ def _choices(name: str, value: object) -> Values:
     return none + words + integers
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _legal(query: _QueryMeaning | None, choices: tuple[Values, ...]) -> list[list[Values]]:
     """Return for each group the combinations of values that mean something, given that those of the
-    groups before do.
+    groups before do. `choices` are those of the groups' fields: no rule of SEM-2 and QRY-5 looks at
+    another field.
     """
-    of = dict(zip(FIELDS, choices, strict=True))
+    names = [name for group in GROUPS for name in group]
+    of = dict(zip(names, choices, strict=True))
     base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
     found: list[list[Values]] = []
     for group in GROUPS:

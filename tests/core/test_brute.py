@@ -434,7 +434,9 @@ def outputs(
 ) -> tuple[list[QueryReport], list[EmittedRelation]]:
     """All that the enumeration says of a case."""
     one = brute(case, definition)
-    return list(one.reports()), list(one.emitted(case.answer, case.query.r2s))
+    reports = list(one.reports())
+    one.reports = lambda: iter(reports)  # `emitted` asks for them, too
+    return reports, list(one.emitted(case.answer, case.query.r2s))
 
 
 @cache

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, pairwise, product
 from math import ceil, floor, lcm
 from pathlib import Path
@@ -169,6 +170,24 @@ class Trial:
         )
 
 
+@cache
+def small_queries(
+    kinds: tuple[WindowKind, ...], most: int, r2s: tuple[Any, ...]
+) -> st.SearchStrategy[Query]:
+    """Return queries of at most so many small windows. They are made once: Hypothesis takes longer
+    to look at a new strategy than to draw.
+    """
+    return queries(
+        kinds=kinds,
+        max_windows=most,
+        streams=["s", "r"],
+        r2s=r2s,
+        bodies=st.sampled_from([*ANSWERS]),
+        sizes=st.integers(1, 6),
+        slides=st.integers(1, 7),
+    )
+
+
 @st.composite
 def trials(
     draw: st.DrawFn,
@@ -184,17 +203,7 @@ def trials(
     """Small windows of the kinds, in one query, under the semantics that the fields allow, and
     streams for them.
     """
-    small = {"sizes": st.integers(1, 6), "slides": st.integers(1, 7)}
-    query = draw(
-        queries(
-            kinds=kinds,
-            max_windows=most,
-            streams=["s", "r"],
-            r2s=r2s,
-            bodies=st.sampled_from([*ANSWERS]),
-            **small,
-        )
-    )
+    query = draw(small_queries(tuple(kinds), most, tuple(r2s)))
     chosen = draw(semantics(query, **fields))
     keyed = any(spec.by for spec in query.windows)
     apart = chosen
