@@ -3,8 +3,8 @@
 FOLDER is a checkout of ETALIS. Each triple is an event, and is answered at once, by the matches of
 the patterns that it completes. WITHIN bounds the time from the first event of a match to its last:
 that is a window of kind `range` without a slide under append, and without WITHIN an unbounded one.
-Patterns are joined by AND, under the policy `unrestricted`, by which no event is consumed. Names
-made of letters stand for terms. A millisecond of the suite is a second of the engine.
+Patterns are joined by AND, under the policy `unrestricted`; AND consumes its events all the same.
+Names of letters stand for terms. A millisecond of the suite is a second of the engine.
 """
 
 from __future__ import annotations
