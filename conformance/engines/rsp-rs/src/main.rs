@@ -4,14 +4,14 @@
 //! same window in another one. What the engine finds while it takes a triple is one report. `end` closes each stream as the
 //! engine's documentation asks for: by its sentinel, at an instant past every window.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{mpsc::Receiver, Arc, Mutex};
 
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::model::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
-use rsp_rs::{BindingWithTimestamp, CSPARQLWindow, RSPEngine};
+use rsp_rs::{BindingWithTimestamp, CSPARQLWindow, QuadContainer, R2ROperator, RSPEngine};
 use serde_json::{json, Value};
 
 mod printed;
@@ -46,7 +46,7 @@ fn main() {
 fn answer(case: &mut Option<Case>, command: &Value) -> Reply {
     match text(&command["command"]) {
         "start" => return Ok(json!({"reply": "result", "protocol": 1, "engine": "rsp-rs", "version": "0.3.5"})),
-        "register" => *case = Some(register(command)),
+        "register" => *case = Some(register(command)?),
         "push" => return push(case.as_mut().expect("a query"), command),
         "end" => return Ok(end(case.as_ref().expect("a query"))),
         _ => (), // advance: the engine knows no time but that of an element
@@ -54,8 +54,12 @@ fn answer(case: &mut Option<Case>, command: &Value) -> Reply {
     Ok(relations(vec![]))
 }
 
-fn register(command: &Value) -> Case {
+fn register(command: &Value) -> Result<Case, String> {
     let mut engine = RSPEngine::new(text(&command["query"]).into());
+    let sparql = R2ROperator::new(engine.parsed_query().sparql_query.clone());
+    if let Err(error) = sparql.execute(&QuadContainer::new(HashSet::new(), 0)) {
+        return Err(format!("its SPARQL evaluator, which the engine does not ask before, says: {error}"));
+    }
     for quad in quads(command["static"].as_str().unwrap_or(""), "static") {
         engine.add_static_data(quad);
     }
@@ -64,12 +68,12 @@ fn register(command: &Value) -> Case {
     // as in its `initialize`: of two windows on one stream the second gets the elements
     let input =
         windows.iter().map(|window| (window.stream_name.clone(), engine.get_window(&window.window_name).expect("a window")));
-    Case {
+    Ok(Case {
         inputs: input.collect(),
         results: engine.start_processing(),
         latest: 0,
         longest: windows.iter().map(|window| window.width + window.slide).max().unwrap_or(0),
-    }
+    })
 }
 
 fn push(case: &mut Case, command: &Value) -> Reply {

@@ -9,7 +9,10 @@ pub fn row(printed: &str) -> Value {
     while let Some((_, after)) = rest.split_once("Variable { name: ") {
         let (name, after) = string(after);
         let (kind, after) = after.trim_start_matches(" }: ").split_once('(').expect("a term");
-        let (value, mut after) = string(after);
+        let (value, mut after) = match after.strip_prefix("BlankNode(Anonymous { id: [").and_then(|rest| rest.split_once(']')) {
+            Some((numbers, behind)) => (numbers.replace(", ", "_"), behind), // a node that the query made
+            None => string(after),
+        };
         let kind = if kind == "NamedNode" {
             "uri"
         } else if kind == "BlankNode" {
