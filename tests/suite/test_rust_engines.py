@@ -11,7 +11,7 @@ from conformance.harness import engine_file
 @pytest.mark.parametrize("name", ["rsp-rs", "roxi", "kolibrie"])
 def test_an_engine_in_rust_does_what_it_is_known_for(name):
     """Green with its known deviations, and some cases pass."""
-    missing = engine_file.engine(name).missing
+    missing = engine_file.engine(name).with_classpath("").missing
     if missing:
         pytest.skip(missing)
     found = run_suite(f"--engine={name}", "--smoke")
