@@ -4,6 +4,7 @@ does it answer a query. The first thing that is wrong ends the examination, with
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ def _findings(engine: Engine) -> Iterator[Finding]:
     place = engine.place
     if engine.missing:
         yield Finding("engine", engine.missing, engine.next_step)
-    yield Finding("engine", place or "nothing of its own is needed")
+    yield Finding("engine", _shorten(place) or "nothing of its own is needed")
     try:
         harness = Harness(engine.command, limits=engine.limits, environment=engine.environment)
     except Broken as error:
@@ -73,6 +74,14 @@ def _findings(engine: Engine) -> Iterator[Finding]:
         yield Finding("harness", plain(str(error)), "start its command by hand to see more")
     finally:
         harness.stop()
+
+
+def _shorten(place: str) -> str:
+    """Return a place, of a long class path its first entry and the number of entries."""
+    entries = place.split(os.pathsep)
+    if len(entries) < 3:
+        return place
+    return f"{entries[0]} and {len(entries) - 1} more entries"
 
 
 def _find_program(command: str) -> Finding:
@@ -101,16 +110,14 @@ def _find_program(command: str) -> Finding:
 
 
 def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
-    """Put the first case to an engine that it can be asked and does not refuse; return what came of
-    it.
-    """
+    """Put the first case to an engine that it does not refuse; return what came of it."""
     result = None
     for case in _first_cases():
         result = probe.probe_case(engine, harness, case)
         if result.outcome is not Outcome.UNSUPPORTED:
             break
     if result is None or result.outcome is Outcome.UNSUPPORTED:
-        return Finding("query", "it refuses every case for a first look", "see what its file says")
+        return Finding("query", "it refuses every case", "see what its file says")
     kind = str(result.outcome)
     if result.known:
         kind = f"known {kind}"
@@ -120,6 +127,6 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
     return Finding("query", found)
 
 
-def _first_cases() -> Iterator[Case]:
-    """Yield the cases for a first look (`--smoke`)."""
-    return (case for case in questions() if case.table.get("smoke"))
+def _first_cases() -> list[Case]:
+    """Return all cases, those for a first look (`--smoke`) first."""
+    return sorted(questions(), key=lambda case: not case.table.get("smoke"))

@@ -204,7 +204,9 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
         conformance.check_engine(path)
 
 
-@pytest.mark.parametrize("name", ["cqels", "csparql", "csparql2", "etalis", "yasper"])
+@pytest.mark.parametrize(
+    "name", ["cqels", "csparql", "csparql2", "etalis", "kolibrie", "roxi", "yasper"]
+)
 def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
     """In one line, which says how it is got."""
     monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
