@@ -106,6 +106,14 @@ def pytest_report_header(config: pytest.Config) -> str:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_brought_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the engines that the user of this machine has added out of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONFORMANCE_DATA", str(tmp_path_factory.mktemp("brought")))
+        yield
+
+
 @pytest.fixture(autouse=PROFILE == "mutation")
 def without_memory() -> None:
     """Empty the caches of the code: mutants are forks of a process in which the right code has run,

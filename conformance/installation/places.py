@@ -1,13 +1,14 @@
 """The folders in which engines are kept: installed ones in the user's cache folder, brought ones in
 the user's data folder.
 
-The environment variable CONFORMANCE_HOME names another folder for both.
+The environment variables CONFORMANCE_CACHE and CONFORMANCE_DATA name other folders.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -15,26 +16,27 @@ import platformdirs
 from conformance.installation.source import Package
 
 APPLICATION = "refengine"
-HOME = "CONFORMANCE_HOME"
+CACHE = "CONFORMANCE_CACHE"
+DATA = "CONFORMANCE_DATA"
 # The digits of a digest that stand in the name of a folder.
 DIGITS = 8
+# Folders that a build may leave beside a manifest.
+OUTPUTS = frozenset({"node_modules", "target", "__pycache__"})
 
 
 def cache_folder() -> Path:
     """Return the folder in which engines of registries are installed, each in a folder of its own.
     It can be removed at any time: `conformance engines install` makes it again.
     """
-    home = os.environ.get(HOME)
-    if home:
-        return Path(home) / "cache"
+    if folder := os.environ.get(CACHE):
+        return Path(folder)
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "engines"
 
 
 def data_folder() -> Path:
     """Return the folder that has a folder for each engine that the user has brought."""
-    home = os.environ.get(HOME)
-    if home:
-        return Path(home) / "engines"
+    if folder := os.environ.get(DATA):
+        return Path(folder)
     return platformdirs.user_data_path(APPLICATION, appauthor=False) / "engines"
 
 
@@ -49,6 +51,7 @@ def installed_folder(package: Package) -> Path:
     return cache_folder() / f"{manifest.name}-{package.version}-{manifest_digest(manifest)}"
 
 
+@cache
 def manifest_digest(manifest: Path) -> str:
     """Return the first digits of the digest of all files of a manifest, in hexadecimal."""
     digest = hashlib.sha256()
@@ -62,9 +65,8 @@ def manifest_files(manifest: Path) -> list[Path]:
     """Return the files of a manifest in a fixed order, without what a build has left beside
     them.
     """
-    outputs = {"node_modules", "target", "__pycache__"}
-    return sorted(
-        path
-        for path in manifest.rglob("*")
-        if path.is_file() and not outputs & set(path.relative_to(manifest).parts)
-    )
+    files = []
+    for folder, folders, names in os.walk(manifest):
+        folders[:] = [name for name in folders if name not in OUTPUTS]
+        files += [Path(folder, name) for name in names]
+    return sorted(files)

@@ -38,7 +38,8 @@ HANGS = 'import time; print("waiting", flush=True); time.sleep(600)'
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
     """A folder of its own for installed and brought engines."""
-    monkeypatch.setenv(places.HOME, str(tmp_path / "home"))
+    monkeypatch.setenv(places.CACHE, str(tmp_path / "home" / "cache"))
+    monkeypatch.setenv(places.DATA, str(tmp_path / "home" / "engines"))
     return tmp_path / "home"
 
 
@@ -92,11 +93,14 @@ def test_a_changed_manifest_is_another_installation(tmp_path):
     manifest.mkdir()
     (manifest / "package-lock.json").write_text("1")
     package = Package(Registry.NPM, "1.0", "MIT", manifest)
+    places.manifest_digest.cache_clear()
     before = places.installed_folder(package)
     (manifest / "node_modules").mkdir()
     (manifest / "node_modules" / "x").write_text("a build's output is not part of the manifest")
+    places.manifest_digest.cache_clear()
     assert places.installed_folder(package) == before
     (manifest / "package-lock.json").write_text("2")
+    places.manifest_digest.cache_clear()
     assert places.installed_folder(package) != before
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -210,13 +211,13 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
 def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
     """In one line, which says how it is got."""
     monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
     found = run_suite(f"--engine={name}", "--smoke", "-rs")
     reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]
     assert found.returncode == 4 and len(reasons) == 1, found.stdout
-    assert (
-        f"which needs --engine-classpath={name}=PATH or CONFORMANCE_CLASSPATH_{name.upper()}: "
-        "docs/engines.md says"
-    ) in reasons[0]
+    engine = engine_file.engine(name)
+    assert f"no {engine.title}, which needs {engine.to_bring.what}: " in reasons[0]
+    assert reasons[0].endswith(f"python -m conformance engines add {name} PATH")
 
 
 def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
@@ -227,7 +228,7 @@ def test_an_engine_whose_program_is_nowhere_is_skipped(tmp_path, monkeypatch):
         (tmp_path, ""),
         (
             tmp_path / "nowhere",
-            "no CQELS 1.0.0, which needs the command java: docs/engines.md says",
+            "no CQELS 1.0.0, which needs the command java: install a JDK 17",
         ),
     ):
         monkeypatch.setenv("PATH", str(place))
