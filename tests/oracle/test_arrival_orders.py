@@ -545,13 +545,13 @@ def intervals() -> dict[str, Stream]:
         ),
         ("content change of the graph", [TUMBLING], SELECT, {"change_scope": "graph"}, None),
         (
-            "base=previous-new or empty=once",
+            "base=previous-new",
             [TUMBLING],
             SELECT,
             {"base": "previous-new"},
             None,
         ),
-        ("base=previous-new or empty=once", [TUMBLING], SELECT, {"empty": "once"}, None),
+        ("empty=once", [TUMBLING], SELECT, {"empty": "once"}, None),
         (
             "a body that makes blank nodes",
             [TUMBLING],
