@@ -183,7 +183,7 @@ def draw_empty_outputs(rng: random.Random, empty: Empty) -> tuple:
     size = rng.randint(1, 4)
     window = Window("s", WindowKind.TIME, size, rng.choice([1, size, size + 2]))
     query = Query((window,), Body("SELECT ?x { ?x <urn:p> ?y }"))
-    instants = list(accumulate(rng.choices([0, 1, 2, 3, 6], k=15)))
+    instants = list(accumulate(rng.choices([0, 0, 1, 2, 3, 6], k=20)))
     items = [((rng.choice("ab"), rng.choice("pq"), "o"), at) for at in instants]
     elements = [(tuple(f"<urn:{term}>" for term in triple), at) for triple, at in items]
     operator = rng.choice(list(R2S))
@@ -202,7 +202,8 @@ def draw_empty_outputs(rng: random.Random, empty: Empty) -> tuple:
         horizon="none",
         **report,
     )
-    cuts = sorted(rng.sample(range(1, instants[-1] + 1), 3))
+    distinct = sorted(set(instants))
+    cuts = sorted(rng.sample(distinct, min(4, len(distinct))))
     return query, {"s": stream(elements)}, picked.semantics(), frozenset(), cuts
 
 
