@@ -72,11 +72,11 @@ def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
 
 def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
     """R2S-5: Return whether an output is emitted. An output that is not empty always is. An empty
-    one is emitted or suppressed, as `empty` says; under `once` (R2S-9) it is emitted if `last` is
-    not empty.
+    one is emitted under `emit` and suppressed under `suppress`. R2S-9: under `once` it is emitted
+    if `last` is not empty.
 
     `last` is the output of the evaluation before, whether that was emitted or not. It is empty at
-    the first evaluation. Where `reads_last_output` is false, it plays no part.
+    the first evaluation.
     """
     match empty:
         case Empty.EMIT:

@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -144,6 +145,14 @@ def test_miniatures_name_no_rule_that_does_not_exist():
     assert not wrong, "; ".join(
         f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong)
     )
+
+
+def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
+    numbers = defaultdict(list)
+    for rule in spec():
+        section, number = rule.split("-")
+        numbers[section].append(int(number))
+    assert all(found == sorted(found) for found in numbers.values())
 
 
 # Every value of every dimension
