@@ -89,7 +89,8 @@ def search_orders(
     obstacle = find_obstacle(recorded.question, planned)
     if obstacle is not None:
         raise Unsupported(
-            f"{obstacle}, over simultaneous elements whose arrival order was not recorded",
+            f"the arrival order of simultaneous elements was not recorded, and is not searched "
+            f"for with {obstacle}",
             rule="ORA-7",
         )
     make_trial = partial(
