@@ -6,7 +6,6 @@ import inspect
 import re
 import subprocess
 import sys
-from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +16,7 @@ from conformance import corpus
 from conformance.corpus.rules import RULES
 from conformance.corpus.specification import ID, catches, only, rules, values
 from conformance.wrong_engines import MINIATURES
-from refengine.core.r2s import reads_last_output
-from refengine.core.semantics import FIELDS, Empty
+from refengine.core.semantics import FIELDS
 from refengine.sparql import grammar
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,28 +144,6 @@ def test_miniatures_name_no_rule_that_does_not_exist():
     assert not wrong, "; ".join(
         f"miniature {name!r} names {found}, {ABSENT}" for name, found in sorted(wrong)
     )
-
-
-def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
-    numbers = defaultdict(list)
-    for rule in spec():
-        section, number = rule.split("-")
-        numbers[section].append(int(number))
-    assert all(found == sorted(found) for found in numbers.values())
-
-
-def paragraphs_of(rule):
-    """The text of SPEC.md from a rule to the next one."""
-    text = (ROOT / "SPEC.md").read_text(encoding="utf-8")
-    return re.split(rf"^\*\*{ID}\*\* ", text.split(f"**{rule}** ")[1], flags=re.M)[0]
-
-
-@pytest.mark.parametrize("empty", Empty)
-def test_texts_list_the_values_of_empty_that_read_the_last_output(empty):
-    """ENG-7 and ORA-7 list what needs the last output, and docs/cluster.md what a part needs."""
-    cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-    for text in (paragraphs_of("ENG-7"), paragraphs_of("ORA-7"), cluster):
-        assert (f"`empty={empty}`" in text) == reads_last_output(empty)
 
 
 # Every value of every dimension
