@@ -14,6 +14,7 @@ SHOWN = 12  # elements of a content
 
 TICKS = {Tick.TUPLE: "TICK-1", Tick.TIME: "TICK-2", Tick.BATCH: "TICK-3"}
 OPERATORS = {R2S.RSTREAM: "R2S-1", R2S.ISTREAM: "R2S-2", R2S.DSTREAM: "R2S-3", R2S.APPEND: "R2S-7"}
+EMPTY_OUTPUTS = {Empty.EMIT: "R2S-5", Empty.SUPPRESS: "R2S-5", Empty.ONCE: "R2S-9"}
 FORMS = {Form.SELECT: "R2R-2", Form.ASK: "R2R-3", Form.CONSTRUCT: "R2R-4"}
 CONTENTS = {WindowKind.ROWS: "WIN-14", WindowKind.PARTITION: "WIN-15"}
 
@@ -66,13 +67,10 @@ def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
     yield f"{OPERATORS[operator]} {operator} ({source}) gives {count} rows"
 
     if not step.report.relation:
-        rule = "R2S-5"
-        if semantics.empty is Empty.ONCE:
-            rule = "R2S-9"
         what = "suppressed"
         if step.emitted:
             what = "emitted"
-        yield f"{rule} the empty answer is {what}"
+        yield f"{EMPTY_OUTPUTS[semantics.empty]} the empty answer is {what}"
 
 
 def _window(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
+
 import pytest
 
+from conformance import corpus
+from conformance.corpus import Case
+from conformance.corpus.specification import ID, only, values
 from refengine import Body, Query, Stream, Window, WindowKind, profile, stream
 from refengine.core import engine
-from refengine.core.semantics import R2S
+from refengine.core.semantics import R2S, Empty
 from refengine.trace import lines
 
 SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
@@ -293,17 +299,18 @@ def test_the_forms(body, expected):
     assert expected in found
 
 
-@pytest.mark.parametrize(
-    ("operator", "base", "expected"),
-    [
-        ("Rstream", "none", "R2S-1 Rstream (R2S-6 said by the semantics) gives 2 rows"),
-        ("Istream", "previous", "R2S-2 Istream (R2S-6 said by the semantics) gives 1 rows"),
-        ("Dstream", "previous", "R2S-3 Dstream (R2S-6 said by the semantics) gives 0 rows"),
-        ("append", "none", "R2S-7 append (R2S-6 said by the semantics) gives 1 rows"),
-    ],
-)
-def test_the_operators(operator, base, expected):
+OPERATORS = {
+    R2S.RSTREAM: ("none", "R2S-1 Rstream (R2S-6 said by the semantics) gives 2 rows"),
+    R2S.ISTREAM: ("previous", "R2S-2 Istream (R2S-6 said by the semantics) gives 1 rows"),
+    R2S.DSTREAM: ("previous", "R2S-3 Dstream (R2S-6 said by the semantics) gives 0 rows"),
+    R2S.APPEND: ("none", "R2S-7 append (R2S-6 said by the semantics) gives 1 rows"),
+}
+
+
+@pytest.mark.parametrize("operator", R2S)
+def test_the_operators(operator):
     """A landmark window holds a, and then a and b."""
+    base, expected = OPERATORS[operator]
     elements = element("a", 1), element("b", 2)
     fields = {"report": "content-change", "r2s": operator, "base": base}
     assert expected in traced([window("landmark")], *elements, **fields)[-1]
@@ -316,19 +323,29 @@ def test_an_operator_that_the_query_states():
     assert "R2S-2 Istream (R2S-6 stated by the query) gives 1 rows" in last
 
 
-@pytest.mark.parametrize(
-    ("empty", "expected"),
-    [
-        ("emit", ["", "R2S-5 the empty answer is emitted", "R2S-5 the empty answer is emitted"]),
-        (
-            "suppress",
-            ["", "R2S-5 the empty answer is suppressed", "R2S-5 the empty answer is suppressed"],
-        ),
-        ("once", ["", "R2S-9 the empty answer is emitted", "R2S-9 the empty answer is suppressed"]),
-    ],
-)
-def test_what_becomes_of_an_empty_answer(empty, expected):
+EMITTED_EMPTY_OUTPUTS = {
+    Empty.EMIT: (
+        "",
+        "R2S-5 the empty answer is emitted",
+        "R2S-5 the empty answer is emitted",
+    ),
+    Empty.SUPPRESS: (
+        "",
+        "R2S-5 the empty answer is suppressed",
+        "R2S-5 the empty answer is suppressed",
+    ),
+    Empty.ONCE: (
+        "",
+        "R2S-9 the empty answer is emitted",
+        "R2S-9 the empty answer is suppressed",
+    ),
+}
+
+
+@pytest.mark.parametrize("empty", Empty)
+def test_what_becomes_of_an_empty_answer(empty):
     """Three windows hold a, z and z, of which the body finds a alone."""
+    expected = EMITTED_EMPTY_OUTPUTS[empty]
     other = "<urn:z>", "<urn:q>", "<urn:o>"
     found = traced([TUMBLING], element("a", 3), (other, 13), (other, 23), empty=empty)
     said = [[line for line in each if "the empty answer" in line] for each in found]
@@ -345,3 +362,66 @@ def test_the_output_instant(instant, expected):
     """[0, 10) is evaluated at 9, shown by the arrival at 12, after the one at 3."""
     [found] = traced([TUMBLING], element("a", 3), element("b", 12), instant=instant, horizon="none")
     assert found[-1] == f"ENG-4 the output instant ({instant}) is {expected}"
+
+
+# The rules of values, or the values, that no line of a trace names, and why.
+UNTRACED = {
+    "SEM-2": "it says which fields have no value",
+    "QRY-5": "it says which queries need no closure",
+    "WIN-2": "the closure shows in the borders of WIN-3",
+    "WIN-6": "the ids of a tuple-based window are in the line of WIN-5",
+    "WIN-7": "t0 shows in the borders of WIN-3",
+    "WIN-10": "t0 shows in the borders of WIN-3",
+    "WIN-11": "it says which windows are reported; a clipped one shows in the line of WIN-5",
+    "WIN-13": "it says what a window holds, which is in the line of WIN-8",
+    "WIN-16": "the ids that it counts are in the line of WIN-5",
+    "WIN-17": "the slide shows in the borders of WIN-3",
+    "window=now": "its borders are those of WIN-3",
+    "TICK-6": "it says at which arrival a window is closed, which the line of TICK-1 names",
+    "TICK-7": "it adds an evaluation, whose lines are those of any other",
+    "REP-8": "the line of REP-2 states the value",
+    "REP-9": "the line of REP-2 states the value",
+    "REP-10": "it says which evaluations there are",
+    "REP-11": "the line of REP-4 has the anchor's instant",
+    "R2R-9": "it shows in the number of rows in the line of R2R-2",
+    "R2S-4": "the baseline shows in the number of rows in the line of the operator",
+    "R2S-8": "the baseline shows in the number of rows in the line of the operator",
+    "horizon=none": "nothing is flushed",
+    "allowed_lateness=reject": "nothing is late",
+}
+
+
+def traced_rules(case: Case) -> set[str]:
+    """The rules that the traces of a case name: none, if it expects no reports."""
+    if "expect" not in case.table:
+        return set()
+    query = corpus.query_of(case)
+    streams = corpus.streams_of(case)
+    static = corpus.static_of(case)
+    found = set()
+    for block in case.table["expect"]:
+        planned = engine.plan(query, streams, corpus.semantics_of(block["semantics"]))
+        for step in islice(engine.steps(query, planned, static=static), 50):
+            for line in lines(query, planned, step):
+                found |= set(re.findall(ID, line))
+    return found
+
+
+def test_the_rule_of_every_value_is_traced():
+    """Of each value of a field some case of its rule has a trace that names the rule, unless
+    UNTRACED says why none does.
+    """
+    every_case = corpus.cases()
+    untraced = []
+    for field, value, rule in values():
+        of_rule = (only(case, field, value) for case in every_case if case.rule == rule)
+        if not any(rule in traced_rules(case) for case in of_rule if case is not None):
+            untraced.append((field, value, rule))
+    unlisted = [
+        f"{field}={value}: no trace names {rule}"
+        for field, value, rule in untraced
+        if not {rule, f"{field}={value}"} & UNTRACED.keys()
+    ]
+    assert not unlisted
+    used = {name for field, value, rule in untraced for name in (rule, f"{field}={value}")}
+    assert UNTRACED.keys() <= used

@@ -71,9 +71,12 @@ def base_moves(choice: Base | None, base: Bag, now: Bag) -> bool:
 
 
 def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
-    """R2S-5: Return whether an output is emitted. An empty one may be emitted or suppressed; a
-    suppressed one is still an evaluation. R2S-9: or it is emitted once, after an output (`last`)
-    that is not empty.
+    """R2S-5: Return whether an output is emitted. An output that is not empty always is. An empty
+    one is emitted under `emit` and suppressed under `suppress`. R2S-9: under `once` it is emitted
+    if `last` is not empty.
+
+    `last` is the output of the evaluation before, whether that was emitted or not. It is empty at
+    the first evaluation.
     """
     match empty:
         case Empty.EMIT:
@@ -82,6 +85,19 @@ def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
             return bool(output)
         case Empty.ONCE:
             return bool(output) or bool(last)
+
+
+def reads_last_output(empty: Empty) -> bool:
+    """Return whether `emits_output` depends on the output of the evaluation before.
+
+    If it does, a part of a stream needs the last two evaluations before it (ENG-7), and arrival
+    orders that were not recorded are not searched (ORA-7).
+    """
+    match empty:
+        case Empty.EMIT | Empty.SUPPRESS:
+            return False
+        case Empty.ONCE:
+            return True
 
 
 class AnswerChange(NamedTuple):
@@ -110,7 +126,9 @@ class Output(NamedTuple):
 
 
 class RelationToStream:
-    """An operator that is applied at one evaluation after the other. `last` is its last output."""
+    """An operator that is applied at one evaluation after the other. `last` is the output of the
+    evaluation before, emitted or not.
+    """
 
     def __init__(self, operator: R2S, base: Base | None, empty: Empty) -> None:
         self.operator = operator

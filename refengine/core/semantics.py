@@ -56,7 +56,9 @@ class Base(StrEnum):
 
 
 class Empty(StrEnum):
-    """What becomes of an empty answer (R2S-5, R2S-9)."""
+    """Whether an empty output is emitted: always or never (R2S-5), or once after an output that is
+    not empty (R2S-9).
+    """
 
     EMIT = "emit"
     SUPPRESS = "suppress"

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import chain, count, takewhile
 from typing import NamedTuple, Unpack
 
-from refengine.core import engine, tick, window
+from refengine.core import engine, r2s, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
@@ -28,7 +28,6 @@ from refengine.core.semantics import (
     Base,
     ChangeScope,
     Condition,
-    Empty,
     End,
     MissedInstants,
     Semantics,
@@ -226,10 +225,12 @@ def plan_part(
 
 
 def evaluations_needed(query: Query, semantics: Semantics) -> int:
-    """Return how many evaluations before a part matter to it: the last one, where its content or
-    its answer is compared with; under empty=once the last two.
+    """ENG-7: Return how many evaluations before a part matter to it.
+
+    It is one where a later content or answer is compared with its content or answer. It is two
+    where its output matters, too: that output rests on the answer of the evaluation before it.
     """
-    if semantics.empty is Empty.ONCE:
+    if r2s.reads_last_output(semantics.empty):
         return 2
     compares_answers = engine.operator(query, semantics) is not R2S.RSTREAM
     return int(Condition.CHANGE in semantics.report or compares_answers)

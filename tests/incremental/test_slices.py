@@ -4,6 +4,8 @@ too.
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from itertools import accumulate
 from typing import Any
 from unittest.mock import patch
@@ -15,9 +17,10 @@ from hypothesis import strategies as st
 from incremental_trials import PLAIN, collect, covered, is_same_report, trials
 
 from conformance import corpus
-from refengine import from_table, literal, profile, stream
+from refengine import Body, Query, Window, WindowKind, from_table, literal, profile, stream
 from refengine.core import engine
-from refengine.core.semantics import OneOf
+from refengine.core.r2s import reads_last_output
+from refengine.core.semantics import R2S, Closure, Empty, OneOf
 from refengine.incremental import parts
 from refengine.model.elements import XSD
 from refengine.model.errors import Disputed
@@ -171,3 +174,58 @@ def test_sliced_is_unsliced(trial):
 def test_sliced_is_unsliced_or_refused(trial, cuts):
     """Over every kind of window and the whole space of semantics."""
     event(agree(*trial, sorted(cuts)))
+
+
+def draw_empty_outputs(rng: random.Random, empty: Empty) -> tuple:
+    """Draw a query with a short window, a stream of which the body finds about half, a semantics
+    with this value of `empty`, and cuts. Outputs that are empty and others come in turn.
+    """
+    size = rng.randint(1, 4)
+    window = Window("s", WindowKind.TIME, size, rng.choice([1, size, size + 2]))
+    query = Query((window,), Body("SELECT ?x { ?x <urn:p> ?y }"))
+    instants = list(accumulate(rng.choices([0, 0, 1, 2, 3, 6], k=20)))
+    items = [((rng.choice("ab"), rng.choice("pq"), "o"), at) for at in instants]
+    elements = [(tuple(f"<urn:{term}>" for term in triple), at) for triple, at in items]
+    operator = rng.choice(list(R2S))
+    base = None
+    if operator in (R2S.ISTREAM, R2S.DSTREAM):
+        base = "previous"
+    report = {"report": rng.choice(["content-change", "non-empty", "window-close"])}
+    if rng.random() < 0.5:  # evaluations where nothing changes, and two at one instant
+        report = {"report": "periodic", "period": 1, "anchor": 0}
+    picked = profile("csparql").but(
+        t0=0,
+        closure=rng.choice(list(Closure)),
+        r2s=operator,
+        base=base,
+        empty=empty,
+        horizon="none",
+        **report,
+    )
+    distinct = sorted(set(instants))
+    cuts = sorted(rng.sample(distinct, min(4, len(distinct))))
+    return query, {"s": stream(elements)}, picked.semantics(), frozenset(), cuts
+
+
+@pytest.mark.parametrize("empty", Empty)
+def test_empty_outputs_in_parts(empty):
+    """ENG-7, R2S-5: whether the first empty output of a part is emitted is said by the evaluations
+    before the part that matter to it.
+    """
+    rng = random.Random(0)
+    count = draws(100)
+    said = Counter(agree(*draw_empty_outputs(rng, empty)) for _ in range(count))
+    assert said["in parts, some not from the beginning"] > count / 2, said
+
+
+@pytest.mark.parametrize("empty", [empty for empty in Empty if reads_last_output(empty)])
+@pytest.mark.parametrize("needed", [0, 1])
+def test_too_few_evaluations_before_a_part_are_noticed(empty, needed):
+    """ENG-7: where the last output matters the draws above show that one evaluation is too few."""
+    rng = random.Random(0)
+    with (
+        patch.object(parts, "evaluations_needed", lambda query, picked: needed),
+        pytest.raises(AssertionError),
+    ):
+        for _ in range(draws(100)):
+            agree(*draw_empty_outputs(rng, empty))

@@ -41,6 +41,7 @@ from refengine.core import engine, r2r, reports
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, SIZED, SLIDING
 from refengine.core.question import Question
+from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import (
     ENUMS,
     POLICIES,
@@ -131,6 +132,8 @@ WHOLE = [triple for triple in TRIPLES if "decimal" not in triple[2]]
 # what has several.
 COMPUTING = {"average", "averages", "bind", "expression", "top"}
 ROUNDING = {"average", "averages"}
+# Where the arrival order is not known, semantics under which it is not searched are drawn rarely.
+EMPTY_SEARCHED = tuple(empty for empty in Empty if not reads_last_output(empty))
 REPORTS = [frozenset(report) for size in (1, 2, 3) for report in combinations(Condition, size)]
 
 
@@ -276,7 +279,7 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
         | st.sampled_from([t for t in T0 if t not in (T0.KAFKA_STREAMS, T0.REGISTRATION)])
     )
     last = source.elements[-1].app
-    r2s = draw(st.sampled_from([R2S.ISTREAM] * 3 + [R2S.RSTREAM, R2S.DSTREAM, R2S.APPEND, UNKNOWN]))
+    r2s = draw(st.sampled_from([R2S.ISTREAM, R2S.ISTREAM, *R2S, UNKNOWN]))
     based = {r2s, stated} & {R2S.ISTREAM, R2S.DSTREAM}
     closure = (
         Closure.LEFT_OPEN
@@ -317,20 +320,18 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
         "report": report,
         "base": OneOf((None, Base.PREVIOUS))
         if r2s == UNKNOWN
-        else draw(
-            st.sampled_from([*[Base.PREVIOUS] * 4, Base.NEW] if searchable else [Base.PREVIOUS])
-        )
+        else draw(st.sampled_from([*[Base.PREVIOUS] * 3, *Base] if searchable else [Base.PREVIOUS]))
         if based
         else None,
         "period": draw(integers(1, 3)) if periodic else None,
         "anchor": draw(st.integers(-2, 2) | st.just(Between(0, 1))) if periodic else None,
-        "tick": draw(st.sampled_from([Tick.TUPLE] * 5 + [Tick.TIME] + [Tick.BATCH] * batched)),
-        "r2s": r2s if r2s in based or not based else based.pop() if r2s != UNKNOWN else r2s,
-        "empty": draw(
+        "tick": draw(
             st.sampled_from(
-                [Empty.SUPPRESS] * 2 + [Empty.EMIT, OneOf((Empty.EMIT, Empty.SUPPRESS))]
+                [Tick.TUPLE] * 4 + [tick for tick in Tick if batched or tick is not Tick.BATCH]
             )
         ),
+        "r2s": r2s if r2s in based or not based else based.pop() if r2s != UNKNOWN else r2s,
+        "empty": draw(st.sampled_from([Empty.SUPPRESS, *EMPTY_SEARCHED, OneOf(EMPTY_SEARCHED)])),
         "horizon": draw(st.sampled_from([End.FLUSH, End.NONE]) | st.integers(last + 1, last + 8)),
         "instant": Instant.CLOSE,
         **{name: draw(st.sampled_from(rare[name])) for name in some},

@@ -72,6 +72,7 @@ from refengine.core.semantics import (
 )
 from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Element, Row
+from refengine.oracle import orders
 from refengine.oracle.comparison import Borders, Fate
 from refengine.oracle.judge import Judgement, judge
 
@@ -216,12 +217,12 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
     t0: int | T0 = rng.randint(times[0] - 8, times[0] + 2)
     if rng.random() < 0.25:
         t0 = rng.choice(list(T0))
-    r2s = rng.choice([R2S.RSTREAM, R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM, R2S.APPEND])
+    r2s = rng.choice([R2S.RSTREAM, *R2S])
     is_differing = {r2s, query.r2s} & {R2S.ISTREAM, R2S.DSTREAM}
     if is_differing and r2s not in is_differing:
         r2s = query.r2s  # a base belongs to the one that is named
     is_batched = all(element.batch is not None for source in streams.values() for element in source)
-    ticks = [Tick.TUPLE] * 3 + [Tick.TIME] + [Tick.BATCH] * is_batched
+    ticks = [Tick.TUPLE] * 2 + [tick for tick in Tick if is_batched or tick is not Tick.BATCH]
     formula = isinstance(t0, T0) and t0 not in POLICIES
     closure = Closure.LEFT_OPEN if formula else rng.choice([Closure.RIGHT_OPEN, *Closure])
     return {
@@ -245,10 +246,8 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
         "trigger": rare("trigger", Trigger.ANY) if len(query.windows) > 1 else Trigger.ANY,
         "collection": rare("collection", Collection.BAG),
         "r2s": r2s,
-        "base": rng.choice([Base.PREVIOUS, Base.PREVIOUS, Base.PREVIOUS, Base.NEW])
-        if is_differing
-        else None,
-        "empty": rng.choice([Empty.EMIT, Empty.SUPPRESS, Empty.SUPPRESS, Empty.ONCE]),
+        "base": rng.choice([Base.PREVIOUS, Base.PREVIOUS, *Base]) if is_differing else None,
+        "empty": rng.choice([Empty.SUPPRESS, *Empty]),
         "horizon": rng.choice(
             [
                 End.FLUSH if len(times) and any(map(len, streams.values())) else End.NONE,
@@ -411,20 +410,10 @@ def may_be_unsupported(own: Engine) -> bool:
     )
     if is_complete and not by_arrival:
         return False
-    return (
-        by_arrival
-        or len(query.windows) > 1
-        or query.windows[0].name is not None
-        or bool(own.static)
-        or any(element.end is not None for source in own.streams.values() for element in source)
-        or semantics.tick is Tick.BATCH
-        or (looks_back and Condition.CLOSE in semantics.report)
-        or (Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH)
-        or semantics.base is Base.NEW
-        or semantics.empty is Empty.ONCE
-        or (query.r2s or semantics.r2s) is R2S.APPEND
-        or query.body.makes_blanks
-    )
+    question = Question(query, own.streams, own.static)
+    planned = engine.plan(query, own.streams, semantics)
+    is_append = engine.operator(query, semantics) is R2S.APPEND
+    return is_append or orders.find_obstacle(question, planned) is not None
 
 
 def told_windows(

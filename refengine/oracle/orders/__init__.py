@@ -16,13 +16,15 @@ the other. Our search goes like this:
    that they come one after the other.
 5. For every other query `search.search_class_orders` goes through the sets of elements that can
    have arrived. It treats elements alike that are in the same derivations.
-6. A search beyond its bound raises Unsupported; it never guesses.
+6. Semantics, queries and data for which `search.find_obstacle` names an obstacle are not searched.
+   They raise Unsupported, and so does a search beyond its bound; it never guesses.
 
 Imports `model`, `core`, `incremental`, and of the oracle what trials are made of. Begin with
 `search.search_orders`.
 """
 
 from refengine.oracle.orders.realisation import are_realisable as are_realisable
+from refengine.oracle.orders.search import find_obstacle as find_obstacle
 from refengine.oracle.orders.search import order_matters as order_matters
 from refengine.oracle.orders.search import search_class_orders as search_class_orders
 from refengine.oracle.orders.search import search_orders as search_orders

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
-from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Empty, Tick
+from refengine.core.question import Question
+from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Tick
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
 from refengine.oracle.answers import SharedAnswers
@@ -85,7 +86,13 @@ def search_orders(
     beyond its bound.
     """
     search = OrderSearch(recorded, planned, answers)
-    _check_reach(search)
+    obstacle = find_obstacle(recorded.question, planned)
+    if obstacle is not None:
+        raise Unsupported(
+            f"the arrival order of simultaneous elements was not recorded, and is not searched "
+            f"for with {obstacle}",
+            rule="ORA-7",
+        )
     make_trial = partial(
         Trial,
         planned.semantics,
@@ -121,11 +128,23 @@ def _advance_group(
     if group.arriving_elements:
         return advance_instant(search, group, states, baseline)
     now = search.answer(group.kept_elements)
-    output = r2s.relation_to_stream(search.operator, now, baseline)
-    following = states
-    if r2s.emits_output(search.semantics.empty, output, Counter()):
-        following = advance(states, output, search.recorded, *search.window_of(group))
+    following = _states_after_answer(search, group, states, now, baseline)
     return GroupResult(following, now, max(state.matched for state in states))
+
+
+def _states_after_answer(
+    search: OrderSearch, group: EvaluationGroup, states: States, now: Bag, baseline: Bag
+) -> States:
+    """Return the states after the output of one evaluation, whose answer is `now`: the same states
+    if that output is not emitted.
+    """
+    output = r2s.relation_to_stream(search.operator, now, baseline)
+    # The search does not know the last output of a state. No value of `empty` that reads it comes
+    # here (find_obstacle).
+    last_output: Bag = Counter()
+    if not r2s.emits_output(search.semantics.empty, output, last_output):
+        return states
+    return advance(states, output, search.recorded, *search.window_of(group))
 
 
 def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
@@ -149,39 +168,32 @@ def _common(previous: EvaluationGroup | None, group: EvaluationGroup) -> range:
     return range(start, min(seen, group.kept_elements.stop))
 
 
-def _check_reach(search: OrderSearch) -> None:
-    """Raise Unsupported if an instant's outputs depend on more than its set of elements, their
-    order and the answer before it (ORA-7).
+def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
+    """ORA-7: return why arrival orders are not searched: what an instant's outputs depend on beside
+    its set of elements, their order and the answer before it. None if they are searched.
     """
-    view = search.planned.views[0]
-    semantics = search.semantics
-    has_several_graphs = (
-        len(search.planned.views) > 1 or bool(view.spec.name) or bool(search.recorded.static)
-    )
+    view = planned.views[0]
+    semantics = planned.semantics
+    has_several_graphs = len(planned.views) > 1 or bool(view.spec.name) or bool(question.static)
     # With window close alone the order does not matter, and no orders are searched (ORA-4).
     looks_back = Condition.CLOSE in semantics.report
     compares_graphs = (
         Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH
     )
-    looks_farther_back = semantics.base is Base.NEW or semantics.empty is Empty.ONCE
     reasons = [
         (has_several_graphs, "several windows, a named one, or static data"),
-        (bool(search.planned.late), "elements dropped as late"),
+        (bool(planned.late), "elements dropped as late"),
         (view.spec.kind in BY_ARRIVAL, f"windows of kind {view.spec.kind}"),
         (view.ends is not None, "elements with intervals"),
         (semantics.tick is Tick.BATCH, "the batch tick"),
         (looks_back, "window close with content change against the instant before"),
         (compares_graphs, "content change of the graph"),
-        (looks_farther_back, "base=previous-new or empty=once"),
-        (search.recorded.query.body.makes_blanks, "a body that makes blank nodes"),
+        # Under these an output depends on more than the answer before it.
+        (semantics.base is Base.NEW, f"base={semantics.base}"),
+        (r2s.reads_last_output(semantics.empty), f"empty={semantics.empty}"),
+        (question.query.body.makes_blanks, "a body that makes blank nodes"),
     ]
-    for is_out_of_reach, reason in reasons:
-        if is_out_of_reach:
-            raise Unsupported(
-                f"the arrival order of simultaneous elements was not recorded, and is not searched "
-                f"for with {reason}",
-                rule="ORA-7",
-            )
+    return next((reason for is_obstacle, reason in reasons if is_obstacle), None)
 
 
 def advance_instant(
@@ -291,11 +303,7 @@ class _Prefixes:
         """Return the states after the output when the classes in `then` have arrived, if the answer
         was `before` until then.
         """
-        search = self.search
-        output = r2s.relation_to_stream(search.operator, self.answer(then), before)
-        if not r2s.emits_output(search.semantics.empty, output, Counter()):
-            return reached
-        return advance(reached, output, search.recorded, *search.window_of(self.group))
+        return _states_after_answer(self.search, self.group, reached, self.answer(then), before)
 
 
 def _classes(

@@ -1,0 +1,36 @@
+"""SPEC.md's text: where a rule stands in its section, and lists that must name every value."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from conformance.corpus.specification import ID, rules
+from refengine.core.r2s import reads_last_output
+from refengine.core.semantics import Empty
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+
+
+def text_of(rule):
+    """The text from the id of a rule to the id of the next one."""
+    after = SPEC.split(f"\n**{rule}** ")[1]
+    return re.split(rf"^\*\*{ID}\*\* ", after, flags=re.MULTILINE)[0]
+
+
+def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
+    numbers = defaultdict(list)
+    for rule in rules(SPEC):
+        section, number = rule.split("-")
+        numbers[section].append(int(number))
+    assert all(found == sorted(found) for found in numbers.values())
+
+
+@pytest.mark.parametrize("empty", Empty)
+def test_texts_list_the_values_of_empty_that_read_the_last_output(empty):
+    """ENG-7 and docs/cluster.md list what a part needs, and ORA-7 lists what is not searched."""
+    cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    for text in (text_of("ENG-7"), text_of("ORA-7"), cluster):
+        assert (f"`empty={empty}`" in text) == reads_last_output(empty)
