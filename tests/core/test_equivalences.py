@@ -360,7 +360,7 @@ def change_of_what(side: Side) -> None:
 
 @law(
     "Expiry replayed and eager, where no window takes another's place at an arrival's "
-    "instant, or under window close with content change, if any, against the last report."
+    "own instant, or under window close with content change, if any, against the last report."
 )
 def expiry(side: Side) -> None:
     last = side.semantics.t0 + side.window.size - (side.semantics.closure is Closure.RIGHT_OPEN)
