@@ -63,7 +63,7 @@ public class EsperWindowsHarness {
     void element(long at, int number) throws Exception {
         if (!hasElements) start(Math.floorDiv(Math.subtractExact(at, size), slide) * slide);
         hasElements = true;
-        if (at < runtime.getEventService().getCurrentTime()) throw new IllegalArgumentException("its elements have the time of the runtime, which does not go back to " + at);
+        if (at < runtime.getEventService().getCurrentTime()) throw new IllegalArgumentException("its events have the time of the runtime, which does not go back to " + at);
         advance(at);
         runtime.getEventService().sendEventMap(Map.of("number", number), "Element");
     }
@@ -104,8 +104,10 @@ public class EsperWindowsHarness {
             String answer = "done";
             try {
                 harness.run(line.split(" "));
-            } catch (IllegalArgumentException | ArithmeticException refused) {
+            } catch (IllegalArgumentException refused) {
                 answer = "refused " + refused.getMessage();
+            } catch (ArithmeticException overflow) {
+                answer = "refused its time has 64 bits: " + overflow.getMessage();
             } catch (Exception | Error failed) {
                 answer = "failed " + failed;
             }

@@ -1,12 +1,12 @@
-"""The windows of a Java engine behind the protocol: `python windows.py NAME VERSION FOLDER PROGRAM`.
+"""The windows of a Java engine behind the protocol: `python windows.py NAME VERSION JARS PROGRAM`.
 
 The engine has windows and no SPARQL. It decides which elements are in which window, and when the
 window is reported. What the body answers over these elements is computed by refengine. So only the
 windows are tested.
 
-PROGRAM is a Java source file, which runs with the jars of FOLDER. It reads the lines `query SIZE
-SLIDE`, `element TIME NUMBER` and `end TIME`. To each it answers with lines `window OPEN CLOSE
-NUMBER...`, and then with `done`, `refused REASON` or `failed REASON`.
+PROGRAM is a Java source file beside this one, and JARS the folder of the jars that it needs. It
+reads the lines `query SIZE SLIDE`, `element TIME NUMBER` and `end TIME`. To each it answers with
+lines `window OPEN CLOSE NUMBER...`, and then with `done`, `refused REASON` or `failed REASON`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,13 @@ import json
 import subprocess
 import sys
 from contextlib import suppress
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
-from refengine import Element, Query, Unsupported, Window, WindowKind, from_table
-from refengine.core import r2r
-from refengine.core.semantics import R2S
-from refengine.model.elements import Relation, Triple
-from refengine.rdf.documents import read_static
-from refengine.rdf.recordings import relation_to_json
-from refengine.rdf.sources import Text
+from conformance.harness.window_bodies import answer_over, only_window, read_element
+from refengine import Element, Unsupported, from_table
 
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # Java's options for short runs
-OVER_TIME = (WindowKind.TIME, WindowKind.RANGE)
 
 
 class EngineFailure(Exception):
@@ -37,7 +32,8 @@ class Windows:
     """An engine's windows, and the query whose windows they are at present."""
 
     def __init__(self, jars: str, program: str) -> None:
-        self.command = ["java", *QUICK, "-cp", f"{jars}/*", program]
+        source = str(Path(__file__).with_name(program))
+        self.command = ["java", *QUICK, "-cp", f"{jars}/*", source]
 
     def start(self) -> None:
         """Start Java, and wait until it answers."""
@@ -49,8 +45,9 @@ class Windows:
         """Begin a new case. Raises Unsupported, with the reason, if the query asks for more than
         such windows.
         """
-        self.query: Query = from_table(json.loads(query))
-        self.window = only_window(self.query, static)
+        parsed_query = from_table(json.loads(query))
+        self.body = parsed_query.body
+        self.window = only_window(parsed_query, static)
         self.elements: list[Element] = []
         self.relations: list[dict[str, Any]] = []
         self._ask(f"query {self.window.span} {self.window.step}")
@@ -64,8 +61,7 @@ class Windows:
         if end not in (None, at):
             raise Unsupported("its events have a time, and no interval", rule="MOD-3", place="end")
         number = len(self.elements)
-        triples = cast(frozenset[Triple], read_static(Text("text.nq", graph, "text")))
-        self.elements.append(Element(triples, at, number, batch))
+        self.elements.append(read_element(graph, at, number, batch))
         self._keep_relations(self._ask(f"element {at} {number}"))
 
     def end(self) -> list[dict[str, Any]]:
@@ -85,13 +81,13 @@ class Windows:
         assert self.java.stdout is not None
         self.java.stdin.write(f"{line}\n")
         self.java.stdin.flush()
-        reported = []
+        reported: list[list[int]] = []
         for answer in self.java.stdout:
             word, _, rest = answer.rstrip("\n").partition(" ")
             if word == "done":
                 return reported
             if word == "refused":
-                raise Unsupported(rest, rule="QRY-1", place="engine")
+                raise Unsupported(rest, rule="engine", place=line.split()[0])
             if word != "window":
                 raise EngineFailure(rest)
             reported.append([int(number) for number in rest.split()])
@@ -101,35 +97,8 @@ class Windows:
         """Evaluate the body over each window that is reported, and keep the relations."""
         for open_, close, *numbers in reported:
             content = [self.elements[number] for number in numbers]
-            relation = self._answer(content, f"{len(self.relations)}")
-            rows = relation_to_json(relation)["results"]["bindings"]
+            rows = answer_over(self.body, content, str(len(self.relations)))
             self.relations.append({"rows": rows, "window": [open_, close]})
-
-    def _answer(self, content: list[Element], name: str) -> Relation:
-        """Return what the body answers over a content. The blank nodes that the body makes have the
-        evaluation's name in theirs.
-        """
-        body = self.query.body
-        graph = r2r.dataset(content)
-        relation = r2r.defined_answer(body, graph)
-        return Relation(relation.variables, r2r.rename_new_blanks(relation.rows, graph, name))
-
-
-def only_window(query: Query, static: str) -> Window:
-    """Return the window of a query that asks for no more than one window. Raises Unsupported."""
-    window, *others = query.windows
-    needs = {
-        "one window": not others,
-        "a window without a name": window.name is None,
-        "a window over time": window.kind in OVER_TIME,
-        f"Rstream, not {query.r2s}": query.r2s in (None, R2S.RSTREAM),
-        "no static data": not static,
-        "no times of triples": not query.body.asks_for_times,
-    }
-    for need, is_met in needs.items():
-        if not is_met:
-            raise Unsupported(f"only its windows are tested: {need}", rule="QRY-1", place="query")
-    return window
 
 
 def reply_to(windows: Windows, name: str, version: str, message: dict[str, Any]) -> dict[str, Any]:
