@@ -103,8 +103,8 @@ class Windows:
             self.relations.append({"rows": rows, "window": [open_, close]})
 
 
-def reply_to(windows: Windows, name: str, version: str, message: dict[str, Any]) -> dict[str, Any]:
-    """Return the reply to a message, without its number."""
+def carry_out(windows: Windows, name: str, version: str, message: dict[str, Any]) -> dict[str, Any]:
+    """Carry out the command of a message, and return the reply without its number."""
     relations: list[dict[str, Any]] = []
     try:
         match message.pop("command"):
@@ -134,7 +134,7 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         seq, command = message.pop("seq"), message["command"]
-        reply = reply_to(windows, name, version, message)
+        reply = carry_out(windows, name, version, message)
         print(json.dumps({"seq": seq, **reply}), flush=True)
         if command == "stop":
             break
