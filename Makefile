@@ -59,8 +59,8 @@ check: $(READY) ## hold the code to the format, the linter and the types (half a
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
 
-engines: $(READY) ## install the engines that are packages of npm: RSP-JS (Node.js 20 or newer)
-	@$(PY) -m conformance engines install rsp-js
+engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.js 20), and Kafka Streams and Esper (a JDK 17, Maven)
+	@$(PY) -m conformance engines install rsp-js kafka-streams esper
 
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
