@@ -335,6 +335,48 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
         raise pytest.UsageError(str(error)) from None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, Any]:
+    """Set the number of xdist's workers to what the engine's file says, if the command line leaves
+    it open. xdist reads the number after this.
+    """
+    if _leaves_workers_open(config):
+        config.option.numprocesses = _processes(_option(config, "--engine"))
+    return (yield)
+
+
+def _leaves_workers_open(config: pytest.Config) -> bool:
+    """Whether xdist could spread this run, and the command line does not say whether and how it
+    does. Recordings are judged too quickly to be spread.
+    """
+    option = config.option
+    return (
+        bool(_option(config, "--engine"))
+        and _option(config, "--answers") is None
+        and _option(config, "--spark") is None
+        and getattr(option, "numprocesses", 0) is None  # 0 stands for: xdist is not installed
+        and option.dist == "no"
+        and not (option.distload or option.tx or option.usepdb)
+        and not hasattr(config, "workerinput")
+    )
+
+
+def _processes(names: list[str]) -> int | None:
+    """Return the largest number of processes that the files of some engines state; None if no file
+    states more than one, or one cannot be read: pytest_configure says then what is wrong.
+    """
+    try:
+        from conformance.harness import engine_file
+        from refengine.model.errors import RefengineError
+    except ModuleNotFoundError:
+        return None
+    try:
+        count = max(engine_file.engine(name).processes for name in names)
+    except RefengineError:
+        return None
+    return count if count > 1 else None
+
+
 @pytest.fixture(scope="session")
 def conformance_harnesses() -> Iterator[Harnesses]:
     """Give the harnesses of this process. Under xdist each worker has its own."""

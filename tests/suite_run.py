@@ -40,11 +40,17 @@ def run_suite(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def run_suite_alone(
-    *words: str, folder: Path = ROOT, suite: str = "conformance", **environment: str
+    *words: str,
+    folder: Path = ROOT,
+    suite: str = "conformance",
+    with_xdist: bool = False,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run pytest on the suite in a process of its own, as a user does."""
+    """Run pytest on the suite in a process of its own, as a user does. pytest-xdist is there
+    if it is asked for, or if the words have its option.
+    """
     command = [sys.executable, "-m", "pytest", suite, *WORDS, *words]
-    if "-n" not in words:
+    if "-n" not in words and not with_xdist:
         command += ["-p", "no:xdist"]
     return subprocess.run(
         command,

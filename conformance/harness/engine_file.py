@@ -44,7 +44,16 @@ BROUGHT = ("{classpath}", "{brought}")
 COMMAND = "python -m conformance engines"
 NAME = "[a-z0-9][a-z0-9._-]*"  # of an engine that the user has added
 # keys of an engine's file that are fields of Engine as they stand
-AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
+AS_THEY_ARE = (
+    "title",
+    "link",
+    "get",
+    "dialect",
+    "heartbeat",
+    "fresh",
+    "processes",
+    "tolerance",
+)
 # keys of `limits` in an engine's file -> fields of Limits
 LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
@@ -93,7 +102,8 @@ class Engine:
     is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
     it has, and `deviations` what it is known to do otherwise.
 
-    How it is tested: `suites` are the suites that it is held to. `window_closure` says which
+    How it is tested: `suites` are the suites that it is held to. So many `processes` ask it side by
+    side, unless the user says otherwise. `window_closure` says which
     borders belong to the windows that it states, if that is not what its semantics says. With a
     `heartbeat` it is sent the time every so many ms. If it `has_sentinels`, elements follow the
     stream of each case, so that time goes on. `unreported` outputs may be missing at each
@@ -123,6 +133,7 @@ class Engine:
     has_sentinels: bool = False
     unreported: int = 0
     fresh: bool = False
+    processes: int = 1
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
 

@@ -248,6 +248,23 @@ def test_a_fresh_engine_has_a_process_a_case(tmp_path):
         assert len((tmp_path / "starts").read_text()) == starts
 
 
+@pytest.mark.parametrize(
+    ("words", "with_xdist", "starts"),
+    [([], True, 2), (["-n", "0"], True, 1), ([], False, 1)],
+    ids=["by its file", "by -n 0", "without xdist"],
+)
+def test_an_engine_is_asked_by_as_many_processes_as_its_file_says(
+    words, with_xdist, starts, tmp_path
+):
+    code = SILENT.replace("CRASH", "").replace(
+        "import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')"
+    )
+    path = mine(tmp_path, code, processes=2)
+    found = run_suite_alone(f"--engine={path}", "--smoke", *words, with_xdist=with_xdist)
+    assert "conformance: mine: " in found.stdout, found.stdout + found.stderr
+    assert len((tmp_path / "starts").read_text()) == starts
+
+
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
     """In the cases that it names: a fail there is expected, a pass is a failure."""
     deviation = (

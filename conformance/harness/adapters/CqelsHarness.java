@@ -1,5 +1,6 @@
-// CQELS 1.x behind the harness protocol: `java -cp CLASSPATH CqelsHarness.java TOLERANCE`, one process a case. The classpath is
-// the engine's own; the Jena on it reads and writes the JSON here, too.
+// CQELS 1.x behind the harness protocol: `java -cp CLASSPATH CqelsHarness.java TOLERANCE`. The classpath is the engine's own; the
+// Jena on it reads and writes the JSON here, too. One engine answers the queries of all cases. It cannot drop a query, so its Esper
+// is told to drop the windows of the query before: they take no further element.
 //
 // The engine knows only the wall clock, so the stream is replayed on it. A unit of its time is a second, of two, where all
 // durations of the query are whole seconds, else a ms, of 200. It is told a RANGE longer, and a SLIDE shorter, by TOLERANCE units:
@@ -7,10 +8,10 @@
 // later, or lies between two units, is given up, and so answers are told at the end. FILTERs are moved behind their STREAM, of
 // which the engine takes the triple patterns and leaves out the rest without a word.
 
+import com.espertech.esper.client.EPServiceProviderManager;
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
 import com.hp.hpl.jena.rdf.model.AnonId;
-import com.hp.hpl.jena.sparql.core.Var;
 import com.hp.hpl.jena.sparql.syntax.*;
 import com.hp.hpl.jena.sparql.util.NodeFactory;
 import java.io.*;
@@ -41,6 +42,10 @@ public class CqelsHarness {
     }
 
     void register(JsonObject asked) throws Exception {
+        EPServiceProviderManager.getDefaultProvider().getEPAdministrator().destroyAllStatements();
+        relations.clear();
+        rows.clear();
+        first = latest = null;
         String text = text(asked.get("query"));
         boolean seconds = RANGE.matcher(text).find() && RANGE.matcher(text).results().noneMatch(found -> "ms".equals(found.group(2)) || "ms".equals(found.group(4)));
         unit = seconds ? 1000 : 1;
@@ -54,15 +59,10 @@ public class CqelsHarness {
             Query query = new Query();
             new ParserCQELS().parse(query, text);
             hoist((ElementGroup) query.getQueryPattern());
-            if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping -> {
-                List<Node> terms = new ArrayList<>();
-                for (Var variable : query.getProjectVars()) terms.add(mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable)));
-                answer(query.getResultVars(), terms);
-            });
+            if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping ->
+                answer(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
             else context.policy().registerConstructQuery(query).register(new ConstructListener(context) {
-                public void update(List<Triple> graph) {
-                    for (Triple triple : graph) answer(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject()));
-                }
+                public void update(List<Triple> graph) { for (Triple triple : graph) answer(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
             });
         } catch (RuntimeException | Error refused) {
             throw new UnsupportedOperationException("it does not take the query: " + refused);

@@ -1,5 +1,6 @@
-// C-SPARQL behind the harness protocol: `java -cp CLASSPATH CsparqlHarness.java`, one process a case. The classpath is the
-// engine's own; the Jena on it reads and writes the JSON here, too.
+// C-SPARQL behind the harness protocol: `java -cp CLASSPATH CsparqlHarness.java`. The classpath is the engine's own; the Jena on
+// it reads and writes the JSON here, too. Each case has an engine of its own; the engines of a process share one Esper, which
+// each of them begins anew when it is initialized.
 //
 // The engine is run on external time, which goes on by ticks. It has no windows below a second, so a millisecond of the suite
 // is a second of the engine, and a tick. Its windows start with its first triple: that is one of ours, so long before the first
@@ -137,6 +138,7 @@ public class CsparqlHarness {
             command = text(asked.get("command"));
             reply = "{\"seq\": " + asked.get("seq") + ", \"reply\": ";
             try {
+                if (command.equals("register")) harness = new CsparqlHarness();
                 reply += command.equals("stop") ? "\"result\"" : "\"result\", " + harness.reply(command, asked);
             } catch (Exception | Error broken) {
                 boolean says = broken instanceof UnsupportedOperationException || broken instanceof ArithmeticException || "unordered stream".equals(broken.getMessage());
