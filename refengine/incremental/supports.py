@@ -59,11 +59,7 @@ class SupportedSolutions:
             basic.emit = _collect_into(collected, basic.width)
             self.solutions.append(collected)
 
-        # what is above the basic graph patterns, which is fed with their solutions directly, and
-        # the solutions that it was fed with for the content before
-        self.delta = AnswerDelta(is_set=False, has_baseline=False)
-        self.above = MaintainedBody(body, self.delta.change)
-        self.fed: list[list[SupportedSolution]] = [[] for _ in self.above.basic_patterns]
+        self._reset_above()
         projection = self.above.projection
         is_one_pattern = isinstance(projection.child, MaintainedBasicPattern)
         self.is_projected_pattern = is_one_pattern and projection.is_bag_of_child
@@ -78,14 +74,12 @@ class SupportedSolutions:
         """Return the body's answer over a content, which must be covered. Raises NotCovered."""
         if self.is_projected_pattern:
             return Counter([self._row(found.solution) for found in self._within(0, content)])
-        for place, basic in enumerate(self.above.basic_patterns):
-            solutions = list(self._within(place, content))
-            for found in self.fed[place]:
-                basic.emit(found.solution, -1)
-            for found in solutions:
-                basic.emit(found.solution, 1)
-            self.fed[place] = solutions
-        self.above.flush()
+        try:
+            self._feed(content)
+        except NotCovered:
+            # The solutions were fed half-way. The next content must not be answered from them.
+            self._reset_above()
+            raise
         return Counter(self.delta.now)
 
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
@@ -96,6 +90,27 @@ class SupportedSolutions:
         if len(self.solutions) > 1:
             return None
         return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
+
+    def _reset_above(self) -> None:
+        """Make anew what is above the basic graph patterns. It is fed with their solutions
+        directly; `fed` has those that it was fed with for the content before: none yet.
+        """
+        self.delta = AnswerDelta(is_set=False, has_baseline=False)
+        self.above = MaintainedBody(self.body, self.delta.change)
+        self.fed: list[list[SupportedSolution]] = [[] for _ in self.above.basic_patterns]
+
+    def _feed(self, content: range) -> None:
+        """Feed the solutions over a content to what is above the basic graph patterns, in place of
+        those over the content before. Raises NotCovered.
+        """
+        for place, basic in enumerate(self.above.basic_patterns):
+            solutions = list(self._within(place, content))
+            for found in self.fed[place]:
+                basic.emit(found.solution, -1)
+            for found in solutions:
+                basic.emit(found.solution, 1)
+            self.fed[place] = solutions
+        self.above.flush()
 
     def _join(self, numbered: MaintainedBody, elements: Sequence[Element]) -> None:
         """Collect the solutions: insert each element's triples, after those have been forgotten

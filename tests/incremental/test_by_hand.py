@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from refengine import Body, from_table, profile, stream
 from refengine.core import engine
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.coverage import NotCovered
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
 from refengine.incremental.supports import SupportedSolutions
 from refengine.incremental.whole_stream import whole_stream_frames
@@ -57,6 +60,17 @@ def test_solutions_within_a_span():
     supported = SupportedSolutions(body, elements.elements, [1, 4, 12], span=10)
     assert [found.elements for found in supported.solutions[0]] == [(0, 1), (1, 2)]
     assert supported.covers(range(2)) and not supported.covers(range(3))
+
+
+def test_a_content_that_is_not_covered_leaves_nothing_in_the_answer_over_the_next():
+    """1 is fed before "x", which no sum covers. The window after them has 2 alone."""
+    one, two = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (1, 2))
+    elements = stream([((A, P, one), 1), ((B, P, '"x"'), 2), ((C, P, two), 12)])
+    body = Body(f"SELECT (SUM(?y) AS ?n) {{ ?x {P} ?y }}")
+    supported = SupportedSolutions(body, elements.elements, [1, 2, 12], span=10)
+    with pytest.raises(NotCovered):
+        supported.answer(range(0, 2))
+    assert supported.answer(range(2, 3)) == {(("n", two),): 1}
 
 
 def test_frames_begin_with_the_last_window_before_the_halo():
