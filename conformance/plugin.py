@@ -114,6 +114,7 @@ RESULT_OF: pytest.StashKey[Callable[[Item], Result]] = pytest.StashKey()
 RESULT: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 # the results so far of the run that is resumed, by their keys
 SO_FAR: pytest.StashKey[dict[tuple[str, str, str], Result]] = pytest.StashKey()
+HARNESSES: pytest.StashKey[Harnesses] = pytest.StashKey()
 RUN: pytest.StashKey[str] = pytest.StashKey()  # its fingerprint
 BASELINE: pytest.StashKey[list[Entry]] = pytest.StashKey()
 
@@ -378,11 +379,12 @@ def _processes(names: list[str]) -> int | None:
 
 
 @pytest.fixture(scope="session")
-def conformance_harnesses() -> Iterator[Harnesses]:
+def conformance_harnesses(pytestconfig: pytest.Config) -> Iterator[Harnesses]:
     """Give the harnesses of this process. Under xdist each worker has its own."""
     from conformance.harness.pool import Harnesses
 
     harnesses = Harnesses()
+    pytestconfig.stash[HARNESSES] = harnesses
     yield harnesses
     harnesses.stop()
 
@@ -434,9 +436,15 @@ def conformance_settle(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the result to the report of a test, which carries it from a worker, too."""
+    """Attach the result to the report of a test, which carries it from a worker, too. Lines that
+    came after the last reply about an earlier test are attached as well.
+    """
     report = yield
+    late_lines = []
+    if HARNESSES in item.config.stash:
+        late_lines = item.config.stash[HARNESSES].take_late_lines()
     # pytest takes what a plugin adds along
+    report.__dict__["conformance_late"] = [[*line.item, line.argument] for line in late_lines]
     report.conformance = item.stash.get(RESULT, None)  # type: ignore[attr-defined]
     return report
 
@@ -456,6 +464,7 @@ class _Collector:
         self.ran: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.results: list[Result] = []
+        self.late_errors: list[Result] = []  # of items that had another result before
         self.journal: Journal | None = None
         if (path := _option(config, "--results")) is not None:
             from conformance.verdict import journal, results
@@ -468,6 +477,8 @@ class _Collector:
         """Count an item, and keep its result."""
         from conformance.verdict.results import from_json
 
+        for *key, argument in getattr(report, "conformance_late", ()):
+            self._replace_by_late_error(tuple(key), argument)
         own = getattr(report, "conformance", None)
         if own is None or report.when != "call":
             return
@@ -479,6 +490,20 @@ class _Collector:
             if self.journal is not None and result.key not in self.config.stash.get(SO_FAR, {}):
                 self.journal.add(result)
 
+    def _replace_by_late_error(self, key: tuple[str, ...], argument: str) -> None:
+        """Replace the result of an earlier item by an error, since its harness wrote a line after
+        the last reply about it.
+        """
+        from conformance.suite import late_result
+
+        for number, result in enumerate(self.results):
+            if result.key == key:
+                error = late_result(result, argument)
+                self.results[number] = error
+                self.late_errors.append(error)
+                if self.journal is not None:
+                    self.journal.add(error)
+
     @property
     def unjudged_engines(self) -> list[str]:
         """The engines whose items were all skipped, so that nothing was judged."""
@@ -487,12 +512,14 @@ class _Collector:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the results and their page, and let a run fail in which nothing of an engine was
-        judged.
+        judged, or a line came after the last reply about an item.
         """
         if self.ran:
             self._write()
         if self.journal is not None:
             self._end_journal(session)
+        if self.late_errors and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if (
             self.unjudged_engines
             and not _option(self.config, "--allow-missing")
@@ -529,6 +556,10 @@ class _Collector:
 
         lines = [
             *results.summary(self.results),
+            *(
+                f"{error.engine}: error: {error.case}: {error.argument}"
+                for error in self.late_errors
+            ),
             *results.unstable_lines(self.results),
             *map(results.unjudged_line, self.unjudged_engines),
         ]

@@ -35,6 +35,10 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
+GRACE = 0.2  # seconds after the last reply in which a harness still writes before it is stopped
+# seconds after the last reply about a case in which a line may belong to it, though the next case
+# has been registered
+STILL_LATE = 1.0
 
 
 def _die_with_parent() -> Callable[[], object] | None:
@@ -86,6 +90,9 @@ class Sample(NamedTuple):
 class Harness:
     """A running harness. `command` is its argument vector. `environment`, if given, replaces the
     environment of the suite.
+
+    `late_line` is empty, or says what the harness wrote that may belong to the case before the
+    current one, and so is no error of the current one. The process has been killed then.
     """
 
     command: Sequence[str]
@@ -114,6 +121,12 @@ class Harness:
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
         self._seq = 0  # the number of the last command
+        self._first_seq = 0  # the number of the last `register` or `stop`
+        self._last_command = ""  # the last one that was replied to
+        self._ended_by = ""  # the one that was replied to before the last `register` or `stop`
+        self._ended_at = 0.0  # when that was
+        self._last_replied = 0.0  # when the last reply came
+        self.late_line = ""
         self._reply_bytes = 0  # how many bytes of replies came in this case
         self._output = b""  # what was read of standard output since the last reply
         self._stderr_end = b""  # the last bytes of standard error
@@ -139,6 +152,10 @@ class Harness:
         if not self.alive:
             raise Broken("the process has ended")
         self._seq += 1
+        if command in ("register", "stop"):
+            self._first_seq = self._seq
+            self._ended_by = self._last_command
+            self._ended_at = self._last_replied
         if command == "register":
             self._reply_bytes = 0
             self._case_began = time.monotonic()
@@ -155,6 +172,8 @@ class Harness:
         reply = self._parse_reply(answer, command)
         if reply["reply"] == "error":
             self._kill()
+        self._last_command = command
+        self._last_replied = time.monotonic()
         return reply
 
     @property
@@ -166,12 +185,32 @@ class Harness:
         """Stop the harness with the command `stop`, and kill what has not ended then: the harness
         and all that it started. A harness that has exited by itself is not asked to stop.
         """
+        self.look_for_late_line(GRACE)
         if self.usable:
             with suppress(Broken):
                 self.ask("stop")
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
         self._kill()
+
+    def look_for_late_line(self, grace: float = 0) -> str:
+        """Return what the harness has written since its last reply, as a text for the case that
+        this reply was about; an empty text if there is nothing. Nothing was asked since, so the
+        process is killed then.
+
+        What comes within `grace` seconds of the last reply is waited for.
+        """
+        if not self.alive or self._last_command in ("", "start"):
+            return ""
+        left = max(0.0, self._last_replied + grace - time.monotonic())
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            if selector.select(left):
+                self._output += self._stdout.read(CHUNK) or b""
+        if self._output:
+            self.late_line = _describe_late_line(self._last_command, self._output)
+            self._kill()
+        return self.late_line
 
     @property
     def stderr_tail(self) -> str:
@@ -219,6 +258,7 @@ class Harness:
                 self._sample()
         answer, _, self._output = self._output.partition(b"\n")
         if self._output:
+            self._suspect_case_before(answer, command)
             self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
@@ -271,16 +311,29 @@ class Harness:
                 parse_constant=_no_constant,
             )
         except (ValueError, RecursionError) as error:
+            self._suspect_case_before(answer, command)
             self._break(f"{command}: not JSON: {why(error)}: {_beginning(answer)}")
         for problem in problems("reply", reply):
             problem = _most_useful(problem)
             [message, *_] = explain_problem(problem)
+            self._suspect_case_before(answer, command)
             self._break(
                 f"{command}: the reply is malformed: {problem.json_path}: {_shorten(message)}"
             )
         if reply["seq"] != self._seq:
+            self._suspect_case_before(answer, command, reply["seq"] < self._first_seq)
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
+
+    def _suspect_case_before(self, line: bytes, command: str, is_old: bool = False) -> None:
+        """Note a line that is not the reply to a command, if it may belong to the case before: an
+        old reply does, and another line may that comes in place of the reply to `register`, or soon
+        after the case before. What comes while a harness stops belongs to no case.
+        """
+        is_soon = time.monotonic() - self._ended_at < STILL_LATE and command != "stop"
+        has_case_before = self._ended_by not in ("", "start")
+        if has_case_before and (is_old or is_soon or command == "register"):
+            self.late_line = _describe_late_line(self._ended_by, line)
 
     # The end of a process
 
@@ -353,6 +406,12 @@ def _most_useful(problem: ValidationError) -> ValidationError:
         if is_chosen:
             return min(errors, key=place_and_message)
     return problem
+
+
+def _describe_late_line(command: str, line: bytes) -> str:
+    """Return what is said of a line that came after the last reply of a case."""
+    first = line.partition(b"\n")[0]
+    return plain(f"wrote a line after the reply to `{command}`: {_beginning(first)}")
 
 
 def _beginning(line: bytes) -> str:

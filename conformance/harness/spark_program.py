@@ -70,7 +70,8 @@ def frame_of(program: Program, window: Window, session: SparkSession, elements: 
         ]
         grouped = rows.groupBy(extent, *keys).agg(*values)
     borders = {"opens": sql.unix_millis("window.start"), "closes": sql.unix_millis("window.end")}
-    return grouped.withColumns(borders)
+    # Python's dates end with the year 9999; the borders are numbers instead.
+    return grouped.withColumns(borders).drop("window")
 
 
 def matched_columns(program: Program) -> list[Column]:

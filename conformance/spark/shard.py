@@ -22,7 +22,7 @@ import conformance
 import refengine
 from conformance.harness.pool import Harnesses
 from conformance.spark import jobs, session
-from conformance.suite import Item, SuiteOptions
+from conformance.suite import Item, SuiteOptions, late_result
 from conformance.verdict.results import Result, from_json
 from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
@@ -199,9 +199,22 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
         items = _items(options, work["versions"], keys)
         harnesses = Harnesses()
         try:
-            return [run_item(item, harnesses) for item in items]
+            records = [run_item(item, harnesses) for item in items]
         finally:
             harnesses.stop()
+        return _with_late_lines(records, dict(harnesses.take_late_lines()))
+
+
+def _with_late_lines(
+    records: Iterable[Record], arguments: Mapping[tuple[str, str, str], str]
+) -> list[Record]:
+    """Return records in which those are errors of whose items a line came after the last reply."""
+    return [
+        late_result(result_of(record), arguments[key(record)]).as_json()
+        if key(record) in arguments and "error" not in record
+        else record
+        for record in records
+    ]
 
 
 def _items(

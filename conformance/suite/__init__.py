@@ -13,6 +13,7 @@ from conformance.suite.chosen import ItemSelection as ItemSelection
 from conformance.suite.item import Item as Item
 from conformance.suite.item import SuiteOptions as SuiteOptions
 from conformance.suite.item import items as items
+from conformance.suite.item import late_result as late_result
 from conformance.suite.item import live_items as live_items
 from conformance.suite.item import questions as questions
 from conformance.suite.item import recorded_items as recorded_items

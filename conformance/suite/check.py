@@ -8,7 +8,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import Item, live_items
+from conformance.suite.item import Item, live_items, with_late_lines
 from conformance.verdict.results import Outcome, Result
 
 
@@ -63,14 +63,15 @@ def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Re
         raise InvalidEngine(tested.missing, rule="engine", place=tested.name)
     harnesses = Harnesses()
     try:
-        pairs = [
-            (item, item.run(harnesses)) for item in live_items(tested, ItemSelection(smoke=smoke))
-        ]
+        asked = live_items(tested, ItemSelection(smoke=smoke))
+        results = [item.run(harnesses) for item in asked]
     finally:
         harnesses.stop()
-    results = [result for _, result in pairs]
+    results = with_late_lines(results, harnesses.take_late_lines())
     arguments = [
-        f"{item.id}: {reason}" for item, result in pairs if (reason := why_unexpected(item, result))
+        f"{item.id}: {reason}"
+        for item, result in zip(asked, results, strict=True)
+        if (reason := why_unexpected(item, result))
     ]
     if arguments:
         raise NonConformance(arguments, results)

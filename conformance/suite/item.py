@@ -5,7 +5,7 @@ Running an item gives a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
-from conformance.harness.pool import Harnesses
+from conformance.harness.pool import Harnesses, LateLine
 from conformance.suite import probe
 from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery
@@ -226,9 +226,52 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
 def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
     """Put a case to an engine, and return the result."""
     try:
-        return probe.probe_case(engine, harnesses.of(engine), case)
+        return _ask(
+            harnesses,
+            engine,
+            ("corpus", case.id),
+            lambda harness: probe.probe_case(engine, harness, case),
+        )
     except Broken as error:
         return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
+
+
+def _ask(
+    harnesses: Harnesses, engine: Engine, item: tuple[str, str], put: Callable[[Harness], Result]
+) -> Result:
+    """Put a question to the harness of an engine, and return the result. `item` is suite and case.
+
+    The harness may write a line about the item before so late that it is read in place of a reply
+    about this one. Then the question is put once more, to a new process. If the harness does not
+    break down again, the line was about the item before. Raises Broken if it does not start.
+    """
+    before = harnesses.last_items.get(engine.name)
+    key = engine.name, *item
+    harness = harnesses.of(engine, key)
+    result = put(harness)
+    line = harness.late_line
+    if not line or before is None:
+        return result
+
+    harness.late_line = ""  # not about this item
+    result = put(harnesses.of(engine, key))
+    if result.outcome is not Outcome.ERROR:
+        harnesses.add_late_line(before, line)
+    return result
+
+
+def with_late_lines(results: Iterable[Result], late_lines: Iterable[LateLine]) -> list[Result]:
+    """Return results in which those are errors of whose items a line came after the last reply."""
+    arguments = dict(late_lines)
+    return [
+        late_result(result, arguments[result.key]) if result.key in arguments else result
+        for result in results
+    ]
+
+
+def late_result(result: Result, argument: str) -> Result:
+    """Return the error that takes the place of a result when a line came after the last reply."""
+    return Result(result.engine, result.suite, result.case, result.rule, Outcome.ERROR, argument)
 
 
 def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
@@ -255,7 +298,12 @@ def _run_csrbench(
     )
     about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
     try:
-        return _with_samples(harnesses.of(engine), engine, about, question)
+        return _ask(
+            harnesses,
+            engine,
+            ("csrbench", name),
+            lambda harness: _with_samples(harness, engine, about, question),
+        )
     except Broken as error:
         return Result(engine.name, "csrbench", name, "", Outcome.ERROR, str(error))
 

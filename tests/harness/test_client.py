@@ -332,6 +332,7 @@ class Deaf(Harness):
 
     def __post_init__(self) -> None:
         self._seq, self._stderr_end, self.alive = 1, b"", True
+        self._first_seq, self._ended_by, self._ended_at = 0, "", 0.0
 
     def _kill(self) -> None:
         self.alive = False
@@ -400,3 +401,96 @@ def test_the_example_of_the_protocol_is_of_its_schemas():
 @pytest.mark.parametrize("name", ["case", "command", "engine", "reply", "secret"])
 def test_the_schemas_are_schemas(name):
     client.validator(name).check_schema(client.validator(name).schema)
+
+
+# Lines that come after the last reply about a case
+
+# Echoes, and writes what its first argument says 50 ms after its reply to `end`.
+LATE = RIGHT.replace(
+    '    if asked["command"] == "stop":',
+    '    if asked["command"] == "end":\n'
+    "        import time\n"
+    "        time.sleep(0.05)\n"
+    "        print(LINE, flush=True)\n"
+    '    if asked["command"] == "stop":',
+)
+OLD_REPLY = '{"seq": 3, "reply": "result", "relations": []}'
+
+
+def asked_a_case(line: str) -> Harness:
+    """A harness that writes a line late, after its first case."""
+    running = harness(LATE.replace("LINE", repr(line)))
+    running.start()
+    running.ask("register", query="q", dialect="csparql", streams=["s"])
+    running.ask("end")
+    return running
+
+
+@pytest.mark.parametrize("line", ["done", OLD_REPLY])
+def test_a_late_line_is_found_before_the_next_case(line):
+    running = asked_a_case(line)
+    assert running.look_for_late_line(grace=5) == (
+        f"wrote a line after the reply to `end`: {client.display(line)}"
+    )
+    assert not running.alive
+
+
+@pytest.mark.parametrize("line", ["done", OLD_REPLY])
+def test_a_late_line_that_is_read_as_the_reply_to_register_is_told_apart(line):
+    running = asked_a_case(line)
+    with pytest.raises(Broken, match=r"^register: "):
+        running.ask("register", query="q", dialect="csparql", streams=["s"])
+    assert running.late_line.startswith("wrote a line after the reply to `end`: ")
+
+
+@pytest.mark.parametrize("line", ["done", OLD_REPLY])
+def test_a_late_line_is_found_when_the_harness_is_stopped(line):
+    running = asked_a_case(line)
+    running.stop()
+    assert running.late_line.startswith("wrote a line after the reply to `end`: ")
+
+
+def test_garbage_in_the_first_case_is_of_the_first_case():
+    running = harness(RIGHT.replace('reply["relations"]', 'print("x"); reply["relations"]'))
+    running.start()
+    with pytest.raises(Broken, match=r"^register: "):
+        running.ask("register", query="q", dialect="csparql", streams=["s"])
+    running.stop()
+    assert not running.late_line
+
+
+def test_a_line_in_the_middle_of_a_case_is_of_that_case(monkeypatch):
+    """But for one that comes soon after the case before: of that nobody knows yet."""
+    monkeypatch.setattr(client, "STILL_LATE", 0)
+    running = harness(
+        RIGHT.replace(
+            'reply["relations"]',
+            'asked["command"] == "push" and print("x"); reply["relations"]',
+        )
+    )
+    running.start()
+    for _ in range(2):
+        running.ask("register", query="q", dialect="csparql", streams=["s"])
+        running.ask("end")
+    with pytest.raises(Broken, match=r"^push: "):
+        running.ask("push", stream="s", at=1, graph="")
+    assert not running.late_line
+
+    monkeypatch.setattr(client, "STILL_LATE", 60)
+    running = harness(" ".join(running.command[2:]))
+    running.start()
+    for _ in range(2):
+        running.ask("register", query="q", dialect="csparql", streams=["s"])
+        running.ask("end")
+    with pytest.raises(Broken, match=r"^push: "):
+        running.ask("push", stream="s", at=1, graph="")
+    assert running.late_line == "wrote a line after the reply to `end`: 'x'"
+
+
+def test_what_a_harness_writes_when_it_is_told_to_stop_is_of_no_case():
+    running = harness(RIGHT.replace("        break", '        print("bye"); break'))
+    running.start()
+    running.ask("register", query="q", dialect="csparql", streams=["s"])
+    running.ask("end")
+    running.stop()
+    assert not running.late_line

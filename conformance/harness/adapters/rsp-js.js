@@ -100,13 +100,19 @@ async function give(stream, quad, at) {
 
 const unsupported = (reason) => ({ reply: 'unsupported', reason });
 
+function failed(error) {
+  const [, missing] = String(error).match(/Unknown named operator: '"(.*?)"'/) || [];
+  if (missing) return unsupported(`its evaluator has no function <${missing}>`);
+  return { reply: 'error', context: String((error && error.stack) || error).slice(0, 2000) };
+}
+
 // The labels of blank nodes are those of their stream, not of one text.
 function parsed(text, scope) {
   return new Parser({ format: 'N-Quads', blankNodePrefix: `_:${scope}_` }).parse(text);
 }
 
 function settled() {
-  if (failure) return { reply: 'error', context: String(failure) };
+  if (failure) return failed(failure);
   const told = relations;
   relations = [];
   return { relations: told };
@@ -119,7 +125,7 @@ async function main() {
     try {
       reply = await commands[command](fields);
     } catch (error) {
-      reply = { reply: 'error', context: String((error && error.stack) || error).slice(0, 2000) };
+      reply = failed(error);
     }
     process.stdout.write(`${JSON.stringify({ seq, reply: 'result', ...reply })}\n`);
     if (command === 'stop') return;
