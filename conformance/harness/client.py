@@ -108,7 +108,7 @@ class Harness:
                 preexec_fn=DIE_WITH_PARENT,
             )
         except (OSError, ValueError, IndexError) as error:
-            program = "".join(map(str, self.command[:1]))
+            program = str(self.command[0]) if self.command else ""
             raise Broken(f"{display(program)} cannot be started: {error}") from None
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):

@@ -178,12 +178,14 @@ class Engine:
         arrivals of the plan.
         """
         # Elements are added to the plan in place. But there is a new plan once a stream's first
-        # element says where its windows lie.
+        # element says where its windows lie. The answers need no new plan: they read only the
+        # streams' names and elements, which both plans share.
         planned = self._arrivals.plan
         if planned is not self._schedule.planned:
             self._schedule.planned = planned
             self._maker.planned = planned
 
+        # A group is evaluations over the same contents (ENG-2).
         try:
             steps = [
                 self._maker.step(evaluation)
