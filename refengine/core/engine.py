@@ -146,9 +146,11 @@ class Engine:
 
         The elements of all streams share one clock: t_sys increases from push to push.
 
-        Raises InvalidStream for an element that cannot come next. The refused element has no
-        effect, and those before it stay. Raises TooManyReports, and the errors of R2R. After one of
-        these the engine has ended, since what it would have reported is not known.
+        Raises InvalidStream for an element that cannot come next, and InvalidSemantics for one that
+        the semantics does not allow: under the batch tick each needs a batch id. The refused
+        element has no effect, and those before it stay. Raises TooManyReports, and the errors of
+        R2R. After one of these the engine has ended, since what it would have reported is not
+        known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
