@@ -1,11 +1,12 @@
-"""Write the pages of docs/engines/, one for each engine that was held to the whole corpus.
+"""Write the pages of docs/engines/, one for each engine that was held to the whole corpus, and the
+table of all engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
     python -m tools.engine_pages --check            # only say whether they are up to date
 
 Of the results of each engine, docs/engines/NAME.json keeps what its page shows. A page is made of
-that and of the engine's file alone.
+that and of the engine's file alone. The table is made of all engine's files and of what is kept.
 """
 
 from __future__ import annotations
@@ -26,9 +27,12 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite import questions
 from conformance.verdict.results import Outcome, Result, from_json
 from refengine.core.semantics import show
-from tools.generated_parts import write_or_check
+from tools.generated_parts import replace_part, write_or_check
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
+OVERVIEW = FOLDER.with_suffix(".md")
+PART = "table: engines"  # of OVERVIEW
+COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns of its table
 COMMAND = "python -m tools.engine_pages"
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
 MEANINGS = {
@@ -191,6 +195,29 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def overview() -> str:
+    """Return the text of docs/engines.md with a new table of engines."""
+    return replace_part(OVERVIEW.read_text(encoding="utf-8"), PART, "\n".join(_engine_table()))
+
+
+def _engine_table() -> Iterator[str]:
+    """Yield the lines of the table of engines: a row for each engine that is shipped. One that has
+    a page is linked to it, with the numbers of its results.
+    """
+    yield f"| name | engine | version | licence | comes from | {' | '.join(COUNTED)} |"
+    yield f"|---|---|---|---|---|{'---|' * len(COUNTED)}"
+    for name, engine in engine_file.engines().items():
+        cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
+        kept_file = FOLDER / f"{name}.json"
+        counts: Counter[str] = Counter()
+        if kept_file.exists():
+            cells[0] = f"[`{name}`](engines/{name}.md)"
+            kept = json.loads(kept_file.read_text(encoding="utf-8"))
+            counts.update(word for _, word in kept["cases"].values())
+        cells += [str(counts[kind] or "") for kind in COUNTED]
+        yield f"| {' | '.join(cells)} |"
+
+
 def kept_files() -> list[Path]:
     """Return the files of what is kept of each engine's results."""
     return sorted(FOLDER.glob("*.json"))
@@ -235,7 +262,8 @@ def main() -> int:
         if outdated := outdated_cases(kept):
             print(f"{path.name}: {len(outdated)} cases have changed since: {', '.join(outdated)}")
             codes.append(1)
-    return max(codes, default=0)
+    codes.append(write_or_check(OVERVIEW, overview(), options.check, COMMAND))
+    return max(codes)
 
 
 if __name__ == "__main__":

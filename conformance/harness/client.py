@@ -2,8 +2,8 @@
 asked one command after the other.
 
 Each command ends in a reply or in `Broken`, whether the harness hangs, exits, floods its output or
-writes garbage. No shell is involved. On POSIX the process leads a session of its own, and is killed
-together with all that it started.
+writes garbage. No shell is involved. On POSIX the process leads a session of its own. It is killed
+together with its session and with all its descendants, also those that lead sessions of their own.
 """
 
 from __future__ import annotations
@@ -75,6 +75,13 @@ class Limits:
     case_bytes: int = 64 << 20
 
 
+class TimeLimit(NamedTuple):
+    """How many seconds there are for a reply, and the message for a reply that takes longer."""
+
+    seconds: float
+    message: str
+
+
 class Sample(NamedTuple):
     """A sample of the resources that all processes of a harness use together: seconds since its
     start, resident bytes, CPU seconds, threads.
@@ -115,11 +122,12 @@ class Harness:
                 preexec_fn=DIE_WITH_PARENT,
             )
         except (OSError, ValueError, IndexError) as error:
-            program = "".join(map(str, self.command[:1]))
+            program = str(self.command[0]) if self.command else ""
             raise Broken(f"{display(program)} cannot be started: {error}") from None
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
+        self._descendants: set[psutil.Process] = set()  # those that were seen
         self._seq = 0  # the number of the last command
         self._first_seq = 0  # the number of the last `register` or `stop`
         self._last_command = ""  # the last one that was replied to
@@ -164,7 +172,7 @@ class Harness:
             validator("command").validate(request)
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         try:
-            answer = self._exchange(line, self._seconds_left(command), command)
+            answer = self._exchange(line, self._time_limit(command), command)
         except KeyboardInterrupt:
             # Otherwise the reply to this command would be read as the reply to the next one.
             self._kill()
@@ -187,6 +195,7 @@ class Harness:
         """
         self.look_for_late_line(GRACE)
         if self.usable:
+            self._note_descendants()
             with suppress(Broken):
                 self.ask("stop")
             with suppress(subprocess.TimeoutExpired):
@@ -219,24 +228,26 @@ class Harness:
 
     # One exchange
 
-    def _seconds_left(self, command: str) -> float:
-        """Return how many seconds are left for the reply to a command. Raises Broken if the case
-        has taken too long.
+    def _time_limit(self, command: str) -> TimeLimit:
+        """Return the limit for the reply to a command: that of the command itself, or what the case
+        has left, if that is less.
         """
+        seconds = self.limits.reply_seconds
         if command == "start":
-            return self.limits.start_seconds
-        if command == "stop":
-            return self.limits.reply_seconds
+            seconds = self.limits.start_seconds
+        limit = TimeLimit(seconds, f"no reply within {seconds:.3g} s")
+        if command in ("start", "stop"):
+            return limit
         left = self._case_began + self.limits.case_seconds - time.monotonic()
-        if left <= 0:
-            self._break(f"{command}: the case takes more than {self.limits.case_seconds:g} s")
-        return min(left, self.limits.reply_seconds)
+        if left >= seconds:
+            return limit
+        return TimeLimit(left, f"the case takes more than {self.limits.case_seconds:g} s")
 
-    def _exchange(self, line: bytes, seconds: float, command: str) -> bytes:
+    def _exchange(self, line: bytes, limit: TimeLimit, command: str) -> bytes:
         """Write a line, and return the line that the harness answers. Raises Broken if no line, or
-        more than one, comes within so many seconds.
+        more than one, comes within the limit.
         """
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + limit.seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
@@ -244,7 +255,7 @@ class Harness:
             while b"\n" not in self._output or line:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    self._break(f"{command}: no reply within {seconds:.3g} s")
+                    self._break(f"{command}: {limit.message}")
                 for key, _ in selector.select(min(left, SAMPLE_INTERVAL)):
                     if key.fileobj is self._stdin:
                         line = self._write(line, selector)
@@ -361,12 +372,23 @@ class Harness:
         if not self.alive:
             return
         self.alive = False
+        self._note_descendants()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        for descendant in self._descendants:  # some may have left the session
+            with suppress(psutil.Error):
+                descendant.kill()
         self._process.wait()
         for stream in (self._stdin, self._stdout, self._stderr):
             with suppress(OSError):
                 stream.close()
+
+    def _note_descendants(self) -> None:
+        """Remember the processes that the harness has started, and those that these have started.
+        They are not found any more once their parent has ended.
+        """
+        with suppress(psutil.Error):
+            self._descendants.update(psutil.Process(self._process.pid).children(recursive=True))
 
     def _sample(self) -> None:
         """Add a sample of resources, if it is time for one."""
@@ -376,9 +398,11 @@ class Harness:
         self._last_sampled = now
         with suppress(psutil.Error):
             leader = psutil.Process(self._process.pid)
+            descendants = leader.children(recursive=True)
+            self._descendants.update(descendants)
             used = [
                 (p.memory_info().rss, sum(p.cpu_times()[:2]), p.num_threads())
-                for p in (leader, *leader.children(recursive=True))
+                for p in (leader, *descendants)
             ]
             rss, cpu, threads = map(sum, zip(*used, strict=True))
             seconds = round(now - self._process_began, 3)

@@ -20,11 +20,16 @@ from refengine.oracle.trial import RecordingToJudge
 def find_explaining_deviations(
     tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
 ) -> tuple[Deviation, ...]:
-    """Return the known deviations that explain a fail, none if they do not. First come those that
-    list this case and have no fields; if there are none, a least set of those with which the oracle
-    passes the answers.
+    """Return the known deviations that explain a fail, none if they do not.
+
+    If a deviation that the oracle cannot be told of lists this case, the oracle cannot say what the
+    fail comes from. Then all deviations that list the case are returned, those with fields, too. If
+    there is no such deviation, the oracle chooses among those that it can be told of.
     """
-    return _in_no_field(tested, case) or _least_set(tested, exchange)
+    in_no_field = _in_no_field(tested, case)
+    if in_no_field:
+        return in_no_field + _known_to_oracle(tested, case)
+    return _needed_deviations(tested, exchange)
 
 
 def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
@@ -37,7 +42,7 @@ def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[
 
 
 def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that list a case and about which the oracle cannot be told."""
+    """Return the known deviations that list a case and of which the oracle cannot be told."""
     return tuple(
         deviation
         for deviation in tested.deviations
@@ -45,9 +50,18 @@ def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation
     )
 
 
-def _least_set(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
-    """Return a least set of known deviations with which the oracle passes the answers, none if it
-    does not pass them with all.
+def _known_to_oracle(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
+    """Return the known deviations that list a case and of which the oracle can be told."""
+    return tuple(
+        deviation
+        for deviation in tested.deviations
+        if deviation.is_known_to_oracle and case.id in deviation.cases
+    )
+
+
+def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
+    """Return known deviations with which the oracle passes the answers, and of which none can be
+    left out; none if it does not pass them with all. Another such set may have fewer members.
 
     The search starts with all of them, since all are in force at once. It drops one, the last
     first, as long as the oracle still passes, and begins again after each, since one deviation may

@@ -72,7 +72,7 @@ def _result_or_error(
         failed = _make_result(tested, case, Outcome.ERROR, argument)
         return replace(failed, known=_reasons_and_links(deviations))
     except RefengineError as error:
-        argument = f"the case asks nothing of an engine: {error}"
+        argument = f"the case itself is bad input, so it says nothing about the engine: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
 
 

@@ -31,7 +31,7 @@ def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[s
     on_borders = [row for row in moved if row.on_border]
     if on_borders:
         in_place = [row for row in rows if row.fate is Fate.PLACE]
-        lines += [f"    {_border_row(row, shorten)}" for row in in_place[:ROWS]]
+        lines += [_border_row(row, trial.semantics, shorten) for row in in_place[:ROWS]]
         lines += _more(Fate.PLACE, in_place)
         lines += _no_closure(on_borders, in_place, near)
     return lines
@@ -43,9 +43,7 @@ def _moved_rows(moved: Sequence[BorderRow], semantics: Semantics, shorten: Short
     if all(row.on_border for row in moved):
         where = "on a window border"
     lines = [f"  rows completed by an element {where}:"]
-    for row in moved[:ROWS]:
-        window = window_text(row.window, semantics)
-        lines.append(f"    {_border_row(row, shorten)} belongs to {window}")
+    lines += [_border_row(row, semantics, shorten) for row in moved[:ROWS]]
     return [*lines, *_more("not in place", moved)]
 
 
@@ -68,9 +66,15 @@ def _names_closure(near: Explanations) -> bool:
     return any(change.field == "closure" for change in changes)
 
 
-def _border_row(row: BorderRow, shorten: Shortener) -> str:
-    """Write `left out: element at 12000: {x: :a}`."""
-    return f"{row.fate}: {_edge(row)}: {row_text(row.row, shorten)}"
+def _border_row(row: BorderRow, semantics: Semantics, shorten: Shortener) -> str:
+    """Write a line such as `one window late: row {x: :a}, completed by the last element of its
+    window [0, 10), at 9`.
+    """
+    window = window_text(row.window, semantics)
+    return (
+        f"    {row.fate}: row {row_text(row.row, shorten)}, completed by {_edge(row)} of its "
+        f"window {window}, at {row.at}"
+    )
 
 
 def _more(label: str, rows: Sequence[BorderRow]) -> Iterator[str]:
@@ -80,13 +84,12 @@ def _more(label: str, rows: Sequence[BorderRow]) -> Iterator[str]:
 
 
 def _edge(row: BorderRow) -> str:
-    """Write `element at 12000`, and where in the window it is unless on a border."""
+    """Write which element of a window completes a row, such as `the last element`."""
     if row.on_border:
-        return f"element at {row.at}"
-    place = "last"
+        return "an element on a border"
     if row.is_first and row.fate is not Fate.LATE:
-        place = "first"
-    return f"element at {row.at}, the {place} in the window"
+        return "the first element"
+    return "the last element"
 
 
 def _instants(rows: Iterable[BorderRow]) -> str:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics
+from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics, Tick
 from refengine.core.window import WindowView
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
@@ -262,7 +262,7 @@ class Arrivals:
     def _check_place(self, stream: str, element: Element, is_late: bool) -> None:
         """Check the place of an element among those of all streams. Raises InvalidStream for one
         that comes after a later one of another stream, and InvalidSemantics for one that is after
-        the horizon.
+        the horizon, or has no batch id under the batch tick (TICK-3).
         """
         if element.sys <= self.last_sys:
             raise InvalidStream(
@@ -277,6 +277,8 @@ class Arrivals:
                 "the elements of all streams in the order of t_app, or evaluate the streams whole",
                 rule="ENG-8",
             )
+        if self.semantics.tick is Tick.BATCH and not is_late:
+            tick.batch_id(element)  # raises if it has none
         horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:

@@ -146,9 +146,11 @@ class Engine:
 
         The elements of all streams share one clock: t_sys increases from push to push.
 
-        Raises InvalidStream for an element that cannot come next. The refused element has no
-        effect, and those before it stay. Raises TooManyReports, and the errors of R2R. After one of
-        these the engine has ended, since what it would have reported is not known.
+        Raises InvalidStream for an element that cannot come next, and InvalidSemantics for one that
+        the semantics does not allow: under the batch tick each needs a batch id. The refused
+        element has no effect, and those before it stay. Raises TooManyReports, and the errors of
+        R2R. After one of these the engine has ended, since what it would have reported is not
+        known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
@@ -178,12 +180,14 @@ class Engine:
         arrivals of the plan.
         """
         # Elements are added to the plan in place. But there is a new plan once a stream's first
-        # element says where its windows lie.
+        # element says where its windows lie. The answers need no new plan: they read only the
+        # streams' names and elements, which both plans share.
         planned = self._arrivals.plan
         if planned is not self._schedule.planned:
             self._schedule.planned = planned
             self._maker.planned = planned
 
+        # A group is evaluations over the same contents (ENG-2).
         try:
             steps = [
                 self._maker.step(evaluation)

@@ -212,7 +212,7 @@ def confirmed_answer(
 
 
 @dataclass(frozen=True)
-class Standing:
+class WitnessSummary:
     """What the witnesses said of all answers that a verdict rests on: who confirms every one, and
     for each other witness the first testimony in which it does not.
     """
@@ -221,7 +221,7 @@ class Standing:
     others: Mapping[str, Testimony] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, testimonies: Iterable[Testimony], witnesses: Sequence[str]) -> Standing:
+    def of(cls, testimonies: Iterable[Testimony], witnesses: Sequence[str]) -> WitnessSummary:
         """Return what the given testimonies of the witnesses add up to."""
         others: dict[str, Testimony] = {}
         for testimony in testimonies:

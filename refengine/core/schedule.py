@@ -55,12 +55,14 @@ class Evaluation(NamedTuple):
 
 @dataclass
 class ReportState:
-    """What the report conditions remember of the past: each window's content as last reported
-    (`reported`) and at the instant evaluated before (`before`), and the number of reports so far.
+    """What the report conditions remember of the past.
+
+    `reported` has each window's content as last reported, `at_instant_before` its content at the
+    instant evaluated before. `count` is the number of reports so far.
     """
 
     reported: tuple[Content, ...]
-    before: tuple[Content, ...]
+    at_instant_before: tuple[Content, ...]
     count: int = 0
 
 
@@ -210,11 +212,11 @@ def reported_stretches(
     if planned.tuples:
         cut = stretch_of_tick
     for span, tested in cut(views, arrived, interval):
-        before = seen.before
+        before = seen.at_instant_before
         if planned.tuples and len(interval) > 1:
             # REP-7 tests the tick's last id alone; this is the instant before it
             before = (window.content(views[0], interval[-2], *arrived),)
-        seen.before = tested
+        seen.at_instant_before = tested
         states = zip(views, tested, seen.reported, before, strict=True)
         holding = [reportable_instants(semantics, *state, span, own) for state in states]
         if at := report.fires(semantics.trigger, views, holding):

@@ -24,11 +24,16 @@ def is_due(tick: Tick, arrival: Element, app: int, batch: int) -> bool:
         case Tick.TIME:
             return arrival.app > app
         case Tick.BATCH:
-            if arrival.batch is None:
-                raise InvalidSemantics(
-                    "the batch tick needs a batch id on every element", rule="TICK-3"
-                )
-            return arrival.batch > batch
+            return batch_id(arrival) > batch
+
+
+def batch_id(arrival: Element) -> int:
+    """TICK-3: Return the batch id of an arrival under the batch tick. Raises InvalidSemantics if it
+    has none.
+    """
+    if arrival.batch is None:
+        raise InvalidSemantics("the batch tick needs a batch id on every element", rule="TICK-3")
+    return arrival.batch
 
 
 def interval(before: int, own: int) -> range:

@@ -63,9 +63,10 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
 def is_single_time_window(planned: Plan) -> bool:
     """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`.
 
-    The window's elements must have no intervals. The report must name window close, or content
-    change by elements; it must not name `periodic`. Content change must compare with the content
-    last reported.
+    The window's elements must have no intervals, and the tick must not be `batch`. The report must
+    name window close, or content change by elements; it must not name `periodic`. Content change
+    must compare with the content last reported. If the report does not name window close, then
+    `close_rule` must be `reached`, or the tick `tuple`.
     """
     semantics = planned.semantics
     if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
@@ -78,8 +79,8 @@ def is_single_time_window(planned: Plan) -> bool:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    # Under close_rule=passed, `where_contents_change_by_passing` looks at every arrival, so it is
-    # right for the tuple tick only.
+    # Under close_rule=passed, `where_contents_change_if_passed_closes` looks at every arrival, so
+    # it is right for the tuple tick only.
     is_tick_covered = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
     return has_change and semantics.change_scope is ChangeScope.ELEMENTS and is_tick_covered
 
@@ -103,7 +104,7 @@ def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Eva
         return evaluator.where_windows_close()
     # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
     if tick.shift_of_own_instants(planned.semantics) < 0:
-        return evaluator.where_contents_change_by_passing()
+        return evaluator.where_contents_change_if_passed_closes()
     return evaluator.where_contents_change()
 
 
@@ -131,8 +132,9 @@ class TimeWindowSchedule:
     """The evaluations of one time-based window, arrival after arrival.
 
     An arrival is evaluated at the instants from that of the arrival before up to its own, which is
-    not included (TICK-4). There are three cases. In the example the windows are [0, 10), [10, 20),
-    …, and a change of the content is reported. Elements a, b, c and d arrive at 1, 4, 4 and 12:
+    not included, or at its own alone, if the two are equal (TICK-4). There are three cases. In the
+    example the windows are [0, 10), [10, 20), …, and a change of the content is reported. Elements
+    a, b, c and d arrive at 1, 4, 4 and 12:
 
     ======= ========= ================= ===================================================
     arrival instants  case              evaluations
@@ -175,16 +177,18 @@ class TimeWindowSchedule:
         # to 9 (TICK-4), and there this window is still active. The exceptions are
         # (a) window close is a condition: the window closes at 9;
         # (b) expiry is eager: the arrival is evaluated at 10, too (TICK-7), in the next window.
-        self.extra_quiet_instants = 0
-        if Condition.CLOSE not in semantics.report and semantics.expiry_seen is ExpirySeen.REPLAYED:
-            self.extra_quiet_instants = 1
+        is_close_condition = Condition.CLOSE in semantics.report
+        is_eager = semantics.expiry_seen is ExpirySeen.EAGER
+        self.extra_quiet_instants = 1
+        if is_close_condition or is_eager:
+            self.extra_quiet_instants = 0
 
         self.window = NO_WINDOW
-        self.seen = ReportState(reported=(range(0),), before=(range(0),))
+        self.seen = ReportState(reported=(range(0),), at_instant_before=(range(0),))
 
-        # Arrivals before s0 are left out if they are known beforehand: nothing is evaluated before
-        # s0 (WIN-5). The tuple tick looks at them all the same, so the next interval starts at the
-        # last of them (TICK-5). The time tick looks at no arrival before s0 (TICK-2).
+        # No evaluation comes of arrivals before s0 (WIN-5), so they are skipped if they are known
+        # beforehand. Under the tuple tick the last of them still counts as looked at, and the next
+        # interval starts there (TICK-5); under the time tick none does (TICK-2).
         self.last_looked_at = self.start
         early = 0
         if self.own_instants is not None:
@@ -232,7 +236,7 @@ class TimeWindowSchedule:
                 self.last_looked_at = instant
                 yield (evaluation,)
 
-    def where_contents_change_by_passing(self) -> Iterator[Iterable[Evaluation]]:
+    def where_contents_change_if_passed_closes(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
         where an arrival must pass the end of a window [o, c) to close it (TICK-6).
 
@@ -264,6 +268,7 @@ class TimeWindowSchedule:
         """
         if not self.is_tick_by_time:
             return self.arrivals
+        # Lazy on purpose: `last_looked_at` is read when the next arrival is asked for.
         return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
 
     def _is_quiet(self, instant: int) -> bool:

@@ -122,7 +122,7 @@ def _check_batches(planned: engine.Plan) -> None:
     if planned.semantics.tick is not Tick.BATCH:
         return
     for arrival in planned.arrivals:
-        tick.is_due(planned.semantics.tick, arrival, arrival.app, 0)
+        tick.batch_id(arrival)
 
 
 def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, T0Class]:
@@ -162,9 +162,10 @@ def find_profile_t0_candidates(
 
 def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
     """ORA-2: return the values that are tried for an open t0: those of its stated range, or else
-    those with which an engine loses no element.
+    those with which an engine loses no element, and the time of the first element.
 
-    Without a stated range, the last value is the time of the first element. The first value is less
+    Without a stated range, the last value is the time of the first element. Under `(]` this value
+    loses that element, and is tried because engines begin with it. The first value is less
     than one slide before the last t0 with which all windows that hold the first element exist:
     still earlier values give the same windows over elements again. Several windows, or a period
     that counts from t0, repeat after the common multiple of their slides and the period.
@@ -194,7 +195,11 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
 
 
 def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
-    """Return the first and the last value of t0 with which an engine loses no element."""
+    """Return the first and the last value of a range of t0. With all of them an engine loses no
+    element, except that under `(]` the last one, the time of the first element, loses this element.
+
+    With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
+    """
     views_with_elements = [view for view in planned.views if view.times]
     firsts = [(view.times[0], view.spec.span) for view in views_with_elements]
     if not firsts:

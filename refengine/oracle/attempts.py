@@ -104,7 +104,7 @@ def _follow(
         find_accepting_state(states, recorded),
         most_matched=most_matched,
     )
-    if trial.accepting_state is not None:
+    if trial.explains_recording:
         trial = replace(trial, reports=Reports(reports))
     if step is None:
         return trial

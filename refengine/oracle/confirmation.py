@@ -42,9 +42,10 @@ def confirm(
             dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
             relation = answers.confirmed_answer(body, dataset, witnesses)
             _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
-    if trial.accepting_state is None or not trial.is_order_known:
+    if not trial.explains_recording or not trial.is_order_known:
         return
-    if attempt_by_definition(recorded, planned, trial.t0_class, answers).accepting_state is None:
+    by_definition = attempt_by_definition(recorded, planned, trial.t0_class, answers)
+    if not by_definition.explains_recording:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
 
 
@@ -107,7 +108,7 @@ def confirm_fail(
         planned = answers.plan_of(recorded, best.semantics)
         if best.is_order_known:
             by_definition = attempt_by_definition(recorded, planned, best.t0_class, answers)
-            if by_definition.accepting_state is not None:
+            if by_definition.explains_recording:
                 reason = "incremental evaluation fails what the definition passes"
                 raise Disputed(reason, rule="ORA-8")
 
@@ -156,13 +157,13 @@ def confirm_order_search(
             other = attempt(recorded, trial.semantics, trial.t0_class, by_witness)
         except NoSay:
             continue
-        if (other.accepting_state is None) == (trial.accepting_state is None):
+        if other.explains_recording == trial.explains_recording:
             return
         differing.append(witness)
     if not differing:
         return
     explaining, failing = "a witness's", "the definition's"
-    if trial.accepting_state is not None:
+    if trial.explains_recording:
         explaining, failing = failing, explaining
     raise Disputed(
         f"an arrival order explains the output with {explaining} answers, but none with {failing}: "

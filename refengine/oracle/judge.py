@@ -67,7 +67,7 @@ class Judgement:
     passed: bool
     trial: Trial | None
     tried: int
-    witness_statements: r2r.Standing
+    witness_statements: r2r.WitnessSummary
     t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
@@ -109,7 +109,7 @@ class Judgement:
         """Whether the verdict is a fail for the stated windows alone (ORA-11). Then the engine's
         relations are right: the assignment that the fail names explains them.
         """
-        are_relations_right = self.trial is not None and self.trial.accepting_state is not None
+        are_relations_right = self.trial is not None and self.trial.explains_recording
         return are_relations_right and not self.passed
 
 
@@ -160,7 +160,7 @@ def judge_recording(
     def judgement(
         passed: bool, trial: Trial | None, tried: int, wrong_windows: tuple[WrongWindow, ...] = ()
     ) -> Judgement:
-        statements = r2r.Standing.of(answers.testimonies_used, witnesses)
+        statements = r2r.WitnessSummary.of(answers.testimonies_used, witnesses)
         return Judgement(recorded, passed, trial, tried, statements, t0, wrong_windows)
 
     # First with the windows that the engine states, if it states any. Only assignments with a
@@ -240,9 +240,9 @@ def search(
                 continue
             # This value of an open t0 gives more reports than any recording has relations. So it
             # explains nothing, and the trial has failed.
-            trial = Trial(semantics, t0_class, None)
+            trial = Trial(semantics, t0_class, accepting_state=None)
 
-        if trial.accepting_state is None:
+        if not trial.explains_recording:
             failed.append(trial)
             continue
         confirm(recorded, trial, answers, witnesses)

@@ -241,3 +241,8 @@ class Trial:
     most_matched: int = 0
     alignment: Alignment | None = None
     reports: Reports | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def explains_recording(self) -> bool:
+        """Whether the assignment explains all relations of the recording."""
+        return self.accepting_state is not None

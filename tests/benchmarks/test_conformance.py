@@ -45,9 +45,8 @@ def test_the_21_cells_of_table_2(shared, capsys):
     for line in (
         "first divergence, relation 7 of 9: window [25000, 29000) at t=28999",
         "lacking: {obs: sens-obs:Observation_RelativeHumidity_C0810",
-        "one window late: element at 28000, the last in the window: {obs: "
-        "sens-obs:Observation_RelativeHumidity_C0810",
-        "belongs to [25000, 29000)",
+        "one window late: row {obs: sens-obs:Observation_RelativeHumidity_C0810",
+        "completed by the last element of its window [25000, 29000), at 28000",
     ):
         assert line in err
     assert len(err.splitlines()) <= 24  # one screen

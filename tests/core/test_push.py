@@ -149,6 +149,21 @@ def test_what_cannot_be_pushed():
         engine.push("s", at(7, 6))
 
 
+def test_an_element_without_a_batch_id_changes_nothing_under_the_batch_tick():
+    """TICK-3, ENG-8: it is refused before it joins, so the engine goes on with the next one. On a
+    stream without a window no batch id is needed.
+    """
+    engine = Engine(query(), ["s", "other"], chosen(tick="batch"))
+    with pytest.raises(InvalidSemantics, match="stream 's': element 1: TICK-3: the batch tick"):
+        engine.push("s", at(4, 1))
+    assert engine.push("other", at(2, 2)) == []
+
+    first = at(3, 3)._replace(batch=1)
+    assert engine.push("s", first) == []
+    (report,) = engine.push("s", at(10, 4)._replace(batch=2))
+    assert report.window == (0, 10) and report.contents == ((first,),)
+
+
 def test_a_query_is_checked_when_it_is_registered():
     with pytest.raises(InvalidQuery, match="QRY-4"):
         Engine(query(), ["r"], chosen())

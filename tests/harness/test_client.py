@@ -214,6 +214,34 @@ def test_what_a_harness_starts_dies_with_it(tmp_path):
         time.sleep(0.05)
 
 
+def test_a_child_that_leads_a_session_of_its_own_dies_with_the_harness(tmp_path):
+    code = (
+        'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import '
+        'time; time.sleep(600)"], start_new_session=True); '
+    )
+    code += f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
+    running = harness(code + RIGHT)
+    running.start()
+    child = psutil.Process(int((tmp_path / "child").read_text()))
+    running.stop()
+    deadline = time.monotonic() + 20
+    while child.is_running() and child.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "the child lives on"
+        time.sleep(0.05)
+
+
+def test_near_the_end_of_a_case_the_limit_of_the_case_is_named():
+    """The reply would have had 5 s, and the case has none of its 0.2 s left."""
+    sleepy = RIGHT.replace('asked["command"] != "stop"', 'asked["command"] == "register"')
+    sleepy = sleepy.replace("print(", 'asked["command"] == "end" and time.sleep(60); print(')
+    limits = replace(QUICK, case_seconds=0.2)
+    running = harness(sleepy.replace("import json, sys", "import json, sys, time"), limits)
+    running.start()
+    with pytest.raises(Broken, match=r"end: the case takes more than 0\.2 s"):
+        running.ask("register", query="q", dialect="csparql", streams=["s"], static="")
+        running.ask("end")
+
+
 def test_what_a_harness_left_behind_dies_before_the_next_one_starts(tmp_path):
     """The harness exits by itself between two cases. Its child lives on, and holds its pipes."""
     child_file = tmp_path / "child"

@@ -391,7 +391,7 @@ BOTH = known(close_rule="passed", horizon="none")
         ([], {"horizon": "none"}, []),
     ],
 )
-def test_the_least_set_of_what_is_known_that_explains_a_fail_is_named(deviations, fields, named):
+def test_known_deviations_of_which_none_can_be_left_out_are_named(deviations, fields, named):
     """BORDER by hand: [0,10) is closed by c, on its border, and [10,20) by the end alone. The
     engine has all that is known of it; what comes first is kept.
     """
@@ -423,6 +423,16 @@ def test_what_no_field_says_explains_its_own_cases():
         "  a known deviation explains it: WIN-2, in no field of the semantics: another choice"
     )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
+
+
+def test_a_case_that_entries_with_and_without_fields_list_shows_them_all():
+    """The oracle cannot be told of the one without fields, so it cannot say which of the two the
+    fail comes from. An entry that does not list the case is not named.
+    """
+    without = known(BORDER.id)
+    with_fields = replace(known(BORDER.id, horizon="none"), reason="no end of the stream")
+    _, found = judged_of(BORDER, [with_fields, PASSED, without], horizon="none")
+    assert found == [without, with_fields]
 
 
 def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a_fail():

@@ -5,6 +5,7 @@ are.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,19 @@ def test_a_table_has_no_fail_without_a_reason(path):
     kept = json.loads(path.read_text(encoding="utf-8"))
     words = {word for _, word in kept["cases"].values()}
     assert words <= {"pass", "silent", "known", "unsupported", "disputed", "unstable"}
+
+
+def test_the_table_of_engines_is_up_to_date():
+    """It has a row for each engine that is shipped, and a link to each page."""
+    text = engine_pages.OVERVIEW.read_text(encoding="utf-8")
+    assert text == engine_pages.overview(), "run python -m tools.engine_pages"
+    assert [name for name in engine_file.engines() if f"| `{name}` |" not in _unlinked(text)] == []
+    assert [path.stem for path in PAGES if f"(engines/{path.stem}.md)" not in text] == []
+
+
+def _unlinked(text: str) -> str:
+    """A page's text, in which each link is replaced with what it shows."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
 
 
 def test_a_changed_case_and_a_new_one_are_outdated():

@@ -164,6 +164,6 @@ def try_assignments(
             return OUT_OF_REACH
         except RefengineError:
             return ProfileSearch()
-        if trial.accepting_state is not None:
+        if trial.explains_recording:
             return ProfileSearch(trial)
     return ProfileSearch(is_complete=is_complete)
