@@ -44,6 +44,19 @@ def test_a_triple_that_matches_twice_completes_a_solution_once():
     assert changes == {(("x", A), ("y", A), ("z", A)): 1}
 
 
+def test_a_pattern_whose_filter_refuses_a_triple_leaves_nothing_to_the_pattern_that_takes_it():
+    """(a, p, 0) is ?x ?y, but not ?y ?z. By its own ?y, which is 0, it is joined with nothing."""
+    zero, five = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (0, 5))
+    changes = Counter()
+    body = MaintainedBody(
+        Body(f"SELECT * {{ ?x {P} ?y . ?y {P} ?z FILTER(?z > 1) }}"),
+        lambda row, count: changes.update({row: count}),
+    )
+    body.insert((A, P, five))
+    body.insert((A, P, zero))
+    assert not changes
+
+
 def test_what_enters_and_leaves_a_partition():
     elements = stream([((key, P, C), t) for t, key in enumerate((A, B, A))])
     query = over_one_window(ALL, kind="partition", size=1, by=["subject"])

@@ -83,7 +83,7 @@ class MaintainedBody:
                 matches += (match,)
         if matches:
             self.present[triple] = self.known_matches.setdefault(matches, matches)
-            is_bound = len(matches) == 1
+            is_bound = len(routes) == 1
             for basic, pattern in matches:
                 basic.insert(triple, pattern, is_bound)
 

@@ -177,7 +177,8 @@ class MaintainedBasicPattern(MaintainedNode):
         A triple that matches several patterns is inserted as one after the other. It is joined
         before it enters this pattern's index, and so meets itself as the earlier ones alone: each
         solution that it completes is emitted once. `is_bound` says that its terms are still in the
-        solution, since `accepts` was not called for another pattern in between.
+        solution, since `accepts` was called for no other pattern: that binds its own terms, even
+        where its filters then refuse the triple.
         """
         if not is_bound:
             pattern.bind(triple, self.solution)
