@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ OVERVIEW = FOLDER.with_suffix(".md")
 PART = "table: engines"  # of OVERVIEW
 COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns of its table
 COMMAND = "python -m tools.engine_pages"
+NAMED = 5  # cases that a message names, at most
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
 MEANINGS = {
     "pass": "right, with rows",
@@ -48,8 +49,11 @@ MEANINGS = {
 
 
 def digest(case: Case) -> str:
-    """Return the first digits of the digest of a case. It changes with every word of the case."""
-    text = json.dumps(case.table, sort_keys=True, default=str)
+    """Return the first digits of the digest of what a case asks of an engine. It changes with the
+    query, the data and what is expected, and not with the words that explain them.
+    """
+    asked = {key: case.table.get(key) for key in ("query", "streams", "static", "expect")}
+    text = json.dumps(asked, sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:12]
 
 
@@ -218,6 +222,14 @@ def _engine_table() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def shorten(cases: Sequence[str]) -> str:
+    """Return how many cases there are, with the names of the first few."""
+    more = ""
+    if len(cases) > NAMED:
+        more = ", …"
+    return f"{len(cases)}: {', '.join(cases[:NAMED])}{more}"
+
+
 def kept_files() -> list[Path]:
     """Return the files of what is kept of each engine's results."""
     return sorted(FOLDER.glob("*.json"))
@@ -260,7 +272,7 @@ def main() -> int:
         text = page(engine_file.engine(kept["engine"]), kept)
         codes.append(write_or_check(path.with_suffix(".md"), text, options.check, COMMAND))
         if outdated := outdated_cases(kept):
-            print(f"{path.name}: {len(outdated)} cases have changed since: {', '.join(outdated)}")
+            print(f"{path.name}: cases that have changed since: {shorten(outdated)}")
             codes.append(1)
     codes.append(write_or_check(OVERVIEW, overview(), options.check, COMMAND))
     return max(codes)
