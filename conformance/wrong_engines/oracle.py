@@ -320,7 +320,7 @@ def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
 @wrong(
     "ORA-12",
     replaces=divergence._is_nowhere,
-    half="none has the row too many",
+    half="no relation has the row in excess",
 )
 def left_out_wherever_it_is(right: Right, *values: Any) -> bool:
     """Call a border row left out of its window even where another relation has it."""
