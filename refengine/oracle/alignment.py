@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from refengine.model import compare
@@ -192,6 +194,14 @@ class _Beside:
             rows += 1 + report.relation.rows.total()
         return rows
 
+    @cached_property
+    def _costs_without_report(self) -> list[int]:
+        """The cost, by the index of a relation, of this one and all that follow, if none of them
+        has a report: one for each relation and one for each of its rows.
+        """
+        costs = accumulate(1 + rows.total() for rows in reversed(self.recorded.rows))
+        return list(costs)[::-1]
+
     def rows_lost(self, count: int) -> int | None:
         """Return the cost of the first `count` reports: one for each report and one for each of its
         rows. None if there are fewer reports.
@@ -213,15 +223,17 @@ class _Beside:
         for index, actual in enumerate(self.recorded.rows):
             report = self.reports.get(before + index)
             if report is None:
-                rows += 1 + actual.total()
-            else:
-                # At least the numbers of rows differ by so many; this is quicker than a comparison.
-                least = abs(report.relation.rows.total() - actual.total())
-                if _exceeds(rows + least, bound):
-                    return None
-                rows += difference_of(report.relation.rows, actual, mode).differing
+                rows += self._costs_without_report[index]
+                break
+            # At least the numbers of rows differ by so many; this is quicker than a comparison.
+            least = abs(report.relation.rows.total() - actual.total())
+            if _exceeds(rows + least, bound):
+                return None
+            rows += difference_of(report.relation.rows, actual, mode).differing
             if _exceeds(rows, bound):
                 return None
+        if _exceeds(rows, bound):
+            return None
 
         rows += self._rows_beyond(before)
         if _exceeds(rows, bound):

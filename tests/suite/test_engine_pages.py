@@ -12,6 +12,7 @@ import pytest
 
 from conformance.harness import engine_file
 from conformance.suite import questions
+from conformance.suite.expectations import expects_reports
 from conformance.verdict.results import Outcome, Result
 from tools import engine_pages
 
@@ -92,3 +93,15 @@ def test_what_is_kept_is_what_the_page_counts():
     text = engine_pages.page(engine_file.engine("rsp-js"), kept)
     section = case.id.split("-")[0]
     assert f"| {section} | 1 |" in text and f"`{case.id}`" in text
+
+
+def test_an_engine_that_is_sent_its_semantics_is_asked_fewer_cases():
+    """The reference engine's table has the cases that expect reports, and lacks no other."""
+    cases = {
+        case.id: [engine_pages.digest(case), "pass"]
+        for case in questions()
+        if expects_reports(case)
+    }
+    assert len(cases) < len(questions())
+    assert engine_pages.outdated_cases({"engine": "reference", "cases": cases}) == []
+    assert engine_pages.outdated_cases({"engine": "rsp-js", "cases": cases})

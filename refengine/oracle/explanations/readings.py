@@ -129,7 +129,9 @@ def _missing(count: int) -> str:
 def without_repeated_rows(recorded: RecordingToJudge) -> RecordingToJudge:
     """Return the recording with every row of a relation once."""
     relations = [
-        Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
+        relation
+        if max(relation.rows.values(), default=1) == 1
+        else Relation(relation.variables, Counter(dict.fromkeys(relation.rows, 1)))
         for relation in recorded.relations
     ]
     return replace(recorded, relations=tuple(relations))
