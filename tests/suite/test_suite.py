@@ -361,7 +361,7 @@ def test_a_configurable_engine_may_state_its_windows_by_another_closure():
             EngineReport(
                 relation(report["rows"], setting.query),
                 window=(report["window"][0] + shift, report["window"][1] + shift),
-                came=report.get("trigger"),
+                push_instant=report.get("trigger"),
             )
             for report in block["reports"]
         ]
@@ -499,7 +499,7 @@ def test_only_a_run_that_asked_replaces_results(tmp_path):
             ["--engine=sparqlstream"],
             "'sparqlstream' has no harness: give its recordings with --answers=DIR",
         ),
-        (["--engine=cqels", "--engine-classpath=cqels"], "engine: 'cqels' is not NAME=PATH"),
+        (["--engine=cqels", "--engine-classpath=cqels"], "engine: expected NAME=PATH, got 'cqels'"),
         (
             ["--engine=cqels", "--engine-classpath=cqel=x"],
             "engine: a classpath for 'cqel', which is not among the engines; did you mean 'cqels'",
@@ -645,7 +645,7 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line is s p o"),
+        ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line must be s p o"),
         ("SG_small2", None, "SG_small2: IO-1: cannot be read: No such file or directory"),
         ("QUERY_small2", "REGISTER QUERY", "QUERY_small2"),
         (
