@@ -1,0 +1,47 @@
+"""Verdicts on engines that state the windows of their answers (ORA-11)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from refengine import Disputed, OneOf, Relation, from_table, literal, profile, stream
+from refengine.model.elements import XSD
+from refengine.oracle.judge import judge
+
+
+def integer(number: int) -> str:
+    return literal(str(number), XSD + "integer")
+
+
+def test_no_engine_fails_for_its_windows_on_an_answer_that_no_witness_confirms():
+    """By t0 = 0 the windows are [0, 5) with one number, and [10, 15) with a number and "x". Of the
+    latter the definition counts 1, rdflib 2 and pyoxigraph nothing (ORA-8). By t0 = -4 the windows
+    are [6, 11) with one number, and [16, 21) with two. So the counts 1 and 2 are right by t0 = -4,
+    and by t0 = 0 they are disputed.
+    """
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}],
+            "body": "SELECT (COUNT(?y + 1) AS ?n) { ?x <urn:p> ?y }",
+        }
+    )
+    elements = stream(
+        [
+            ((f"<urn:{t}>", "<urn:p>", literal("x") if t == 14 else integer(1)), t)
+            for t in (1, 7, 11, 14, 17, 18, 22)
+        ]
+    )
+    semantics = profile("csparql").but(t0=OneOf((0, -4)), horizon="none")
+    counts = [Relation(("n",), Counter([(("n", integer(count)),)])) for count in (1, 2)]
+
+    def verdict(*windows: tuple[int, int]) -> bool:
+        streams = {"s": elements}
+        return judge(query, streams, semantics, counts, missing=0, windows=windows).passed
+
+    assert verdict((6, 11), (16, 21))
+    with pytest.raises(Disputed, match="no witness confirms"):
+        verdict((0, 5), (10, 15))
+    # No window of t0 = 0 begins at 1, so that what is disputed does not matter.
+    assert not verdict((1, 6), (16, 21))
