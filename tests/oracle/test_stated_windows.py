@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from refengine import Disputed, OneOf, Relation, from_table, literal, profile, stream
+from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, stream
 from refengine.model.elements import XSD
 from refengine.oracle.judge import judge
 
@@ -45,3 +45,23 @@ def test_no_engine_fails_for_its_windows_on_an_answer_that_no_witness_confirms()
         verdict((0, 5), (10, 15))
     # No window of t0 = 0 begins at 1, so that what is disputed does not matter.
     assert not verdict((1, 6), (16, 21))
+
+
+@pytest.mark.parametrize("t0", ["first-element", "first-reach"])
+def test_each_of_several_windows_may_begin_at_a_t0_of_its_own(t0):
+    """ORA-2: with several windows an unknown t0 may be a policy. By first-element the windows over
+    s begin with [5, 7), and those over r with [4, 6).
+    """
+    windows = [{"stream": name, "kind": "time", "size": 2, "slide": 2} for name in ("s", "r")]
+    query = from_table({"windows": windows, "body": "SELECT ?x { ?x <urn:p> ?y }"})
+    streams = {
+        name: stream([((f"<urn:{t}>", "<urn:p>", "<urn:y>"), t) for t in times])
+        for name, times in {"s": (5, 8), "r": (4, 8, 12, 14, 15)}.items()
+    }
+    unknown = profile("csparql").but(t0="unknown", report="content-change", horizon="none")
+    reports = list(evaluate(query, streams, unknown.but(t0=t0).semantics()))
+    relations = [report.relation for report in reports]
+    stated = [report.window for report in reports]
+    assert judge(query, streams, unknown, relations, missing=0, windows=stated).passed
+    late = [(opens + 1, closes + 1) for opens, closes in stated]
+    assert not judge(query, streams, unknown, relations, missing=0, windows=late).passed
