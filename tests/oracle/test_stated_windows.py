@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
+from itertools import accumulate
+from math import lcm
+from random import Random
 
 import pytest
+from conftest import draws
 
 from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, stream
 from refengine.model.elements import XSD
@@ -65,3 +70,46 @@ def test_each_of_several_windows_may_begin_at_a_t0_of_its_own(t0):
     assert judge(query, streams, unknown, relations, missing=0, windows=stated).passed
     late = [(opens + 1, closes + 1) for opens, closes in stated]
     assert not judge(query, streams, unknown, relations, missing=0, windows=late).passed
+
+
+def test_an_unknown_t0_explains_what_some_value_of_it_explains():
+    """The law of ORA-2 with ORA-11, on drawn outputs that are right or spoilt: the values tried are
+    those of the rule, each by itself.
+    """
+    explained: Counter[bool] = Counter()
+    for seed in range(draws(40)):
+        r = Random(seed)
+        sizes = [(r.randint(1, 4), r.randint(1, 4)) for _ in "sr"]
+        windows = [
+            {"stream": name, "kind": "time", "size": size, "slide": slide}
+            for name, (size, slide) in zip("sr", sizes, strict=True)
+        ]
+        query = from_table({"windows": windows, "body": "SELECT * { ?s ?p ?o }"})
+        streams = {}
+        for name in "sr":
+            times = accumulate([r.randint(1, 6), *(r.randint(0, 4) for _ in range(4))])
+            streams[name] = stream([((f"<urn:{t}>", "<urn:p>", "<urn:y>"), t) for t in times])
+        unknown = profile("csparql").but(
+            t0="unknown", closure=r.choice(["[)", "(]", "[]"]), horizon="none"
+        )
+        firsts = [streams[name].elements[0].app for name in "sr"]
+        earliest = min(first - size for first, (size, _) in zip(firsts, sizes, strict=True))
+        cycle = lcm(*(slide for _, slide in sizes))
+        values = [*range(earliest - cycle + 1, max(firsts) + 1), "first-element", "first-reach"]
+
+        chosen = unknown.but(t0=r.choice([r.choice(values), *values[-2:]])).semantics()
+        reports = list(evaluate(query, streams, chosen))
+        relations = [report.relation for report in reports]
+        stated = [report.window for report in reports]
+        if reports and r.random() < 0.6:
+            place = r.randrange(len(reports))
+            if stated[place] is not None:  # the first of the windows may not have begun
+                opens, closes = stated[place]
+                stated[place] = (opens + r.choice([0, 1]), closes + r.choice([0, 1]))
+            relations[place] = r.choice(relations)
+
+        verdict = partial(judge, query, streams, recording=relations, missing=0, windows=stated)
+        is_explained = any(verdict(profile=unknown.but(t0=value)).passed for value in values)
+        assert verdict(profile=unknown).passed == is_explained, seed
+        explained[is_explained] += 1
+    assert min(explained[True], explained[False]) > draws(40) / 10
