@@ -15,7 +15,8 @@ from conformance.verdict import journal
 
 def fingerprint_of_run(options: SuiteOptions) -> str:
     """Return the fingerprint of a run with these options. It changes with the version of the suite,
-    with every case, and with the file of each engine that is named.
+    with every case, with the file of each engine that is named, and with every file in the folders
+    of recordings and of CSRBench's stream. It does not change with the engines' programs.
     """
     return journal.fingerprint(_parts(options))
 
@@ -32,3 +33,13 @@ def _parts(options: SuiteOptions) -> Iterator[bytes]:
             path = engine_file.FILES / f"{name}.toml"
         if path.is_file():
             yield path.read_bytes()
+    for place in (options.answers, options.csrbench):
+        if place is not None:
+            yield from _files(Path(place))
+
+
+def _files(folder: Path) -> Iterator[bytes]:
+    """Yield the names and the contents of the files in a folder and below it."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        yield str(path.relative_to(folder)).encode()
+        yield path.read_bytes()

@@ -45,10 +45,12 @@ def with_sentinels(question: Question) -> Question:
     instants = list(sentinel_instants(windows, last))
     if instants[-1] + max(map(longest_stay, windows)) >= TIME_BOUND:  # there is no later time
         return question
-    streams = {
-        name: Stream((*stream, *_sentinels(stream, instants)), stream.ordered)
-        for name, stream in question.streams.items()
-    }
+    streams = {}
+    for name, stream in question.streams.items():
+        # of a stream without elements the sentinels are the only ones
+        is_batched = _has_batches(stream or elements)
+        sentinels = _sentinels(stream, instants, is_batched)
+        streams[name] = Stream((*stream, *sentinels), stream.ordered)
     return replace(question, streams=streams)
 
 
@@ -66,13 +68,18 @@ def sentinel_instants(windows: Iterable[Window], last: int) -> Iterator[int]:
     yield from range(last + step, last + reach + step, step)
 
 
-def _sentinels(stream: Stream, instants: Iterable[int]) -> Iterator[Element]:
-    """Yield the sentinels of a stream: the elements at these instants, in batches of their own if
-    the stream has batches.
+def _has_batches(elements: Iterable[Element]) -> bool:
+    """Return whether any of some elements has a batch id."""
+    return any(element.batch is not None for element in elements)
+
+
+def _sentinels(stream: Stream, instants: Iterable[int], is_batched: bool) -> Iterator[Element]:
+    """Yield the sentinels of a stream: the elements at these instants. If the stream `is_batched`,
+    each is in a batch of its own.
     """
     batch = None
-    if any(element.batch is not None for element in stream):
-        batch = max(element.batch or 0 for element in stream)
+    if is_batched:
+        batch = max((element.batch or 0 for element in stream), default=0)
     sys = max((element.sys for element in stream), default=0)
     for instant in instants:
         sys += 1

@@ -109,12 +109,13 @@ def _with_each_t0(
 
     for other in candidates.others:
         semantics = replace(planned.semantics, t0=other)
-        semantics, t0_class = _with_integer_t0(semantics, plan(question.under(semantics)))
-        if (
-            stated_window is None
-            or fit_to_stated_window(planned, t0_class, stated_window) is not None
-        ):
-            yield semantics, t0_class
+        planned_other = plan(question.under(semantics))
+        own_t0 = planned_other.views[0].t0  # by a policy each of several windows has its own
+        if stated_window is not None and own_t0 is not None:
+            own_class = T0Class(own_t0, own_t0, own_t0)
+            if fit_to_stated_window(planned_other, own_class, stated_window) is None:
+                continue
+        yield _with_integer_t0(semantics, planned_other)
 
 
 def _check_batches(planned: engine.Plan) -> None:

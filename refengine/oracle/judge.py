@@ -181,6 +181,8 @@ def judge_recording(
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
             raise search_with_windows.first_refusal
+        # Nor is there one if a witness does not confirm an answer with which one of them failed.
+        confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
         return judgement(False, result.winner, result.count, wrong_windows)
 

@@ -75,6 +75,16 @@ def test_solutions_within_a_span():
     assert supported.covers(range(2)) and not supported.covers(range(3))
 
 
+def test_solutions_pass_every_filter_around_their_pattern():
+    """9 passes the inner filter alone. The oracle would have named it as a row at a border."""
+    nine, three = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (9, 3))
+    elements = stream([((A, P, nine), 1), ((B, P, three), 2)])
+    body = Body(f"SELECT ?x {{ {{ ?x {P} ?y FILTER(?y > 1) }} FILTER(?y < 5) }}")
+    supported = SupportedSolutions(body, elements.elements, [1, 2], span=10)
+    assert supported.answer(range(2)) == {(("x", B),): 1}
+    assert supported.supported_rows(range(2)) == [((("x", B),), (1,))]
+
+
 def test_a_content_that_is_not_covered_leaves_nothing_in_the_answer_over_the_next():
     """1 is fed before "x", which no sum covers. The window after them has 2 alone."""
     one, two = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (1, 2))

@@ -17,7 +17,8 @@ import pytest
 from suite_run import ROOT, run_suite
 
 from conformance.report import baseline, source
-from conformance.suite import Item, why_unexpected
+from conformance.suite import Item, SuiteOptions, why_unexpected
+from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.suite.item import asked_repeatedly, common_result
 from conformance.verdict import journal
 from conformance.verdict.results import Outcome, Result
@@ -93,6 +94,23 @@ def test_only_the_same_run_is_resumed(tmp_path):
     assert found.returncode == 4 and "has results of another run" in found.stderr + found.stdout
     found = run_suite(f"--engine={engine}", "--smoke", "--resume")
     assert found.returncode == 4 and "--resume" in found.stderr + found.stdout
+
+
+def test_results_of_recordings_that_have_changed_are_not_taken_over(tmp_path):
+    """A result of the first recording would stand for the second."""
+    recording = tmp_path / "answers" / "mine-answer-1.json"
+    recording.parent.mkdir()
+    recording.write_text('{"relations": []}')
+    options = SuiteOptions(engines=["csparql"], answers=str(tmp_path))
+    before = fingerprint_of_run(options)
+    assert fingerprint_of_run(options) == before
+    recording.write_text('{"relations": [{}]}')
+    changed = fingerprint_of_run(options)
+    recording.rename(recording.with_name("mine-answer-2.json"))
+    assert len({before, changed, fingerprint_of_run(options)}) == 3
+    assert fingerprint_of_run(SuiteOptions(csrbench=str(tmp_path))) != fingerprint_of_run(
+        SuiteOptions(csrbench=str(tmp_path / "answers"))
+    )
 
 
 def test_a_line_that_was_half_written_is_left_out(tmp_path):

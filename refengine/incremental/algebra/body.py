@@ -140,10 +140,8 @@ class MaintainedBody:
         match node:
             case algebra.Basic(triples):
                 return self._basic_pattern(triples, [])
-            case algebra.Filter(condition, algebra.Basic(triples)):
-                return self._basic_pattern(triples, list(conjuncts(condition)))
             case algebra.Filter(condition, inner):
-                return MaintainedFilter(self._node(inner), condition)
+                return self._filter(condition, inner)
             case algebra.Union(parts):
                 return MaintainedUnion([self._node(part) for part in parts])
             case algebra.Join(parts) if parts:
@@ -156,6 +154,19 @@ class MaintainedBody:
                 raise NotCovered("an empty graph pattern")
             case _:
                 raise NotCovered(type(node).__name__)
+
+    def _filter(self, condition: Expression, inner: algebra.Pattern) -> MaintainedNode:
+        conditions = [condition]
+        while isinstance(inner, algebra.Filter):  # { { … FILTER(A) } FILTER(B) }
+            conditions.append(inner.condition)
+            inner = inner.pattern
+        if isinstance(inner, algebra.Basic):
+            parts = [part for each in reversed(conditions) for part in conjuncts(each)]
+            return self._basic_pattern(inner.triples, parts)
+        node = self._node(inner)
+        for each in reversed(conditions):
+            node = MaintainedFilter(node, each)
+        return node
 
     def _basic_pattern(
         self, triples: Sequence[TriplePattern], filters: Sequence[Expression]

@@ -1,0 +1,115 @@
+"""Verdicts on engines that state the windows of their answers (ORA-11)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from itertools import accumulate
+from math import lcm
+from random import Random
+
+import pytest
+from conftest import draws
+
+from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, stream
+from refengine.model.elements import XSD
+from refengine.oracle.judge import judge
+
+
+def integer(number: int) -> str:
+    return literal(str(number), XSD + "integer")
+
+
+def test_no_engine_fails_for_its_windows_on_an_answer_that_no_witness_confirms():
+    """By t0 = 0 the windows are [0, 5) with one number, and [10, 15) with a number and "x". Of the
+    latter the definition counts 1, rdflib 2 and pyoxigraph nothing (ORA-8). By t0 = -4 the windows
+    are [6, 11) with one number, and [16, 21) with two. So the counts 1 and 2 are right by t0 = -4,
+    and by t0 = 0 they are disputed.
+    """
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}],
+            "body": "SELECT (COUNT(?y + 1) AS ?n) { ?x <urn:p> ?y }",
+        }
+    )
+    elements = stream(
+        [
+            ((f"<urn:{t}>", "<urn:p>", literal("x") if t == 14 else integer(1)), t)
+            for t in (1, 7, 11, 14, 17, 18, 22)
+        ]
+    )
+    semantics = profile("csparql").but(t0=OneOf((0, -4)), horizon="none")
+    counts = [Relation(("n",), Counter([(("n", integer(count)),)])) for count in (1, 2)]
+
+    def verdict(*windows: tuple[int, int]) -> bool:
+        streams = {"s": elements}
+        return judge(query, streams, semantics, counts, missing=0, windows=windows).passed
+
+    assert verdict((6, 11), (16, 21))
+    with pytest.raises(Disputed, match="no witness confirms"):
+        verdict((0, 5), (10, 15))
+    # No window of t0 = 0 begins at 1, so that what is disputed does not matter.
+    assert not verdict((1, 6), (16, 21))
+
+
+@pytest.mark.parametrize("t0", ["first-element", "first-reach"])
+def test_each_of_several_windows_may_begin_at_a_t0_of_its_own(t0):
+    """ORA-2: with several windows an unknown t0 may be a policy. By first-element the windows over
+    s begin with [5, 7), and those over r with [4, 6).
+    """
+    windows = [{"stream": name, "kind": "time", "size": 2, "slide": 2} for name in ("s", "r")]
+    query = from_table({"windows": windows, "body": "SELECT ?x { ?x <urn:p> ?y }"})
+    streams = {
+        name: stream([((f"<urn:{t}>", "<urn:p>", "<urn:y>"), t) for t in times])
+        for name, times in {"s": (5, 8), "r": (4, 8, 12, 14, 15)}.items()
+    }
+    unknown = profile("csparql").but(t0="unknown", report="content-change", horizon="none")
+    reports = list(evaluate(query, streams, unknown.but(t0=t0).semantics()))
+    relations = [report.relation for report in reports]
+    stated = [report.window for report in reports]
+    assert judge(query, streams, unknown, relations, missing=0, windows=stated).passed
+    late = [(opens + 1, closes + 1) for opens, closes in stated]
+    assert not judge(query, streams, unknown, relations, missing=0, windows=late).passed
+
+
+def test_an_unknown_t0_explains_what_some_value_of_it_explains():
+    """The law of ORA-2 with ORA-11, on drawn outputs that are right or spoilt: the values tried are
+    those of the rule, each by itself.
+    """
+    explained: Counter[bool] = Counter()
+    for seed in range(draws(40)):
+        r = Random(seed)
+        sizes = [(r.randint(1, 4), r.randint(1, 4)) for _ in "sr"]
+        windows = [
+            {"stream": name, "kind": "time", "size": size, "slide": slide}
+            for name, (size, slide) in zip("sr", sizes, strict=True)
+        ]
+        query = from_table({"windows": windows, "body": "SELECT * { ?s ?p ?o }"})
+        streams = {}
+        for name in "sr":
+            times = accumulate([r.randint(1, 6), *(r.randint(0, 4) for _ in range(4))])
+            streams[name] = stream([((f"<urn:{t}>", "<urn:p>", "<urn:y>"), t) for t in times])
+        unknown = profile("csparql").but(
+            t0="unknown", closure=r.choice(["[)", "(]", "[]"]), horizon="none"
+        )
+        firsts = [streams[name].elements[0].app for name in "sr"]
+        earliest = min(first - size for first, (size, _) in zip(firsts, sizes, strict=True))
+        cycle = lcm(*(slide for _, slide in sizes))
+        values = [*range(earliest - cycle + 1, max(firsts) + 1), "first-element", "first-reach"]
+
+        chosen = unknown.but(t0=r.choice([r.choice(values), *values[-2:]])).semantics()
+        reports = list(evaluate(query, streams, chosen))
+        relations = [report.relation for report in reports]
+        stated = [report.window for report in reports]
+        if reports and r.random() < 0.6:
+            place = r.randrange(len(reports))
+            if stated[place] is not None:  # the first of the windows may not have begun
+                opens, closes = stated[place]
+                stated[place] = (opens + r.choice([0, 1]), closes + r.choice([0, 1]))
+            relations[place] = r.choice(relations)
+
+        verdict = partial(judge, query, streams, recording=relations, missing=0, windows=stated)
+        is_explained = any(verdict(profile=unknown.but(t0=value)).passed for value in values)
+        assert verdict(profile=unknown).passed == is_explained, seed
+        explained[is_explained] += 1
+    assert min(explained[True], explained[False]) > draws(40) / 10
