@@ -206,7 +206,7 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["cqels", "csparql", "csparql2", "etalis", "kolibrie", "roxi", "yasper"]
+    "name", ["cqels", "cqels2", "csparql", "csparql2", "etalis", "kolibrie", "roxi", "yasper"]
 )
 def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
     """In one line, which says how it is got."""
