@@ -110,11 +110,15 @@ def asked_repeatedly(item: Item, times: int) -> Item:
 
 def common_result(runs: Sequence[Result]) -> Result:
     """Return the result of several runs of one item: the first, if all have the same outcome and
-    known deviations, or else an unstable one.
+    known deviations, or else an unstable one. But an engine that was wrong each time, in one way or
+    another, is wrong: then it is the first that no known deviation explains.
     """
     first = runs[0]
     if all((run.outcome, run.known) == (first.outcome, first.known) for run in runs):
         return first
+    wrong = (Outcome.FAIL, Outcome.ERROR)
+    if all(run.outcome in wrong for run in runs):
+        return next((run for run in runs if not run.known), first)
     words = ", ".join(str(run.outcome) for run in runs)
     other = next(run for run in runs if (run.outcome, run.known) != (first.outcome, first.known))
     argument = f"unstable: {words}\n{first.argument}\n{other.argument}"

@@ -136,7 +136,10 @@ def test_verdicts_that_differ_are_unstable():
     known = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail", known=(("r", "l"),))
     assert common_result([passed, passed]) is passed
     assert common_result([failed, failed, failed]) is failed
-    for runs in ([passed, failed], [failed, passed], [failed, failed, known]):
+    broken = Result("e", "corpus", "c", "WIN-1", Outcome.ERROR, "error")
+    assert common_result([failed, broken]) is failed, "it was wrong each time"
+    assert common_result([known, failed, known]) is failed
+    for runs in ([passed, failed], [failed, passed], [known, known, passed]):
         unstable = common_result(runs)
         assert unstable.outcome is Outcome.UNSTABLE and not unstable.known
         assert unstable.argument.startswith(f"unstable: {runs[0].outcome}, {runs[1].outcome}")
