@@ -8,18 +8,15 @@ together with all that it started.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
@@ -27,6 +24,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.installation.child_process import DIE_WITH_PARENT
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
@@ -35,21 +33,6 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
-
-
-def _die_with_parent() -> Callable[[], object] | None:
-    """Return a function that a new process calls first; None on systems that have none.
-
-    With it, the process asks Linux to be killed when the suite's process ends, so that no harness
-    is left behind.
-    """
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl = ctypes.CDLL(None).prctl
-    return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
-
-
-DIE_WITH_PARENT = _die_with_parent()
 
 
 class Broken(Exception):

@@ -22,11 +22,16 @@ from typing import Any
 from conformance import corpus
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
-from conformance.installation.brought_engines import find_brought, find_engine_file, names_with_file
+from conformance.installation.brought_engines import (
+    find_brought,
+    find_engine_file,
+    is_name,
+    names_with_file,
+)
 from conformance.installation.install import is_installed, missing_tool
 from conformance.installation.places import installed_folder
 from conformance.installation.registries import PACKAGES
-from conformance.installation.source import BroughtEngine, Package, Registry
+from conformance.installation.source import BroughtEngine, Kind, Package, Registry
 from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
@@ -42,7 +47,6 @@ GROUP = "conformance.engines"
 # What stands in a command for what the user brings: a class path, or anything else.
 BROUGHT = ("{classpath}", "{brought}")
 COMMAND = "python -m conformance engines"
-NAME = "[a-z0-9][a-z0-9._-]*"  # of an engine that the user has added
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = ("title", "link", "get", "dialect", "heartbeat", "fresh", "tolerance")
 # keys of `limits` in an engine's file -> fields of Limits
@@ -244,7 +248,10 @@ class Engine:
             path = find_brought(self.name, self.to_bring)
         if not path:
             return self
-        for place in path.split(os.pathsep):
+        places = [path]
+        if self.to_bring is None or self.to_bring.kind is Kind.CLASSPATH:
+            places = path.split(os.pathsep)
+        for place in places:
             if not place:
                 raise InvalidEngine(
                     f"an empty entry in its classpath {display(path)}; write . "
@@ -450,9 +457,9 @@ def engine(name: str) -> Engine:
     if name.endswith(".toml"):
         return read_engine_file(Path(name))
     ours = FILES / f"{name}.toml"
-    if ours.parent == FILES and ours.is_file():
+    if is_name(name) and ours.is_file():
         return read_engine_file(ours)
-    if re.fullmatch(NAME, name) and (added := find_engine_file(name)):
+    if is_name(name) and (added := find_engine_file(name)):
         return replace(read_engine_file(added), name=name)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
@@ -462,7 +469,9 @@ def engine(name: str) -> Engine:
         if isinstance(entry, Engine):
             return entry
         return replace(read_engine_file(Path(entry)), name=name)
-    except (ImportError, AttributeError, TypeError) as error:
+    except RefengineError:
+        raise
+    except Exception as error:  # it is somebody else's code
         raise InvalidEngine(
             f"its entry point {theirs[name].value!r} gives no engine: {error}",
             rule="engine",
@@ -472,10 +481,10 @@ def engine(name: str) -> Engine:
 
 def check_name(name: str) -> None:
     """Raise InvalidEngine for a name under which no engine can be added."""
-    if not re.fullmatch(NAME, name):
+    if not is_name(name):
         raise InvalidEngine(
-            "the name of an engine has small letters, digits, dots, hyphens and underscores, and "
-            "begins with a letter or digit",
+            "the name of an engine has small letters, digits, dots, hyphens and underscores, at "
+            "most 100, begins with a letter or digit, and does not end in .toml",
             rule="engine",
             place=display(name),
         )

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from conformance.installation.places import data_folder
+from conformance.installation.places import DATA, cannot_write, data_folder
 from conformance.installation.source import BroughtEngine, Kind
 from refengine.model.errors import RefengineError
-from refengine.model.messages import plain
+from refengine.model.messages import display, plain
 
 RECORD = "brought.json"
+# of an engine that the user adds; what ends in .toml is the path of an engine's file
+NAME = r"(?!.*\.toml\Z)[a-z0-9][a-z0-9._-]{0,99}"
+
+
+def is_name(text: str) -> bool:
+    """Whether an engine can be added under this name."""
+    return re.fullmatch(NAME, text) is not None
 
 
 def find_brought(name: str, wanted: BroughtEngine) -> str:
@@ -25,11 +35,14 @@ def find_brought(name: str, wanted: BroughtEngine) -> str:
     """
     folder = data_folder() / name
     record = folder / RECORD
-    if record.is_file():
-        return check_place(name, wanted, _read_record(record))
-    if folder.is_dir() and any(folder.iterdir()):
-        return check_place(name, wanted, str(folder))
-    return ""
+    with _reading(folder):
+        if record.is_file():
+            place = _read_record(record)
+        elif folder.is_dir() and any(folder.iterdir()):
+            place = str(folder)
+        else:
+            return ""
+        return check_place(name, wanted, place)
 
 
 def find_engine_file(name: str) -> Path | None:
@@ -38,39 +51,63 @@ def find_engine_file(name: str) -> Path | None:
     """
     folder = data_folder() / name
     record = folder / RECORD
-    if record.is_file():
-        place = Path(_read_record(record))
-        if place.suffix == ".toml":
-            return place
-        return None
-    files = (folder / f"{name}.toml", folder / "engine.toml")
-    return next((path for path in files if path.is_file()), None)
+    with _reading(folder):
+        if record.is_file():
+            place = Path(_read_record(record))
+            if place.suffix == ".toml":
+                return place
+            return None
+        files = (folder / f"{name}.toml", folder / "engine.toml")
+        return next((path for path in files if path.is_file()), None)
 
 
 def names_with_file() -> list[str]:
-    """Return the names under which the user has added engine's files."""
+    """Return the names under which the user has added engine's files, with those of which it cannot
+    be read what was added. A folder whose name is no engine's is left out.
+    """
     try:
         names = sorted(path.name for path in data_folder().iterdir())
     except OSError:
         return []
-    return [name for name in names if find_engine_file(name) is not None]
+    return [name for name in names if is_name(name) and _may_have_file(name)]
+
+
+def _may_have_file(name: str) -> bool:
+    """Whether the user has added an engine's file under a name, or it cannot be read what was."""
+    try:
+        return find_engine_file(name) is not None
+    except RefengineError:
+        return True
+
+
+@contextmanager
+def _reading(place: Path) -> Iterator[None]:
+    """Raise an OSError of the context as a RefengineError that names a place."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or place
+        raise RefengineError(
+            f"cannot be read: {error.strerror}", rule="engine", place=str(where)
+        ) from None
 
 
 def keep_place(name: str, place: str) -> Path:
-    """Keep where a brought engine is; return the file that says so. Paths are made absolute."""
+    """Keep where a brought engine is, an absolute path or a class path of absolute paths; return
+    the file that says so.
+    """
     record = data_folder() / name / RECORD
-    entries = [os.path.abspath(entry) for entry in place.split(os.pathsep)]
-    text = json.dumps({"place": os.pathsep.join(entries)}, indent=2)
+    text = json.dumps({"place": place}, indent=2)
     draft = record.with_name(f".{RECORD}-{os.getpid()}")
     try:
         record.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(f"{text}\n", encoding="utf-8")
         draft.replace(record)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise RefengineError(
-            f"cannot write: {error.strerror}", rule="engine", place=str(record)
-        ) from None
+        raise cannot_write(error, record, DATA) from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
     return record
 
 
@@ -94,27 +131,36 @@ def forget_place(name: str) -> bool:
 
 
 def _read_record(record: Path) -> str:
-    """Return the place that a record has. Raises RefengineError for a malformed one."""
+    """Return the place that a record has. Raises RefengineError for a malformed one, and OSError
+    for one that cannot be read.
+    """
+    text = record.read_bytes()
     try:
-        place = json.loads(record.read_text(encoding="utf-8"))["place"]
-    except (OSError, ValueError, KeyError, TypeError):
+        place = json.loads(text)["place"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         place = None
-    if not isinstance(place, str):
+    if not isinstance(place, str) or "\0" in place:
         raise RefengineError("is malformed; add the engine again", rule="engine", place=str(record))
+    if not os.path.isabs(place):
+        raise RefengineError(
+            f"expected an absolute path, got {display(place)}; add the engine again",
+            rule="engine",
+            place=str(record),
+        )
     return place
 
 
 def check_place(name: str, wanted: BroughtEngine, place: str) -> str:
-    """Return the class path, folder or program that a place is. Raises RefengineError if there is
-    no such thing at that place; the error says what is expected.
+    """Return the class path, folder or program that a place is, as an absolute path. Raises
+    RefengineError if there is no such thing at that place; the error says what is expected.
     """
     match wanted.kind:
         case Kind.CLASSPATH:
             return _check_classpath(name, wanted, place)
         case Kind.FOLDER:
-            return _check_folder(name, wanted, Path(place))
+            return _check_folder(name, wanted, Path(os.path.abspath(place)))
         case Kind.PROGRAM:
-            return _check_program(name, wanted, Path(place))
+            return _check_program(name, wanted, Path(os.path.abspath(place)))
 
 
 def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
@@ -122,11 +168,18 @@ def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
     entries = []
     for entry in place.split(os.pathsep):
         path = Path(entry.removesuffix("*") or ".")
-        if not entry or not path.exists():
+        if not entry:
+            raise RefengineError(
+                f"an empty entry in its class path {display(place)}; write . for the current "
+                "folder",
+                rule="engine",
+                place=name,
+            )
+        if not path.exists():
             raise _not_there(name, wanted, entry)
         if path.is_dir() and any(path.glob("*.jar")):
             entry = str(path / "*")
-        entries.append(entry)
+        entries.append(os.path.abspath(entry))
     return os.pathsep.join(entries)
 
 
