@@ -456,11 +456,8 @@ def engine(name: str) -> Engine:
     """
     if name.endswith(".toml"):
         return read_engine_file(Path(name))
-    ours = FILES / f"{name}.toml"
-    if is_name(name) and ours.is_file():
-        return read_engine_file(ours)
-    if is_name(name) and (added := find_engine_file(name)):
-        return replace(read_engine_file(added), name=name)
+    if path := path_of_engine(name):
+        return replace(read_engine_file(path), name=name)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {display(name)}{nearest(name, names())}", rule="engine")
@@ -477,6 +474,20 @@ def engine(name: str) -> Engine:
             rule="engine",
             place=name,
         ) from None
+
+
+def path_of_engine(name: str) -> Path | None:
+    """Return the path of an engine's file: the name itself if it is one, or else that of an engine
+    that is shipped with the suite or that the user has added; None if there is none.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    if not is_name(name):
+        return None
+    shipped = FILES / f"{name}.toml"
+    if shipped.is_file():
+        return shipped
+    return find_engine_file(name)
 
 
 def check_name(name: str) -> None:

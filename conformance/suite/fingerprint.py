@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import version
-from pathlib import Path
 
 from conformance.harness import engine_file
 from conformance.suite.item import SuiteOptions, questions
@@ -27,8 +26,6 @@ def _parts(options: SuiteOptions) -> Iterator[bytes]:
     for case in questions():
         yield json.dumps(case.table, sort_keys=True, default=str).encode()
     for name in options.engines:
-        path = Path(name)
-        if not name.endswith(".toml"):
-            path = engine_file.FILES / f"{name}.toml"
-        if path.is_file():
+        path = engine_file.path_of_engine(name)
+        if path is not None and path.is_file():
             yield path.read_bytes()
