@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from installation.test_engines_command import HANGS, NPM, files_in, put_on_path
 
@@ -22,6 +23,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
 from conformance.installation import install, places
 from conformance.installation.unfinished import unfinished_folder
+from conformance.suite import doctor
 
 MINE = 'title = "Mine"\ncommand = ["x"]\ndialect = "csparql"\n[semantics]\nprofile = "csparql"\n'
 
@@ -232,6 +234,18 @@ def test_jars_are_not_installed_where_no_class_path_could_name_them(
     assert f"{places.CACHE}=FOLDER" in capsys.readouterr().err
 
 
+def has_ended(pid: str) -> bool:
+    """Whether a process ends within some seconds."""
+    for _ in range(200):
+        try:
+            if psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 @contextmanager
 def hanging_installation(pids: Path) -> Iterator[subprocess.Popen[str]]:
     """Start an installation whose package manager hangs, wait until it runs, and end it."""
@@ -281,13 +295,7 @@ def test_a_killed_installation_ends_its_package_manager(pids):
     with hanging_installation(pids) as process:
         process.kill()
     [pid] = files_in(pids)
-    status = Path("/proc") / pid / "stat"
-    for _ in range(200):
-        if not status.exists() or ") Z " in status.read_text():
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("the package manager still runs")
+    assert has_ended(pid)
 
 
 def test_an_unfinished_folder_of_a_living_process_stays(tmp_path):
@@ -312,3 +320,53 @@ def test_an_engine_that_cannot_be_put_in_its_place_is_not_said_to_be_installed(
     folder.write_text("a file where a folder belongs")
     assert main(["engines", "install", "rsp-js"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+# The examination
+
+
+def examine(folder: Path, capsys, code: str, more: str = "") -> str:
+    """Examine an engine whose harness is a Python text; return what is printed."""
+    (folder / "harness.py").write_text(code)
+    file = folder / "mine.toml"
+    text = MINE.replace('["x"]', json.dumps([sys.executable, "{here}/harness.py"]))
+    file.write_text(more + text)
+    assert main(["engines", "doctor", str(file)]) == 1
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ('{"seq": 1, "reply": "result", "protocol": 1}', "no 'engine' and 'version'"),
+        ('{"seq": 1, "reply": "result", "protocol": 1, "engine": "x"}', "has no 'version'"),
+    ],
+)
+def test_a_reply_without_the_engines_name_is_said(tmp_path, capsys, reply, message):
+    out = examine(tmp_path, capsys, f"input()\nprint({reply!r}, flush=True)\ninput()")
+    assert message in out and "next: add it: see PROTOCOL.md" in out
+
+
+def test_a_program_that_says_its_version_for_ever_is_ended(tmp_path, monkeypatch, capsys):
+    code = 'import sys\nprint("mine 1")\nwhile True: sys.stdout.write("y" * 4096)'
+    put_on_path(monkeypatch, tmp_path / "bin", "mine", code)
+    out = examine(tmp_path, capsys, "raise SystemExit(1)", 'commands = ["mine"]\n')
+    assert out.startswith(f"ok  mine: mine 1, {tmp_path}/bin/mine\n")
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "SECONDS_FOR_VERSION", 3)
+    code = (
+        "import subprocess, sys\n"
+        'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])\n'
+        f'open("{tmp_path}/pid", "w").write(str(child.pid))\nchild.wait()'
+    )
+    put_on_path(monkeypatch, tmp_path / "bin", "mine", code)
+    out = examine(tmp_path, capsys, "", 'commands = ["mine"]\n')
+    assert "--version: no answer within 3 s\n    next: install mine again" in out
+    assert has_ended((tmp_path / "pid").read_text())
+
+
+def test_a_package_that_is_missing_is_not_said_to_be_there(tmp_path, capsys):
+    out = examine(tmp_path, capsys, "", 'modules = ["no_such_package"]\n')
+    assert out.startswith("--  engine: no Mine, which needs the Python package no_such_package")
