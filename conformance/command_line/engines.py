@@ -156,7 +156,7 @@ def _add(name: str, place: str) -> int:
             )
         engine_file.read_engine_file(Path(place))  # raises what is wrong with it
         place = os.path.abspath(place)
-        record = brought_engines.keep_place(name, place)
+        record = brought_engines.keep_engine_file(name, place)
         print(plain(f"{name}: --engine={name} now uses {place} (kept in {record})"))
         return 0
     engine = engine_file.engine(name)

@@ -1,7 +1,8 @@
 """Engines that their users bring: keeping where they are, so that they are found by their names.
 
 Each has a folder `NAME` in the user's data folder. Either `brought.json` in it says where the
-engine is, or the engine's files themselves are in it.
+engine is, or the engine's files themselves are in it. If the user has added an engine's file, too,
+`engine.json` says where that is, unless it is in the folder itself.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 
 RECORD = "brought.json"
+FILE_RECORD = "engine.json"
 # of an engine that the user adds; what ends in .toml is the path of an engine's file
 NAME = r"(?!.*\.toml\Z)[a-z0-9][a-z0-9._-]{0,99}"
 
@@ -34,15 +36,20 @@ def find_brought(name: str, wanted: BroughtEngine) -> str:
     not brought it. Raises RefengineError if what is kept of it is no longer there.
     """
     folder = data_folder() / name
-    record = folder / RECORD
     with _reading(folder):
-        if record.is_file():
-            place = _read_record(record)
-        elif folder.is_dir() and any(folder.iterdir()):
+        place = _read_record(folder / RECORD)
+        if not place and _has_own_files(folder):
             place = str(folder)
-        else:
+        if not place:
             return ""
         return check_place(name, wanted, place)
+
+
+def _has_own_files(folder: Path) -> bool:
+    """Whether a folder of the user's data has more than records and an engine's file."""
+    if not folder.is_dir():
+        return False
+    return any(path.suffix != ".toml" and path.name != FILE_RECORD for path in folder.iterdir())
 
 
 def find_engine_file(name: str) -> Path | None:
@@ -50,13 +57,9 @@ def find_engine_file(name: str) -> Path | None:
     `NAME.toml` or `engine.toml`; None if there is none.
     """
     folder = data_folder() / name
-    record = folder / RECORD
     with _reading(folder):
-        if record.is_file():
-            place = Path(_read_record(record))
-            if place.suffix == ".toml":
-                return place
-            return None
+        if place := _read_record(folder / FILE_RECORD):
+            return Path(place)
         files = (folder / f"{name}.toml", folder / "engine.toml")
         return next((path for path in files if path.is_file()), None)
 
@@ -96,14 +99,27 @@ def keep_place(name: str, place: str) -> Path:
     """Keep where a brought engine is, an absolute path or a class path of absolute paths; return
     the file that says so.
     """
-    record = data_folder() / name / RECORD
+    return _keep(data_folder() / name / RECORD, place)
+
+
+def keep_engine_file(name: str, path: str) -> Path:
+    """Keep where an engine's file is, an absolute path; return the file that says so."""
+    return _keep(data_folder() / name / FILE_RECORD, path)
+
+
+def _keep(record: Path, place: str) -> Path:
+    """Write a place into a record, and return the record."""
     text = json.dumps({"place": place}, indent=2)
-    draft = record.with_name(f".{RECORD}-{os.getpid()}")
+    draft = record.with_name(f".{record.name}-{os.getpid()}")
     try:
         record.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(f"{text}\n", encoding="utf-8")
         draft.replace(record)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        with suppress(OSError):  # if it is empty
+            record.parent.rmdir()
         raise cannot_write(error, record, DATA) from None
     finally:
         with suppress(OSError):
@@ -117,23 +133,31 @@ def forget_place(name: str) -> bool:
     are not ours to remove.
     """
     folder = data_folder() / name
-    record = folder / RECORD
-    if record.is_file():
-        record.unlink()
+    records = [folder / RECORD, folder / FILE_RECORD]
+    try:
+        known = [record for record in records if record.is_file()]
+        for record in known:
+            record.unlink()
+        if not folder.is_dir():
+            return bool(known)
         if not any(folder.iterdir()):
             folder.rmdir()
-        return True
-    if folder.is_dir():
+            return bool(known)
+    except OSError as error:
+        raise cannot_write(error, folder, DATA) from None
+    if not known:
         raise RefengineError(
             "has files of its own, which only you can remove", rule="engine", place=str(folder)
         )
-    return False
+    return True
 
 
 def _read_record(record: Path) -> str:
-    """Return the place that a record has. Raises RefengineError for a malformed one, and OSError
-    for one that cannot be read.
+    """Return the place that a record has; empty if there is no record. Raises RefengineError for a
+    malformed one, and OSError for one that cannot be read.
     """
+    if not record.is_file():
+        return ""
     text = record.read_bytes()
     try:
         place = json.loads(text)["place"]

@@ -29,6 +29,7 @@ from refengine.model.messages import display, plain
 
 SECONDS_BETWEEN_LOOKS = 0.2  # at how far a command is
 LINES_OF_LOG = 20  # that are shown of a command that failed
+LITTLE_SPACE = 1 << 20  # bytes on a disk that is taken for full
 END_OF_LOG = 1 << 16  # bytes, in which they are looked for
 LONGEST_LOG = 16 << 20  # bytes; a command that writes more is ended
 # Registries whose packages are found by a list of paths, which a separator divides.
@@ -209,7 +210,11 @@ def _how(code: int) -> str:
 
 
 def _failure(name: str, reason: str, log: Path) -> RefengineError:
-    """Return the error of a command that failed, with the last lines of its log as notes."""
+    """Return the error of a command that failed, with the last lines of its log as notes. On a full
+    disk there may be none.
+    """
+    if shutil.disk_usage(log.parent).free < LITTLE_SPACE:
+        reason += f"; the disk is full, and {CACHE}=FOLDER uses another folder"
     error = RefengineError(f"{reason}; all that it wrote: {log}", rule="engine", place=name)
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - END_OF_LOG))

@@ -59,10 +59,10 @@ def listed(capsys) -> dict[str, dict[str, str]]:
     [
         ("engine.toml", "title =", "cannot be read"),
         ("engine.toml", 'title = "Mine"', "key 'command' is missing"),
-        ("brought.json", "{", "is malformed; add the engine again"),
-        ("brought.json", "[" * 100_000, "is malformed; add the engine again"),
-        ("brought.json", '{"place": "a\\u0000b.toml"}', "is malformed; add the engine again"),
-        ("brought.json", '{"place": "mine.toml"}', "expected an absolute path, got 'mine.toml'"),
+        ("engine.json", "{", "is malformed; add the engine again"),
+        ("engine.json", "[" * 100_000, "is malformed; add the engine again"),
+        ("engine.json", '{"place": "a\\u0000b.toml"}', "is malformed; add the engine again"),
+        ("engine.json", '{"place": "mine.toml"}', "expected an absolute path, got 'mine.toml'"),
     ],
 )
 def test_a_broken_file_does_not_hide_other_engines(capsys, home, file, text, state):
@@ -133,6 +133,29 @@ def test_a_place_may_have_the_separator_of_paths_in_it(tmp_path, capsys, home):
     assert engine.command == (f"{folder}/x",)
 
 
+def test_an_added_engine_that_its_user_brings_keeps_its_file(tmp_path, capsys, home):
+    bring = '[bring]\nkind = "folder"\nwhat = "w"\nversion = "1"\nlicence = "MIT"\n'
+    text = MINE.replace('"x"', '"{brought}/x"') + bring + 'instructions = "https://example.org"\n'
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    assert main(["engines", "add", "mine", str(file)]) == 0
+    assert listed(capsys)["mine"]["state"].endswith("engines add mine PATH")
+    assert main(["engines", "add", "mine", str(tmp_path)]) == 0
+    assert engine_file.engine("mine").with_classpath("").command == (f"{tmp_path}/x",)
+    assert main(["engines", "remove", "mine"]) == 0
+    assert files_in(home / "engines") == []
+    keep(home, "mine", "engine.toml", text)
+    assert main(["engines", "add", "mine", str(tmp_path)]) == 0
+    assert engine_file.engine("mine").with_classpath("").command == (f"{tmp_path}/x",)
+
+
+@pytest.mark.parametrize("content", ["{", '{"place": "cqels.jar"}'])
+def test_a_malformed_record_of_a_brought_engine_is_its_state(capsys, home, content):
+    keep(home, "cqels", "brought.json", content)
+    state = listed(capsys)["cqels"]["state"]
+    assert "brought.json" in state and "add the engine again" in state
+
+
 def test_a_class_path_is_kept_with_absolute_places(tmp_path, monkeypatch, capsys):
     (tmp_path / "ö l").mkdir()
     (tmp_path / "ö l" / "a b.jar").write_bytes(b"")
@@ -186,6 +209,13 @@ def test_a_package_manager_that_floods_its_log_is_ended(tmp_path, monkeypatch, c
     error = capsys.readouterr().err
     assert "npm wrote more than 1 MiB" in error and error.count("\n") <= 1 + install.LINES_OF_LOG
     assert files_in(home / "cache") == ["rsp-js.log"]
+
+
+def test_a_full_disk_is_said_even_if_the_log_is_empty(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(install, "LITTLE_SPACE", 1 << 80)
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", "raise SystemExit(1)")
+    assert main(["engines", "install", "rsp-js"]) == 2
+    assert "npm ended with exit code 1; the disk is full" in capsys.readouterr().err
 
 
 def test_a_package_manager_that_is_no_program_is_one_line(tmp_path, monkeypatch, capsys, home):

@@ -115,7 +115,7 @@ def test_the_fingerprint_changes_with_the_file_of_an_added_engine(tmp_path, monk
     file = tmp_path / "mine.toml"
     text = 'title = "Mine"\ncommand = ["x"]\ndialect = "csparql"\n'
     file.write_text(text)
-    brought_engines.keep_place("mine", str(file))
+    brought_engines.keep_engine_file("mine", str(file))
     assert engine_file.path_of_engine("mine") == file
     before = fingerprint_of_run(SuiteOptions(["mine"]))
     file.write_text(text.replace("Mine", "Yours"))
