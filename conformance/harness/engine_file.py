@@ -103,6 +103,8 @@ class Engine:
     stream of each case, so that time goes on. `unreported` outputs may be missing at each
     end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
     much of a unit of its time late.
+
+    `file` is the path of its file, if the user has named it by that and not by its name.
     """
 
     name: str
@@ -129,6 +131,12 @@ class Engine:
     fresh: bool = False
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
+    file: str = ""
+
+    @property
+    def _word(self) -> str:
+        """The word by which a command finds the engine: its file, if it was named by that."""
+        return shlex.quote(self.file or self.name)
 
     @property
     def is_configurable(self) -> bool:
@@ -204,8 +212,9 @@ class Engine:
                 yield f"the command {command}", self.get or f"install {command}"
         if self.package is not None and not self._has_package(self.package):
             if tool := missing_tool(self.package):
-                yield tool, f"install it, then: {COMMAND} install {self.name}"
-            yield f"{self.package.registry}'s package", f"{COMMAND} install {self.name}"
+                what = tool.removeprefix("the command ")
+                yield tool, f"install {what}, then: {COMMAND} install {self._word}"
+            yield f"{self.package.registry}'s package", f"{COMMAND} install {self._word}"
         if self._takes_what_is_brought:
             what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
             if self.to_bring is None:
@@ -455,7 +464,7 @@ def engine(name: str) -> Engine:
     nearest valid name.
     """
     if name.endswith(".toml"):
-        return read_engine_file(Path(name))
+        return replace(read_engine_file(Path(name)), file=name)
     if path := path_of_engine(name):
         return replace(read_engine_file(path), name=name)
     theirs = {point.name: point for point in entry_points(group=GROUP)}

@@ -355,6 +355,21 @@ def test_an_engine_that_cannot_be_put_in_its_place_is_not_said_to_be_installed(
 # The examination
 
 
+def test_the_next_step_names_the_file_by_which_an_engine_was_named(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    (folder / "pinned").mkdir()
+    file = folder / "mine.toml"
+    file.write_text(
+        f'{MINE}[install]\nregistry = "npm"\nversion = "1"\nlicence = "MIT"\nmanifest = "pinned"\n'
+    )
+    assert main(["engines", "doctor", str(file)]) == 1
+    assert f"next: python -m conformance engines install '{file}'" in capsys.readouterr().out
+    monkeypatch.setenv("PATH", "")
+    assert main(["engines", "doctor", str(file)]) == 1
+    assert "next: install npm (Node.js 20 or newer), then: " in capsys.readouterr().out
+
+
 def examine(folder: Path, capsys, code: str, more: str = "") -> str:
     """Examine an engine whose harness is a Python text; return what is printed."""
     (folder / "harness.py").write_text(code)
