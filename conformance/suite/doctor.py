@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import COMMAND, Engine
-from conformance.installation.child_process import DIE_WITH_PARENT
 from conformance.suite import probe
 from conformance.suite.item import questions
 from conformance.verdict.results import Outcome
@@ -135,7 +134,6 @@ def _first_output(command: list[str]) -> bytes:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=DIE_WITH_PARENT,
     ) as process:
         assert process.stdout is not None  # it is a pipe
         try:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from conformance import schemas
 from conformance.verdict import results
 from conformance.verdict.results import Result, writing
 from refengine.model.errors import RefengineError
@@ -59,8 +58,16 @@ def read_journal(target: Path, run: str) -> dict[tuple[str, str, str], Result]:
             rule="usage",
             place=str(path),
         )
-    tables = filter(schemas.accepts("result"), map(_table, lines[1:]))
-    return {result.key: result for result in map(results.from_json, tables)}
+    so_far = filter(None, map(_result, lines[1:]))
+    return {result.key: result for result in so_far}
+
+
+def _result(line: bytes) -> Result | None:
+    """Return the result of a line; None for a line that was only half written."""
+    try:
+        return results.from_json(_table(line))
+    except (LookupError, TypeError, ValueError):
+        return None
 
 
 def _table(line: bytes) -> dict[str, Any]:
