@@ -101,6 +101,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "do not end with exit code 4 if every item of an engine is skipped",
     },
 }
+# options that mean nothing without an engine
+WITH_ENGINE = [option for option, words in OPTIONS.items() if words.get("default", []) == []]
 MARKERS = {
     "corpus": "a case of the corpus against an engine",
     "csrbench": "a CSRBench query against an engine or its recording",
@@ -192,8 +194,7 @@ def _names_engine(config: pytest.Config) -> bool:
     """
     if _option(config, "--engine") or _option(config, "--engine-command") is not None:
         return True
-    others = ("--answers", "--csrbench", "--smoke", "--results", "--report")
-    if any(_option(config, option) for option in others):
+    if any(_option(config, option) not in (None, False, []) for option in WITH_ENGINE):
         raise pytest.UsageError("no engine named: give --engine=NAME or --engine-command=COMMAND")
     return False
 
@@ -205,11 +206,13 @@ def _has_workers(config: pytest.Config) -> bool:
 
 def _check_outputs(config: pytest.Config) -> None:
     """Raise RefengineError for outputs that cannot be written."""
-    from conformance.verdict import results
+    from conformance.verdict import journal, results
     from refengine.model.errors import RefengineError
 
     paths = [_option(config, option) for option in ("--results", "--report")]
     targets = [results.target(Path(path)) for path in paths if path is not None]
+    if paths[0] is not None:
+        targets.append(results.target(journal.journal_path(targets[0])))
     if len(set(targets)) < len(targets):
         raise RefengineError("two outputs would go to one file", rule="usage")
 
@@ -466,6 +469,8 @@ class _Collector:
         self.results: list[Result] = []
         self.late_errors: list[Result] = []  # of items that had another result before
         self.journal: Journal | None = None
+        self.is_cut_short = False  # whether an item was not run to its end
+        self.unwritten = ""  # why the results could not be written
         if (path := _option(config, "--results")) is not None:
             from conformance.verdict import journal, results
 
@@ -480,6 +485,8 @@ class _Collector:
         for *key, argument in getattr(report, "conformance_late", ()):
             self._replace_by_late_error(tuple(key), argument)
         own = getattr(report, "conformance", None)
+        if str(report.when) == "???":  # so xdist reports an item whose worker was killed
+            self.is_cut_short = True
         if own is None or report.when != "call":
             return
         self.ran[own["engine"]] += 1
@@ -487,8 +494,18 @@ class _Collector:
         if "result" in own:
             result = from_json(json.loads(own["result"]))
             self.results.append(result)
-            if self.journal is not None and result.key not in self.config.stash.get(SO_FAR, {}):
-                self.journal.add(result)
+            if self.journal is not None:
+                self._note(self.journal, result)
+
+    def _note(self, journal: Journal, result: Result) -> None:
+        """Write a result to the file of the results so far; end the run if that cannot be done."""
+        from refengine.model.errors import RefengineError
+
+        try:
+            journal.add(result)
+        except RefengineError as error:
+            self.is_cut_short = True
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _replace_by_late_error(self, key: tuple[str, ...], argument: str) -> None:
         """Replace the result of an earlier item by an error, since its harness wrote a line after
@@ -512,12 +529,19 @@ class _Collector:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the results and their page, and let a run fail in which nothing of an engine was
-        judged, or a line came after the last reply about an item.
+        judged, in which a line came after the last reply about an item, or whose results could not
+        be written.
         """
-        if self.ran:
-            self._write()
-        if self.journal is not None:
-            self._end_journal(session)
+        from refengine.model.errors import RefengineError
+
+        try:
+            if self.ran:
+                self._write()
+            if self.journal is not None:
+                self._end_journal(session)
+        except RefengineError as error:
+            self.unwritten = str(error)
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if self.late_errors and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if (
@@ -528,16 +552,18 @@ class _Collector:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _end_journal(self, session: pytest.Session) -> None:
-        """Remove the file of the results so far, or leave it if not all items were run."""
+        """Remove the file of the results so far, or leave it if not all items were run: an earlier
+        run, too, may have run items that -k and the like have left out of this one.
+        """
         assert self.journal is not None
-        is_ended = session.exitstatus in (
+        is_ended = self.is_cut_short or session.exitstatus in (
             pytest.ExitCode.INTERRUPTED,
             pytest.ExitCode.INTERNAL_ERROR,
         )
         if is_ended or session.shouldstop or session.shouldfail:
             self.journal.close()
         else:
-            self.journal.remove()
+            self.is_cut_short = not self.journal.remove_if_in(self.results)
 
     def _write(self) -> None:
         """Write the results and their page, if they are asked for."""
@@ -568,9 +594,11 @@ class _Collector:
 
             earlier: list[Entry] = self.config.stash[BASELINE]
             lines += baseline.describe_changes(earlier, source.of(self.results).entries)
-        if self.journal is not None and self.journal.path.exists():
+        if self.unwritten:
+            lines.append(self.unwritten)
+        if self.journal is not None and len(self.journal) and self.journal.path.exists():
             lines.append(
-                f"not all items were run; {self.journal.path} has {len(self.results)} results: the "
+                f"not all results are written; {self.journal.path} has {len(self.journal)}: the "
                 "same command with --resume goes on"
             )
         for line in lines:

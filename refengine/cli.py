@@ -22,7 +22,17 @@ DISTRIBUTION = "refengine"  # what is installed; it has both command lines
 # What a command may find missing, and the extras that bring it.
 EXTRAS = {
     **dict.fromkeys(
-        ("hypothesis", "jinja2", "jsonschema", "markupsafe", "psutil", "pytest", "tqdm"), "suite"
+        (
+            "hypothesis",
+            "jinja2",
+            "jsonschema",
+            "markupsafe",
+            "platformdirs",
+            "psutil",
+            "pytest",
+            "tqdm",
+        ),
+        "suite",
     ),
     **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
 }

@@ -12,10 +12,12 @@ that and of the engine's file alone. The table is made of all engine's files and
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,15 @@ from conformance.corpus import Case
 from conformance.corpus.rules import rules_of_value
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
+from conformance.report import source
 from conformance.suite import questions
 from conformance.suite.expectations import expects_reports
-from conformance.verdict.results import Outcome, Result, from_json
+from conformance.verdict import results
+from conformance.verdict.results import Outcome, Result
+from refengine import cli
 from refengine.core.semantics import show
+from refengine.model.errors import RefengineError
+from refengine.model.messages import did_you_mean, display, nearest
 from tools.generated_parts import replace_part, write_or_check
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
@@ -37,6 +44,7 @@ COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns 
 COMMAND = "python -m tools.engine_pages"
 NAMED = 5  # cases that a message names, at most
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
+KEYS = {"engine", "date", "machine", "cases", "smallest"}  # of what is kept of an engine's results
 MEANINGS = {
     "pass": "right, with rows",
     "silent": "right, but nothing was to be answered or nothing was: this shows little",
@@ -72,7 +80,7 @@ def rows_answered(result: Result) -> int:
     return sum(report["total"] for report in (result.evidence or {}).get("actual", ()))
 
 
-def summarize(engine: str, results: Iterable[Result], date: str, machine: str) -> dict[str, Any]:
+def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str) -> dict[str, Any]:
     """Return what is kept of an engine's results over the corpus.
 
     `cases` has, by case, its digest and the word for its result. `smallest` has for each known
@@ -82,7 +90,7 @@ def summarize(engine: str, results: Iterable[Result], date: str, machine: str) -
     digests = {case.id: digest(case) for case in questions()}
     cases = {}
     smallest: dict[str, tuple[int, int, str]] = {}
-    for result in sorted(results, key=lambda result: result.key):
+    for result in sorted(of_engine, key=lambda result: result.key):
         if result.suite != "corpus":
             continue
         cases[result.case] = [digests[result.case], kind_of(result)]
@@ -250,31 +258,75 @@ def outdated_cases(kept: Mapping[str, Any]) -> list[str]:
     return sorted(case for case in {*now, *then} if now.get(case) != then.get(case))
 
 
+def results_by_engine(paths: Iterable[Path]) -> dict[str, list[Result]]:
+    """Return the results in files, by engine. Raises RefengineError for a malformed file, for an
+    engine that is not shipped here, and for a case that the corpus does not have.
+    """
+    cases = {case.id for case in questions()}
+    shipped = engine_file.engines()
+    by_engine: dict[str, list[Result]] = {}
+    for entry in source.read_results(paths).entries:
+        engine, suite, case = entry.result.key
+        if engine not in shipped:
+            raise RefengineError(
+                f"no engine {display(engine)}{nearest(engine, shipped)}", rule="results"
+            )
+        if suite == "corpus" and case not in cases:
+            raise RefengineError(
+                f"no case {display(case)}{did_you_mean(case, cases)}", rule="results", place=engine
+            )
+        result = replace(entry.result, evidence=entry.evidence)
+        by_engine.setdefault(engine, []).append(result)
+    return by_engine
+
+
+def read_kept(path: Path) -> dict[str, Any]:
+    """Return what is kept of an engine's results. Raises RefengineError for a malformed file."""
+    try:
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        is_whole = kept["engine"] == path.stem and kept.keys() == KEYS
+    except (ValueError, LookupError, TypeError):
+        is_whole = False
+    if not is_whole:
+        raise RefengineError(
+            f"is malformed; make it again with {COMMAND} --date … --on … RESULTS",
+            rule="results",
+            place=str(path),
+        )
+    return kept
+
+
+def _day(text: str) -> str:
+    """Return a date of the form YYYY-MM-DD. Raises ValueError for any other text."""
+    return datetime.date.fromisoformat(text).isoformat()
+
+
 def main() -> int:
     """Run the command line and return its exit code."""
+    return cli.run("engine_pages", _main)
+
+
+def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--date", help="when the results were made: YYYY-MM-DD")
+    parser.add_argument("--date", type=_day, help="when the results were made: YYYY-MM-DD")
     parser.add_argument("--on", help="on what machine, in a few words")
     parser.add_argument("results", nargs="*", type=Path, metavar="RESULTS")
     options = parser.parse_args()
     if options.results and not (options.date and options.on):
         parser.error("results need --date and --on")
 
-    by_engine: dict[str, list[Result]] = {}
-    for path in options.results:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            result = from_json(json.loads(line))
-            by_engine.setdefault(result.engine, []).append(result)
-    FOLDER.mkdir(exist_ok=True)
-    for name, results in sorted(by_engine.items()):
-        kept = summarize(name, results, options.date, options.on)
+    texts: dict[Path, Iterable[str]] = {}
+    for name, of_engine in sorted(results_by_engine(options.results).items()):
+        kept = summarize(name, of_engine, options.date, options.on)
         text = json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True)
-        (FOLDER / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+        texts[FOLDER / f"{name}.json"] = [text]
+    FOLDER.mkdir(exist_ok=True)
+    results.replace(texts)
 
     codes = []
     for path in kept_files():
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = read_kept(path)
         text = page(engine_file.engine(kept["engine"]), kept)
         codes.append(write_or_check(path.with_suffix(".md"), text, options.check, COMMAND))
         if outdated := outdated_cases(kept):

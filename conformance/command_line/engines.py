@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refengine.model.errors import RefengineError
-from refengine.model.messages import nearest
+from refengine.model.messages import nearest, plain
 
 if TYPE_CHECKING:
     from conformance.command_line.options import Commands
@@ -75,11 +75,12 @@ def _list(form: str) -> int:
     """Print a row for each engine."""
     from conformance.harness import engine_file
 
-    rows = [_row(engine_file.engine(name)) for name in engine_file.names()]
+    rows = [_row(name) for name in engine_file.names()]
     if form == "json":
         tables = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
         print(json.dumps(tables, indent=2, ensure_ascii=False))
         return 0
+    rows = [tuple(map(plain, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
     for row in (COLUMNS, *rows):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -87,8 +88,16 @@ def _list(form: str) -> int:
     return 0
 
 
-def _row(engine: Engine) -> tuple[str, ...]:
-    """Return the cells of an engine in the list."""
+def _row(name: str) -> tuple[str, ...]:
+    """Return the cells of an engine in the list. The state of an engine whose file is broken is
+    what is wrong with it, so that one broken file does not hide the other engines.
+    """
+    from conformance.harness import engine_file
+
+    try:
+        engine = engine_file.engine(name)
+    except RefengineError as error:
+        return name, "", "", "its file", str(error)
     try:
         state = engine.with_classpath("").next_step or "ready"
     except RefengineError as error:  # what was added is gone
@@ -127,8 +136,8 @@ def _why_not_installed(engine: Engine) -> str:
         return f"no registry has it: {engine.next_step}"
     from conformance.harness import engine_file
 
-    known = engine_file.names()
-    installable = [name for name in known if engine_file.engine(name).package is not None]
+    shipped = engine_file.engines().values()
+    installable = [other.name for other in shipped if other.package is not None]
     return f"its file names no package{nearest(engine.name, installable)}"
 
 
@@ -146,8 +155,9 @@ def _add(name: str, place: str) -> int:
                 place=name,
             )
         engine_file.read_engine_file(Path(place))  # raises what is wrong with it
-        record = brought_engines.keep_place(name, place)
-        print(f"{name}: --engine={name} now uses {os.path.abspath(place)} (kept in {record})")
+        place = os.path.abspath(place)
+        record = brought_engines.keep_engine_file(name, place)
+        print(plain(f"{name}: --engine={name} now uses {place} (kept in {record})"))
         return 0
     engine = engine_file.engine(name)
     if engine.to_bring is None:
@@ -158,7 +168,7 @@ def _add(name: str, place: str) -> int:
         )
     found = brought_engines.check_place(name, engine.to_bring, place)
     record = brought_engines.keep_place(name, found)
-    print(f"{name}: {engine.title} is known now (kept in {record})")
+    print(plain(f"{name}: {engine.title} is known now (kept in {record})"))
     return 0
 
 
@@ -169,10 +179,17 @@ def _remove(names: Sequence[str]) -> int:
 
     missing = 0
     for name in names:
-        engine = engine_file.engine(name)
-        was_there = brought_engines.forget_place(name)
-        if engine.package is not None:
-            was_there |= install.uninstall(engine.package)
+        broken = None
+        package = None
+        try:
+            package = engine_file.engine(name).package
+        except RefengineError as error:  # even an engine whose file is broken can be removed
+            broken = error
+        was_there = brought_engines.is_name(name) and brought_engines.forget_place(name)
+        if broken is not None and not was_there:
+            raise broken
+        if package is not None:
+            was_there |= install.uninstall(package)
         if was_there:
             print(f"{name}: removed")
         else:

@@ -8,18 +8,15 @@ together with its session and with all its descendants, also those that lead ses
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
@@ -27,6 +24,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.installation.child_process import DIE_WITH_PARENT
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
@@ -39,21 +37,6 @@ GRACE = 0.2  # seconds after the last reply in which a harness still writes befo
 # seconds after the last reply about a case in which a line may belong to it, though the next case
 # has been registered
 STILL_LATE = 1.0
-
-
-def _die_with_parent() -> Callable[[], object] | None:
-    """Return a function that a new process calls first; None on systems that have none.
-
-    With it, the process asks Linux to be killed when the suite's process ends, so that no harness
-    is left behind.
-    """
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl = ctypes.CDLL(None).prctl
-    return partial(prctl, 1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
-
-
-DIE_WITH_PARENT = _die_with_parent()
 
 
 class Broken(Exception):

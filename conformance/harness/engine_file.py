@@ -22,11 +22,16 @@ from typing import Any
 from conformance import corpus
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
-from conformance.installation.brought_engines import find_brought, find_engine_file, names_with_file
+from conformance.installation.brought_engines import (
+    find_brought,
+    find_engine_file,
+    is_name,
+    names_with_file,
+)
 from conformance.installation.install import is_installed, missing_tool
 from conformance.installation.places import installed_folder
 from conformance.installation.registries import PACKAGES
-from conformance.installation.source import BroughtEngine, Package, Registry
+from conformance.installation.source import BroughtEngine, Kind, Package, Registry
 from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
@@ -42,7 +47,6 @@ GROUP = "conformance.engines"
 # What stands in a command for what the user brings: a class path, or anything else.
 BROUGHT = ("{classpath}", "{brought}")
 COMMAND = "python -m conformance engines"
-NAME = "[a-z0-9][a-z0-9._-]*"  # of an engine that the user has added
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = (
     "title",
@@ -109,6 +113,8 @@ class Engine:
     stream of each case, so that time goes on. `unreported` outputs may be missing at each
     end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
     much of a unit of its time late.
+
+    `file` is the path of its file, if the user has named it by that and not by its name.
     """
 
     name: str
@@ -136,6 +142,12 @@ class Engine:
     processes: int = 1
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
+    file: str = ""
+
+    @property
+    def _word(self) -> str:
+        """The word by which a command finds the engine: its file, if it was named by that."""
+        return shlex.quote(self.file or self.name)
 
     @property
     def is_configurable(self) -> bool:
@@ -211,8 +223,9 @@ class Engine:
                 yield f"the command {command}", self.get or f"install {command}"
         if self.package is not None and not self._has_package(self.package):
             if tool := missing_tool(self.package):
-                yield tool, f"install it, then: {COMMAND} install {self.name}"
-            yield f"{self.package.registry}'s package", f"{COMMAND} install {self.name}"
+                what = tool.removeprefix("the command ")
+                yield tool, f"install {what}, then: {COMMAND} install {self._word}"
+            yield f"{self.package.registry}'s package", f"{COMMAND} install {self._word}"
         if self._takes_what_is_brought:
             what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
             if self.to_bring is None:
@@ -255,7 +268,10 @@ class Engine:
             path = find_brought(self.name, self.to_bring)
         if not path:
             return self
-        for place in path.split(os.pathsep):
+        places = [path]
+        if self.to_bring is None or self.to_bring.kind is Kind.CLASSPATH:
+            places = path.split(os.pathsep)
+        for place in places:
             if not place:
                 raise InvalidEngine(
                     f"an empty entry in its classpath {display(path)}; write . "
@@ -459,12 +475,9 @@ def engine(name: str) -> Engine:
     nearest valid name.
     """
     if name.endswith(".toml"):
-        return read_engine_file(Path(name))
-    ours = FILES / f"{name}.toml"
-    if ours.parent == FILES and ours.is_file():
-        return read_engine_file(ours)
-    if re.fullmatch(NAME, name) and (added := find_engine_file(name)):
-        return replace(read_engine_file(added), name=name)
+        return replace(read_engine_file(Path(name)), file=name)
+    if path := path_of_engine(name):
+        return replace(read_engine_file(path), name=name)
     theirs = {point.name: point for point in entry_points(group=GROUP)}
     if name not in theirs:
         raise InvalidEngine(f"no engine {display(name)}{nearest(name, names())}", rule="engine")
@@ -473,7 +486,9 @@ def engine(name: str) -> Engine:
         if isinstance(entry, Engine):
             return entry
         return replace(read_engine_file(Path(entry)), name=name)
-    except (ImportError, AttributeError, TypeError) as error:
+    except RefengineError:
+        raise
+    except Exception as error:  # it is somebody else's code
         raise InvalidEngine(
             f"its entry point {theirs[name].value!r} gives no engine: {error}",
             rule="engine",
@@ -481,12 +496,26 @@ def engine(name: str) -> Engine:
         ) from None
 
 
+def path_of_engine(name: str) -> Path | None:
+    """Return the path of an engine's file: the name itself if it is one, or else that of an engine
+    that is shipped with the suite or that the user has added; None if there is none.
+    """
+    if name.endswith(".toml"):
+        return Path(name)
+    if not is_name(name):
+        return None
+    shipped = FILES / f"{name}.toml"
+    if shipped.is_file():
+        return shipped
+    return find_engine_file(name)
+
+
 def check_name(name: str) -> None:
     """Raise InvalidEngine for a name under which no engine can be added."""
-    if not re.fullmatch(NAME, name):
+    if not is_name(name):
         raise InvalidEngine(
-            "the name of an engine has small letters, digits, dots, hyphens and underscores, and "
-            "begins with a letter or digit",
+            "the name of an engine has small letters, digits, dots, hyphens and underscores, at "
+            "most 100, begins with a letter or digit, and does not end in .toml",
             rule="engine",
             place=display(name),
         )

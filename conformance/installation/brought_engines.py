@@ -1,22 +1,34 @@
 """Engines that their users bring: keeping where they are, so that they are found by their names.
 
 Each has a folder `NAME` in the user's data folder. Either `brought.json` in it says where the
-engine is, or the engine's files themselves are in it.
+engine is, or the engine's files themselves are in it. If the user has added an engine's file, too,
+`engine.json` says where that is, unless it is in the folder itself.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from conformance.installation.places import data_folder
+from conformance.installation.places import DATA, cannot_write, data_folder
 from conformance.installation.source import BroughtEngine, Kind
 from refengine.model.errors import RefengineError
-from refengine.model.messages import plain
+from refengine.model.messages import display, plain
 
 RECORD = "brought.json"
+FILE_RECORD = "engine.json"
+# of an engine that the user adds; what ends in .toml is the path of an engine's file
+NAME = r"(?!.*\.toml\Z)[a-z0-9][a-z0-9._-]{0,99}"
+
+
+def is_name(text: str) -> bool:
+    """Whether an engine can be added under this name."""
+    return re.fullmatch(NAME, text) is not None
 
 
 def find_brought(name: str, wanted: BroughtEngine) -> str:
@@ -24,12 +36,20 @@ def find_brought(name: str, wanted: BroughtEngine) -> str:
     not brought it. Raises RefengineError if what is kept of it is no longer there.
     """
     folder = data_folder() / name
-    record = folder / RECORD
-    if record.is_file():
-        return check_place(name, wanted, _read_record(record))
-    if folder.is_dir() and any(folder.iterdir()):
-        return check_place(name, wanted, str(folder))
-    return ""
+    with _reading(folder):
+        place = _read_record(folder / RECORD)
+        if not place and _has_own_files(folder):
+            place = str(folder)
+        if not place:
+            return ""
+        return check_place(name, wanted, place)
+
+
+def _has_own_files(folder: Path) -> bool:
+    """Whether a folder of the user's data has more than records and an engine's file."""
+    if not folder.is_dir():
+        return False
+    return any(path.suffix != ".toml" and path.name != FILE_RECORD for path in folder.iterdir())
 
 
 def find_engine_file(name: str) -> Path | None:
@@ -37,40 +57,73 @@ def find_engine_file(name: str) -> Path | None:
     `NAME.toml` or `engine.toml`; None if there is none.
     """
     folder = data_folder() / name
-    record = folder / RECORD
-    if record.is_file():
-        place = Path(_read_record(record))
-        if place.suffix == ".toml":
-            return place
-        return None
-    files = (folder / f"{name}.toml", folder / "engine.toml")
-    return next((path for path in files if path.is_file()), None)
+    with _reading(folder):
+        if place := _read_record(folder / FILE_RECORD):
+            return Path(place)
+        files = (folder / f"{name}.toml", folder / "engine.toml")
+        return next((path for path in files if path.is_file()), None)
 
 
 def names_with_file() -> list[str]:
-    """Return the names under which the user has added engine's files."""
+    """Return the names under which the user has added engine's files, with those of which it cannot
+    be read what was added. A folder whose name is no engine's is left out.
+    """
     try:
         names = sorted(path.name for path in data_folder().iterdir())
     except OSError:
         return []
-    return [name for name in names if find_engine_file(name) is not None]
+    return [name for name in names if is_name(name) and _may_have_file(name)]
+
+
+def _may_have_file(name: str) -> bool:
+    """Whether the user has added an engine's file under a name, or it cannot be read what was."""
+    try:
+        return find_engine_file(name) is not None
+    except RefengineError:
+        return True
+
+
+@contextmanager
+def _reading(place: Path) -> Iterator[None]:
+    """Raise an OSError of the context as a RefengineError that names a place."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or place
+        raise RefengineError(
+            f"cannot be read: {error.strerror}", rule="engine", place=str(where)
+        ) from None
 
 
 def keep_place(name: str, place: str) -> Path:
-    """Keep where a brought engine is; return the file that says so. Paths are made absolute."""
-    record = data_folder() / name / RECORD
-    entries = [os.path.abspath(entry) for entry in place.split(os.pathsep)]
-    text = json.dumps({"place": os.pathsep.join(entries)}, indent=2)
-    draft = record.with_name(f".{RECORD}-{os.getpid()}")
+    """Keep where a brought engine is, an absolute path or a class path of absolute paths; return
+    the file that says so.
+    """
+    return _keep(data_folder() / name / RECORD, place)
+
+
+def keep_engine_file(name: str, path: str) -> Path:
+    """Keep where an engine's file is, an absolute path; return the file that says so."""
+    return _keep(data_folder() / name / FILE_RECORD, path)
+
+
+def _keep(record: Path, place: str) -> Path:
+    """Write a place into a record, and return the record."""
+    text = json.dumps({"place": place}, indent=2)
+    draft = record.with_name(f".{record.name}-{os.getpid()}")
     try:
         record.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(f"{text}\n", encoding="utf-8")
         draft.replace(record)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise RefengineError(
-            f"cannot write: {error.strerror}", rule="engine", place=str(record)
-        ) from None
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        with suppress(OSError):  # if it is empty
+            record.parent.rmdir()
+        raise cannot_write(error, record, DATA) from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
     return record
 
 
@@ -80,41 +133,58 @@ def forget_place(name: str) -> bool:
     are not ours to remove.
     """
     folder = data_folder() / name
-    record = folder / RECORD
-    if record.is_file():
-        record.unlink()
+    records = [folder / RECORD, folder / FILE_RECORD]
+    try:
+        known = [record for record in records if record.is_file()]
+        for record in known:
+            record.unlink()
+        if not folder.is_dir():
+            return bool(known)
         if not any(folder.iterdir()):
             folder.rmdir()
-        return True
-    if folder.is_dir():
+            return bool(known)
+    except OSError as error:
+        raise cannot_write(error, folder, DATA) from None
+    if not known:
         raise RefengineError(
             "has files of its own, which only you can remove", rule="engine", place=str(folder)
         )
-    return False
+    return True
 
 
 def _read_record(record: Path) -> str:
-    """Return the place that a record has. Raises RefengineError for a malformed one."""
+    """Return the place that a record has; empty if there is no record. Raises RefengineError for a
+    malformed one, and OSError for one that cannot be read.
+    """
+    if not record.is_file():
+        return ""
+    text = record.read_bytes()
     try:
-        place = json.loads(record.read_text(encoding="utf-8"))["place"]
-    except (OSError, ValueError, KeyError, TypeError):
+        place = json.loads(text)["place"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         place = None
-    if not isinstance(place, str):
+    if not isinstance(place, str) or "\0" in place:
         raise RefengineError("is malformed; add the engine again", rule="engine", place=str(record))
+    if not os.path.isabs(place):
+        raise RefengineError(
+            f"expected an absolute path, got {display(place)}; add the engine again",
+            rule="engine",
+            place=str(record),
+        )
     return place
 
 
 def check_place(name: str, wanted: BroughtEngine, place: str) -> str:
-    """Return the class path, folder or program that a place is. Raises RefengineError if there is
-    no such thing at that place; the error says what is expected.
+    """Return the class path, folder or program that a place is, as an absolute path. Raises
+    RefengineError if there is no such thing at that place; the error says what is expected.
     """
     match wanted.kind:
         case Kind.CLASSPATH:
             return _check_classpath(name, wanted, place)
         case Kind.FOLDER:
-            return _check_folder(name, wanted, Path(place))
+            return _check_folder(name, wanted, Path(os.path.abspath(place)))
         case Kind.PROGRAM:
-            return _check_program(name, wanted, Path(place))
+            return _check_program(name, wanted, Path(os.path.abspath(place)))
 
 
 def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
@@ -122,11 +192,18 @@ def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
     entries = []
     for entry in place.split(os.pathsep):
         path = Path(entry.removesuffix("*") or ".")
-        if not entry or not path.exists():
+        if not entry:
+            raise RefengineError(
+                f"an empty entry in its class path {display(place)}; write . for the current "
+                "folder",
+                rule="engine",
+                place=name,
+            )
+        if not path.exists():
             raise _not_there(name, wanted, entry)
         if path.is_dir() and any(path.glob("*.jar")):
             entry = str(path / "*")
-        entries.append(entry)
+        entries.append(os.path.abspath(entry))
     return os.pathsep.join(entries)
 
 

@@ -8,18 +8,32 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-from conformance.installation.places import cache_folder, installed_folder, manifest_files
+from conformance.installation.child_process import DIE_WITH_PARENT
+from conformance.installation.places import (
+    CACHE,
+    cache_folder,
+    cannot_write,
+    installed_folder,
+    manifest_files,
+)
 from conformance.installation.registries import INSTALLERS, Installer
-from conformance.installation.source import Package
+from conformance.installation.source import Package, Registry
+from conformance.installation.unfinished import unfinished_folder
 from refengine.model.errors import RefengineError
+from refengine.model.messages import display, plain
 
 SECONDS_BETWEEN_LOOKS = 0.2  # at how far a command is
 LINES_OF_LOG = 20  # that are shown of a command that failed
+LITTLE_SPACE = 1 << 20  # bytes on a disk that is taken for full
+END_OF_LOG = 1 << 16  # bytes, in which they are looked for
+LONGEST_LOG = 16 << 20  # bytes; a command that writes more is ended
+# Registries whose packages are found by a list of paths, which a separator divides.
+WITH_LIST_OF_PATHS = (Registry.MAVEN, Registry.PYPI)
 
 # Takes how many packages are ready, and how many there are.
 Progress = Callable[[int, int], None]
@@ -52,22 +66,42 @@ def install(name: str, package: Package, progress: Progress) -> Path:
     folder = installed_folder(package)
     if folder.is_dir():
         return folder
+    _check_folder(package, folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.parent))
+        with unfinished_folder(folder.parent) as draft:
+            _copy_manifest(package.manifest, draft)
+            _run(name, package, draft, progress)
+            installer.finish(draft)
+            try:
+                draft.rename(folder)
+            except OSError:
+                if not folder.is_dir():
+                    raise
+                # otherwise another process has finished the same work first
     except OSError as error:
-        raise RefengineError(
-            f"cannot write: {error.strerror}", rule="engine", place=str(folder.parent)
-        ) from None
-    try:
-        _copy_manifest(package.manifest, draft)
-        _run(installer, draft, log_path(name), progress)
-        installer.finish(draft)
-        with suppress(OSError):  # another process has finished the same work first
-            draft.rename(folder)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        place = error.filename2 or error.filename or folder.parent
+        raise cannot_write(error, place, CACHE) from None
     return folder
+
+
+def _check_folder(package: Package, folder: Path) -> None:
+    """Raise RefengineError for a package without a manifest, and for a folder from which it could
+    not be used.
+    """
+    if not package.manifest.is_dir():
+        raise RefengineError(
+            "is no folder, but the engine's file names it as manifest",
+            rule="engine",
+            place=str(package.manifest),
+        )
+    if os.pathsep in str(folder) and package.registry in WITH_LIST_OF_PATHS:
+        raise RefengineError(
+            f"a path with {os.pathsep!r} cannot stand in a list of paths; {CACHE}=FOLDER uses "
+            "another folder",
+            rule="engine",
+            place=str(folder.parent),
+        )
 
 
 def uninstall(package: Package) -> bool:
@@ -75,10 +109,14 @@ def uninstall(package: Package) -> bool:
     folder = installed_folder(package)
     if not folder.is_dir():
         return False
-    # Renamed first: an interrupt leaves no half of an engine under its name.
-    condemned = Path(tempfile.mkdtemp(prefix=".removed-", dir=folder.parent))
-    folder.rename(condemned / folder.name)
-    shutil.rmtree(condemned)
+    try:
+        # Renamed first: an interrupt leaves no half of an engine under its name.
+        with unfinished_folder(folder.parent) as condemned:
+            folder.rename(condemned / folder.name)
+    except FileNotFoundError:  # another process has removed it first
+        return False
+    except OSError as error:
+        raise cannot_write(error, folder, CACHE) from None
     return True
 
 
@@ -95,24 +133,24 @@ def _copy_manifest(manifest: Path, folder: Path) -> None:
         shutil.copyfile(path, copy)
 
 
-def _run(installer: Installer, folder: Path, log: Path, progress: Progress) -> None:
-    """Run the command of an installer in a folder, and tell how far it is. Raises RefengineError if
-    it fails.
+def _run(name: str, package: Package, folder: Path, progress: Progress) -> None:
+    """Run the command that installs a package in a folder, and tell how far it is. Raises
+    RefengineError if it fails.
     """
-    total = installer.count_packages(folder)
-    with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(
-            installer.command(folder),
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    installer = INSTALLERS[package.registry]
+    total = _count_packages(package, folder)
+    log = log_path(name)
+    log.write_bytes(b"")
+    with log.open("ab") as output:  # at its end, where another process may write, too
+        process = _start(name, installer, folder, output)
         try:
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(SECONDS_BETWEEN_LOOKS)
+                if log.stat().st_size > LONGEST_LOG:
+                    raise _failure(
+                        name, f"{installer.tool} wrote more than {LONGEST_LOG >> 20} MiB", log
+                    )
                 ready = installer.count_ready(folder, log.read_text("utf-8", "replace"))
                 progress(min(ready, total), total)
         except BaseException:
@@ -121,11 +159,66 @@ def _run(installer: Installer, folder: Path, log: Path, progress: Progress) -> N
             process.wait()
             raise
     if process.returncode:
-        error = RefengineError(
-            f"{installer.tool} ended with exit code {process.returncode}; all that it wrote: {log}",
-            rule="engine",
-            place=str(folder.name),
+        raise _failure(name, f"{installer.tool} ended {_how(process.returncode)}", log)
+
+
+def _count_packages(package: Package, folder: Path) -> int:
+    """Return how many packages a manifest pins, of which `folder` has a copy. Raises RefengineError
+    for a malformed manifest.
+    """
+    installer = INSTALLERS[package.registry]
+    try:
+        return installer.count_packages(folder)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError):
+            reason = f"{Path(error.filename).name}: {error.strerror}"
+        raise RefengineError(
+            f"the manifest is malformed: {reason}", rule="engine", place=str(package.manifest)
+        ) from None
+
+
+def _start(
+    name: str, installer: Installer, folder: Path, output: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Return the process of an installer's command. Raises RefengineError if it cannot be
+    started.
+    """
+    try:
+        return subprocess.Popen(
+            installer.command(folder),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=DIE_WITH_PARENT,
         )
-        for line in log.read_text("utf-8", "replace").splitlines()[-LINES_OF_LOG:]:
-            error.add_note(line)
-        raise error
+    except OSError as error:
+        raise RefengineError(
+            f"{display(installer.tool)} cannot be started: {error.strerror}",
+            rule="engine",
+            place=name,
+        ) from None
+
+
+def _how(code: int) -> str:
+    """Return how a process ended, in words."""
+    if code < 0:
+        return f"by signal {-code}"
+    return f"with exit code {code}"
+
+
+def _failure(name: str, reason: str, log: Path) -> RefengineError:
+    """Return the error of a command that failed, with the last lines of its log as notes. On a full
+    disk there may be none.
+    """
+    if shutil.disk_usage(log.parent).free < LITTLE_SPACE:
+        reason += f"; the disk is full, and {CACHE}=FOLDER uses another folder"
+    error = RefengineError(f"{reason}; all that it wrote: {log}", rule="engine", place=name)
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - END_OF_LOG))
+        end = file.read().decode("utf-8", "replace")
+    for line in end.splitlines()[-LINES_OF_LOG:]:
+        error.add_note(plain(line))
+    return error

@@ -14,6 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from conformance.installation.source import Package
+from refengine.model.errors import RefengineError
 
 APPLICATION = "refengine"
 CACHE = "CONFORMANCE_CACHE"
@@ -29,15 +30,26 @@ def cache_folder() -> Path:
     It can be removed at any time: `conformance engines install` makes it again.
     """
     if folder := os.environ.get(CACHE):
-        return Path(folder)
-    return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "engines"
+        return Path(folder).absolute()
+    return platformdirs.user_cache_path(APPLICATION, appauthor=False).absolute() / "engines"
 
 
 def data_folder() -> Path:
     """Return the folder that has a folder for each engine that the user has brought."""
     if folder := os.environ.get(DATA):
-        return Path(folder)
-    return platformdirs.user_data_path(APPLICATION, appauthor=False) / "engines"
+        return Path(folder).absolute()
+    return platformdirs.user_data_path(APPLICATION, appauthor=False).absolute() / "engines"
+
+
+def cannot_write(error: OSError, place: Path, variable: str) -> RefengineError:
+    """Return the error that a file or folder of ours cannot be written. It names the environment
+    variable with which its user chooses another folder.
+    """
+    return RefengineError(
+        f"cannot write: {error.strerror}; {variable}=FOLDER uses another folder",
+        rule="engine",
+        place=str(place),
+    )
 
 
 def installed_folder(package: Package) -> Path:

@@ -66,7 +66,10 @@ class Npm(Installer):
     def command(self, folder: Path) -> list[str]:
         """Return the command that installs what the lock pins."""
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        return ["npm", "ci", "--prefix", str(folder), "--ignore-scripts", "--omit=dev", *quiet]
+        # Without a network npm would wait for minutes before it says so.
+        patience = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=10000"]
+        options = ["--ignore-scripts", "--omit=dev", *quiet, *patience]
+        return ["npm", "ci", "--prefix", str(folder), *options]
 
     def count_packages(self, folder: Path) -> int:
         """Return how many folders of `node_modules` the lock names."""

@@ -16,9 +16,15 @@ def describe_changes(before: Iterable[Entry], after: Iterable[Entry]) -> Iterato
 
     A result is *fixed* if it was a fail or an error and is neither now, *broken* if it is one now
     and was none, and *changed* if its outcome is another one. A result that is not in the earlier
-    run is *new*.
+    run is *new*. An engine of which the earlier run has nothing at all is named first: it may be
+    the wrong file.
     """
     old = {entry.result.key: entry.kind for entry in before}
+    after = list(after)
+    compared = {engine for engine, _, _ in old}
+    for engine in sorted({entry.result.engine for entry in after} - compared):
+        others = ", ".join(sorted(compared)) or "no results"
+        yield f"the baseline has nothing of {engine}; it has {others}"
     changes: dict[str, list[str]] = {"broken": [], "fixed": [], "changed": [], "new": []}
     for entry in after:
         engine, _, case = entry.result.key

@@ -5,10 +5,14 @@ does it answer a query. The first thing that is wrong ends the examination, with
 from __future__ import annotations
 
 import os
+import select
 import shutil
+import signal
 import subprocess
-from collections.abc import Iterator
-from typing import NamedTuple
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
@@ -20,6 +24,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
 SECONDS_FOR_VERSION = 20  # until a program has printed its version
+MOST_FOR_VERSION = 1 << 16  # bytes that are read of what it prints
 
 
 class Finding(NamedTuple):
@@ -53,12 +58,12 @@ def _findings(engine: Engine) -> Iterator[Finding]:
         yield Finding("engine", str(error), f"{COMMAND} add {engine.name} PATH")
     for command in engine.commands:
         yield _find_program(command)
-    for module in engine.modules:
-        yield Finding("Python package", module)
     place = engine.place
     if engine.missing:
-        yield Finding("engine", engine.missing, engine.next_step)
-    yield Finding("engine", _shorten(place) or "nothing of its own is needed")
+        yield Finding("engine", plain(engine.missing), plain(engine.next_step))
+    for module in engine.modules:
+        yield Finding("Python package", module)
+    yield Finding("engine", plain(_shorten(place)) or "nothing of its own is needed")
     try:
         harness = Harness(engine.command, limits=engine.limits, environment=engine.environment)
     except Broken as error:
@@ -66,14 +71,23 @@ def _findings(engine: Engine) -> Iterator[Finding]:
         return
     try:
         reply = harness.start()
-        yield Finding(
-            "harness", f"starts: {plain(str(reply['engine']))} {plain(str(reply['version']))}"
-        )
+        yield _check_names(reply)
         yield _ask_one_query(engine, harness)
     except Broken as error:
         yield Finding("harness", plain(str(error)), "start its command by hand to see more")
     finally:
         harness.stop()
+
+
+def _check_names(reply: Mapping[str, Any]) -> Finding:
+    """Return the engine's name and version, as the reply to `start` has them, or what of them it
+    lacks.
+    """
+    lacking = [key for key in ("engine", "version") if key not in reply]
+    if lacking:
+        keys = " and ".join(map(repr, lacking))
+        return Finding("harness", f"start: the reply has no {keys}", "add it: see PROTOCOL.md")
+    return Finding("harness", plain(f"starts: {reply['engine']} {reply['version']}"))
 
 
 def _shorten(place: str) -> str:
@@ -95,18 +109,51 @@ def _find_program(command: str) -> Finding:
     if command == "java":
         option = "-version"
     try:
-        run = subprocess.run(
-            [path, option],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=SECONDS_FOR_VERSION,
-            check=True,
-        )
+        output = _first_output([path, option])
     except (OSError, subprocess.SubprocessError) as error:
-        return Finding(command, plain(f"{path}: {error}"), f"install {command} again")
-    lines = run.stdout.decode("utf-8", "replace").splitlines() or [""]
+        reason = str(error)
+        if isinstance(error, subprocess.TimeoutExpired):
+            reason = f"{option}: no answer within {SECONDS_FOR_VERSION} s"
+        if isinstance(error, subprocess.CalledProcessError):
+            reason = f"{option}: exit code {error.returncode}"
+        return Finding(command, plain(f"{path}: {reason}"), f"install {command} again")
+    lines = output.decode("utf-8", "replace").splitlines() or [""]
     return Finding(command, plain(f"{lines[0]}, {path}"))
+
+
+def _first_output(command: list[str]) -> bytes:
+    """Return the beginning of what a command prints. The command, and all that it starts, is killed
+    after that. Raises OSError if it cannot be started, TimeoutExpired if it does not end in time,
+    and CalledProcessError if it fails.
+    """
+    deadline = time.monotonic() + SECONDS_FOR_VERSION
+    output = b""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None  # it is a pipe
+        try:
+            while len(output) < MOST_FOR_VERSION:
+                left = max(0, deadline - time.monotonic())
+                if not select.select([process.stdout], [], [], left)[0]:
+                    raise subprocess.TimeoutExpired(command, SECONDS_FOR_VERSION)
+                piece = os.read(process.stdout.fileno(), MOST_FOR_VERSION)
+                if not piece:
+                    break
+                output += piece
+            else:
+                return output
+            code = process.wait(max(0, deadline - time.monotonic()))
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    if code:
+        raise subprocess.CalledProcessError(code, command)
+    return output
 
 
 def _ask_one_query(engine: Engine, harness: Harness) -> Finding:

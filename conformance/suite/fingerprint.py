@@ -28,10 +28,8 @@ def _parts(options: SuiteOptions) -> Iterator[bytes]:
     for case in questions():
         yield json.dumps(case.table, sort_keys=True, default=str).encode()
     for name in options.engines:
-        path = Path(name)
-        if not name.endswith(".toml"):
-            path = engine_file.FILES / f"{name}.toml"
-        if path.is_file():
+        path = engine_file.path_of_engine(name)
+        if path is not None and path.is_file():
             yield path.read_bytes()
     for place in (options.answers, options.csrbench):
         if place is not None:

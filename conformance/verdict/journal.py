@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,53 +37,96 @@ def read_journal(target: Path, run: str) -> dict[tuple[str, str, str], Result]:
     """
     path = journal_path(target)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_bytes().split(b"\n")  # a text would also be split within results
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
-        raise RefengineError(f"cannot be read: {error}", rule="usage", place=str(path)) from None
-    tables = [table for table in map(_table, lines) if table]
-    if not tables or tables[0].get("run") != run:
+    except OSError as error:
+        raise RefengineError(
+            f"cannot be read: {error.strerror}", rule="usage", place=str(path)
+        ) from None
+    heading = _table(lines[0])
+    if "run" not in heading:
+        raise RefengineError(
+            "does not begin as the results so far of a run do; remove it, or leave out --resume",
+            rule="usage",
+            place=str(path),
+        )
+    if heading["run"] != run:
         raise RefengineError(
             "has results of another run: of other options, of another engine's file or of another "
             "corpus; remove it, or leave out --resume",
             rule="usage",
             place=str(path),
         )
-    return {result.key: result for result in map(results.from_json, tables[1:])}
+    so_far = filter(None, map(_result, lines[1:]))
+    return {result.key: result for result in so_far}
 
 
-def _table(line: str) -> dict[str, Any]:
+def _result(line: bytes) -> Result | None:
+    """Return the result of a line; None for a line that was only half written."""
+    try:
+        return results.from_json(_table(line))
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def _table(line: bytes) -> dict[str, Any]:
     """Return the JSON object of a line; an empty one for a line that was only half written."""
     try:
-        table = json.loads(line)
-    except ValueError:
+        table = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
         return {}
     return table if isinstance(table, dict) else {}
 
 
 class Journal:
-    """The file of the results so far, while the run goes on."""
+    """The file of the results so far, while the run goes on. It is begun with the first result: a
+    run without any leaves the file of an earlier run as it is.
+    """
 
     def __init__(self, target: Path, run: str, before: Iterable[Result] = ()) -> None:
-        """Begin the file, with the results `before` of the run that is resumed."""
+        """Take the results `before` of the run that is resumed; nothing is written yet."""
         self.path = journal_path(target)
-        lines = [json.dumps({"run": run}), *results.lines(before)]
-        results.replace({self.path: lines})
-        with writing(self.path):
-            self._file: IO[str] = self.path.open("a", encoding="utf-8", errors="backslashreplace")
+        self._run = run
+        self._before = {result.key: result for result in before}
+        self._keys = set(self._before)
+        self._file: IO[str] | None = None
+
+    def __len__(self) -> int:
+        """Return how many results the file has."""
+        return len(self._keys)
 
     def add(self, result: Result) -> None:
-        """Write a result at once."""
+        """Write a result at once, unless the run that is resumed had it. Raises RefengineError."""
+        if result.key in self._before:
+            return
         with writing(self.path):
+            if self._file is None:
+                self._file = self._begin()
             self._file.write(f"{next(results.lines([result]))}\n")
             self._file.flush()
+        self._keys.add(result.key)
+
+    def _begin(self) -> IO[str]:
+        """Write the heading and the results of the run that is resumed; return the open file."""
+        lines = [json.dumps({"run": self._run}), *results.lines(self._before.values())]
+        results.replace({self.path: lines})
+        return self.path.open("a", encoding="utf-8", errors="backslashreplace")
 
     def close(self) -> None:
         """Close the file, which stays."""
-        self._file.close()
+        if self._file is not None:
+            with suppress(OSError):  # of a result that could not be written before
+                self._file.close()
 
-    def remove(self) -> None:
-        """Remove the file, since all results are in the file of results now."""
-        self._file.close()
-        os.unlink(self.path)
+    def remove_if_in(self, written: Iterable[Result]) -> bool:
+        """Close the file, and remove it if all of its results have been written elsewhere; return
+        whether they have.
+        """
+        self.close()
+        if not self._keys <= {result.key for result in written}:
+            return False
+        if self._keys:
+            with writing(self.path):
+                self.path.unlink(missing_ok=True)
+        return True

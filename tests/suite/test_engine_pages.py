@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,70 @@ def test_an_engine_that_is_sent_its_semantics_is_asked_fewer_cases():
     assert len(cases) < len(questions())
     assert engine_pages.outdated_cases({"engine": "reference", "cases": cases}) == []
     assert engine_pages.outdated_cases({"engine": "rsp-js", "cases": cases})
+
+
+# The command line
+
+
+def run_tool(monkeypatch, folder: Path, *words: str) -> int:
+    """Run the command line, with a folder of the test's own for the pages; return its exit code."""
+    monkeypatch.setattr(engine_pages, "FOLDER", folder)
+    page = folder.with_suffix(".md")
+    page.write_text(f"<!-- {engine_pages.PART} -->\n\n\n\n<!-- end -->\n")
+    monkeypatch.setattr(engine_pages, "OVERVIEW", page)
+    monkeypatch.setattr(sys, "argv", ["engine_pages", *words])
+    return engine_pages.main()
+
+
+PASSED = Result("reference", "corpus", questions()[0].id, "ENG-1", Outcome.PASS, "")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("{", "results.ndjson:1: results: no JSON"),
+        ("{}", "results.ndjson:1: results: no result"),
+        ("\udcff", "results.ndjson:1: results: not UTF-8"),
+        (replace(PASSED, engine="referenc"), "no engine 'referenc'; did you mean 'reference'?"),
+        (replace(PASSED, engine="../reference"), "no engine '../reference'"),
+        (replace(PASSED, case="WIN-2-gone"), "reference: results: no case 'WIN-2-gone'"),
+    ],
+)
+def test_malformed_results_are_one_line_and_nothing_is_written(
+    tmp_path, monkeypatch, capsys, lines, message
+):
+    if isinstance(lines, Result):
+        lines = json.dumps(lines.as_json())
+    file = tmp_path / "results.ndjson"
+    file.write_text(lines, encoding="utf-8", errors="surrogateescape")
+    words = ["--date", "2026-11-23", "--on", "a machine", str(file)]
+    assert run_tool(monkeypatch, tmp_path / "pages", *words) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "pages").exists()
+
+
+def test_results_that_are_not_there_and_dates_that_are_none_are_one_line(
+    tmp_path, monkeypatch, capsys
+):
+    words = ["--date", "2026-11-23", "--on", "a machine", str(tmp_path / "none")]
+    assert run_tool(monkeypatch, tmp_path / "pages", *words) == 2
+    assert capsys.readouterr().err.endswith("cannot be read: No such file or directory\n")
+    with pytest.raises(SystemExit):
+        run_tool(monkeypatch, tmp_path / "pages", "--date", "yesterday", "--on", "x", "x")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"engine": "mine"}', '{"engine": "reference"}'])
+def test_a_malformed_file_of_what_is_kept_is_one_line(tmp_path, monkeypatch, capsys, text):
+    (tmp_path / "reference.json").write_text(text)
+    assert run_tool(monkeypatch, tmp_path) == 2
+    assert "reference.json: results: is malformed" in capsys.readouterr().err
+
+
+def test_a_page_is_made_of_results(tmp_path, monkeypatch):
+    file = tmp_path / "results.ndjson"
+    file.write_text(json.dumps(PASSED.as_json()))
+    words = ["--date", "2026-11-23", "--on", "a machine", str(file)]
+    assert run_tool(monkeypatch, tmp_path, *words) == 1  # most cases have no result
+    assert "on 2026-11-23, a machine" in (tmp_path / "reference.md").read_text(encoding="utf-8")
+    assert engine_pages.read_kept(tmp_path / "reference.json")["engine"] == "reference"

@@ -218,6 +218,15 @@ def test_changes_are_named():
     ]
 
 
+def test_a_baseline_of_another_engine_is_said():
+    before = entries(a="pass")
+    after = source.of([Result("f", "corpus", "a", "", Outcome.PASS, "")]).entries
+    first, *_ = baseline.describe_changes(before, after)
+    assert first == "the baseline has nothing of f; it has e"
+    first, *_ = baseline.describe_changes([], after)
+    assert first == "the baseline has nothing of f; it has no results"
+
+
 def test_the_baseline_is_compared_at_the_end_of_a_run(tmp_path):
     first = tmp_path / "first.ndjson"
     words = ["--engine=reference", "-k", "WIN-2"]
