@@ -33,9 +33,9 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
-GRACE = 0.2  # seconds after the last reply in which a harness still writes before it is stopped
-# seconds after the last reply about a case in which a line may belong to it, though the next case
-# has been registered
+GRACE = 0.2  # before `stop`: so many seconds after the last reply a further line is waited for
+# A wrong line that comes so many seconds after a case's last reply may belong to that case, even if
+# the next one has been registered.
 STILL_LATE = 1.0
 
 
@@ -112,10 +112,12 @@ class Harness:
             os.set_blocking(stream.fileno(), False)
         self._descendants: set[psutil.Process] = set()  # those that were seen
         self._seq = 0  # the number of the last command
-        self._first_seq = 0  # the number of the last `register` or `stop`
+        self._seq_of_case = 0  # the number of the last `register` or `stop`
         self._last_command = ""  # the last one that was replied to
-        self._ended_by = ""  # the one that was replied to before the last `register` or `stop`
-        self._ended_at = 0.0  # when that was
+        self._last_command_before = (
+            ""  # the one that was replied to before the last `register` or `stop`
+        )
+        self._case_before_ended_at = 0.0  # when that was
         self._last_replied = 0.0  # when the last reply came
         self.late_line = ""
         self._reply_bytes = 0  # how many bytes of replies came in this case
@@ -144,9 +146,9 @@ class Harness:
             raise Broken("the process has ended")
         self._seq += 1
         if command in ("register", "stop"):
-            self._first_seq = self._seq
-            self._ended_by = self._last_command
-            self._ended_at = self._last_replied
+            self._seq_of_case = self._seq
+            self._last_command_before = self._last_command
+            self._case_before_ended_at = self._last_replied
         if command == "register":
             self._reply_bytes = 0
             self._case_began = time.monotonic()
@@ -315,19 +317,20 @@ class Harness:
                 f"{command}: the reply is malformed: {problem.json_path}: {_shorten(message)}"
             )
         if reply["seq"] != self._seq:
-            self._suspect_case_before(answer, command, reply["seq"] < self._first_seq)
+            self._suspect_case_before(answer, command, reply["seq"] < self._seq_of_case)
             self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
         return reply
 
     def _suspect_case_before(self, line: bytes, command: str, is_old: bool = False) -> None:
-        """Note a line that is not the reply to a command, if it may belong to the case before: an
-        old reply does, and another line may that comes in place of the reply to `register`, or soon
-        after the case before. What comes while a harness stops belongs to no case.
+        """Note a line that is not the reply to a command, if it may belong to the case before.
+
+        An old reply does (`is_old`). A line that comes in place of the reply to `register` may, and
+        so may one that comes soon after that case. While a harness stops, only an old reply does.
         """
-        is_soon = time.monotonic() - self._ended_at < STILL_LATE and command != "stop"
-        has_case_before = self._ended_by not in ("", "start")
+        is_soon = time.monotonic() - self._case_before_ended_at < STILL_LATE and command != "stop"
+        has_case_before = self._last_command_before not in ("", "start")
         if has_case_before and (is_old or is_soon or command == "register"):
-            self.late_line = _describe_late_line(self._ended_by, line)
+            self.late_line = _describe_late_line(self._last_command_before, line)
 
     # The end of a process
 

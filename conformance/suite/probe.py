@@ -41,7 +41,8 @@ def probe_benchmark(
     tested: Engine, harness: Harness, query: BenchmarkQuery, question: Question
 ) -> Result:
     """Put a benchmark's query to an engine, and return the result. Only the relations are judged,
-    and not the windows that the engine states, since a recording has nothing else.
+    and not the windows that the engine states: so the verdict can be compared with one on a
+    recording, which has relations alone.
     """
 
     def ask() -> Result:
@@ -69,8 +70,8 @@ def _result_or_error(
     except Broken as error:
         deviations = find_crash_deviations(tested, case)
         argument = f"{error}\n{write_explanation(case, deviations)}"
-        failed = _make_result(tested, case, Outcome.ERROR, argument)
-        return replace(failed, known=_reasons_and_links(deviations))
+        broken = _make_result(tested, case, Outcome.ERROR, argument)
+        return replace(broken, known=_reasons_and_links(deviations))
     except RefengineError as error:
         argument = f"the case itself is bad input, so it says nothing about the engine: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
@@ -115,7 +116,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     evidence_table = evidence.of_verdict(question, exchange.answers, judgement, exchange.text)
     if isinstance(case, BenchmarkQuery):
         metrics = evidence.measures(exchange.answers, judgement)
-        if metrics:
+        if metrics is not None:
             evidence_table["metrics"] = metrics
     argument = verdict.argument
     if tested.tolerance:

@@ -150,7 +150,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
 @wrong(
     "ORA-5",
     replaces=orders.sum_instant_outputs,
-    half="is derived again within that instant",
+    half="do not give it again",
 )
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag

@@ -9,7 +9,7 @@ from refengine.core import schedule
 from refengine.core.plan import Plan
 from refengine.core.schedule import MAX_REPORTS, Evaluation
 from refengine.incremental.partitions import is_single_partition, partition_groups
-from refengine.incremental.time_windows import is_single_time_window, time_window_groups
+from refengine.incremental.time_windows import is_covered_by_time_windows, time_window_groups
 
 
 def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
@@ -26,7 +26,7 @@ def schedule_groups(
     group that is a `time_windows.SimultaneousEvaluations` has several arrivals. Raises
     TooManyReports.
     """
-    if is_single_time_window(planned):
+    if is_covered_by_time_windows(planned):
         return time_window_groups(planned, max_reports)
     if is_single_partition(planned):
         return partition_groups(planned, max_reports)

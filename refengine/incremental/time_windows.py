@@ -60,7 +60,7 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
         return Evaluation(self.instant, k, (content,))
 
 
-def is_single_time_window(planned: Plan) -> bool:
+def is_covered_by_time_windows(planned: Plan) -> bool:
     """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`.
 
     The window's elements must have no intervals, and the tick must not be `batch`. The report must
@@ -79,7 +79,7 @@ def is_single_time_window(planned: Plan) -> bool:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    # Under close_rule=passed, `where_contents_change_if_passed_closes` looks at every arrival, so
+    # Under close_rule=passed, `where_contents_change_under_passed` looks at every arrival, so
     # it is right for the tuple tick only.
     is_tick_covered = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
     return has_change and semantics.change_scope is ChangeScope.ELEMENTS and is_tick_covered
@@ -97,14 +97,14 @@ def _has_one_time_window(planned: Plan) -> bool:
 
 def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
     """Yield the evaluations of a plan in groups, as `core.schedule.evaluation_groups` does. The
-    plan must be one for which `is_single_time_window` holds. Raises TooManyReports.
+    plan must be one for which `is_covered_by_time_windows` holds. Raises TooManyReports.
     """
     evaluator = TimeWindowSchedule(planned, max_reports)
     if Condition.CLOSE in planned.semantics.report:
         return evaluator.where_windows_close()
     # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
     if tick.shift_of_own_instants(planned.semantics) < 0:
-        return evaluator.where_contents_change_if_passed_closes()
+        return evaluator.where_contents_change_under_passed()
     return evaluator.where_contents_change()
 
 
@@ -236,7 +236,7 @@ class TimeWindowSchedule:
                 self.last_looked_at = instant
                 yield (evaluation,)
 
-    def where_contents_change_if_passed_closes(self) -> Iterator[Iterable[Evaluation]]:
+    def where_contents_change_under_passed(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes,
         where an arrival must pass the end of a window [o, c) to close it (TICK-6).
 

@@ -181,7 +181,8 @@ def judge_recording(
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
             raise search_with_windows.first_refusal
-        # Nor is there one if a witness does not confirm an answer with which one of them failed.
+        # There is no verdict, either, if no witness confirms the answer at which one of the failed
+        # assignments ended.
         confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
         return judgement(False, result.winner, result.count, wrong_windows)
@@ -192,6 +193,7 @@ def judge_recording(
         raise result.first_refusal
     # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
     # begin as the stated ones do.
+    # All assignments failed without the windows, so these trials are the ones to confirm.
     best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:

@@ -6,7 +6,7 @@ import pytest
 
 from refengine import from_table, profile, stream
 from refengine.core import engine
-from refengine.incremental.time_windows import is_single_time_window, time_window_groups
+from refengine.incremental.time_windows import is_covered_by_time_windows, time_window_groups
 
 QUERY = from_table(
     {
@@ -38,7 +38,7 @@ def test_four_arrivals(closing, expected):
         .semantics()
     )
     planned = engine.plan(QUERY, {"s": FOUR}, semantics)
-    assert is_single_time_window(planned)
+    assert is_covered_by_time_windows(planned)
     groups = time_window_groups(planned, max_reports=100)
     found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
     assert found == expected
