@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from conformance.benchmarks.csrbench import QUERIES, columns, suffix
+from conformance.benchmarks import csrbench
+from conformance.benchmarks.csrbench import columns, suffix
 from conformance.verdict.results import Outcome, Result
 from refengine.oracle.explanations import AS_SETS
 
 
 def outcome_table(results: Iterable[Result]) -> Mapping[str, Mapping[str, Outcome]]:
     """Return the outcomes by query and engine, without those of extra recordings."""
-    rows: dict[str, dict[str, Outcome]] = {name: {} for name in QUERIES}
+    rows: dict[str, dict[str, Outcome]] = {name: {} for name in csrbench.QUERIES}
     for result in results:
         if not suffix(result):
             rows[result.case][result.engine] = result.outcome

@@ -33,7 +33,7 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
-GRACE = 0.2  # before `stop`: so many seconds after the last reply a further line is waited for
+GRACE = 0.1  # before `stop`: so many seconds after the last reply a further line is waited for
 # A wrong line that comes so many seconds after a case's last reply may belong to that case, even if
 # the next one has been registered.
 STILL_LATE = 1.0

@@ -98,7 +98,7 @@ def harnesses():
 
 @pytest.mark.parametrize("name", [KAFKA, ESPER])
 def test_an_engine_that_is_not_installed_says_how_it_is(name, tmp_path, monkeypatch):
-    monkeypatch.setenv(places.HOME, str(tmp_path))
+    monkeypatch.setenv(places.CACHE, str(tmp_path))
     missing = engine_file.engine(name).missing
     assert missing.endswith(f"python -m conformance engines install {name}")
     assert "\n" not in missing

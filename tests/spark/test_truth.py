@@ -175,7 +175,7 @@ def test_a_line_that_is_no_triple_has_its_place():
         (5, 6, "<urn:c>"),
     ]
     assert [(number, why) for number, _, triple, why in found if triple is None] == [
-        (2, 'IO-1: a line is s p o "ms", got 2 terms'),
+        (2, 'IO-1: a line must be s p o "ms"; got 2 terms'),
         (5, "MOD-2: t_app decreases from 5 to 4"),
         (7, "IO-1: not UTF-8: invalid start byte"),
         (8, "MOD-1: t_app must be within 64 bits"),

@@ -135,8 +135,9 @@ if __name__ == "__main__":
     )
     tempfile.tempdir = tempfile.mkdtemp(prefix="spark-")  # for what pyspark makes, too
     engine = Spark(Path(tempfile.tempdir))
-    # at the end of its input, so when this is killed, too
-    clean = ["sh", "-c", 'cat; rm -rf "$0"', tempfile.tempdir]
+    # At the end of its input, so when this is killed, too: in the background of a shell that ends
+    # at once. So it is no descendant of this process, and not killed with it.
+    clean = ["sh", "-c", 'exec 3<&0; (cat <&3; rm -rf "$0") &', tempfile.tempdir]
     with (
         suppress(KeyboardInterrupt, BrokenPipeError),
         subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True),

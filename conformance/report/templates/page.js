@@ -2,7 +2,7 @@
 // The list of results: filtered, and written as it is shown. Texts become text nodes; `details` is markup that was escaped when it was made.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const OUTCOMES = ["pass", "fail", "unsupported", "disputed", "error"], STEP = 100, OPEN = 3;
+  const OUTCOMES = ["pass", "fail", "unsupported", "disputed", "error", "unstable"], STEP = 100, OPEN = 3;
   const by = id => document.getElementById(id);
   const list = by("list"), more = by("more"), text = by("text"), known = by("known"), engine = by("engine");
   const outcomeButtons = [...document.querySelectorAll("[data-outcome]")], engineButtons = [...document.querySelectorAll("[data-engine]")];
