@@ -113,11 +113,10 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         verdict = _make_result(tested, case, Outcome.FAIL, argument)
 
     judgement = verdict.judgement
-    evidence_table = evidence.of_verdict(question, exchange.answers, judgement, exchange.text)
+    make_evidence = evidence.of_verdict
     if isinstance(case, BenchmarkQuery):
-        metrics = evidence.measures(exchange.answers, judgement)
-        if metrics is not None:
-            evidence_table["metrics"] = metrics
+        make_evidence = evidence.of_benchmark
+    evidence_table = make_evidence(question, exchange.answers, judgement, exchange.text)
     argument = verdict.argument
     if tested.tolerance:
         argument += (

@@ -136,10 +136,13 @@ def _before(judgement: Judgement) -> int:
 
 
 def of_benchmark(
-    question: Question, answers: Sequence[EngineReport], judgement: Judgement | None
+    question: Question,
+    answers: Sequence[EngineReport],
+    judgement: Judgement | None,
+    text: str = "",
 ) -> dict[str, Any]:
     """Return the evidence of a verdict on a benchmark's query, with YABench's measures."""
-    table = of_verdict(question, answers, judgement)
+    table = of_verdict(question, answers, judgement, text)
     metrics = measures(answers, judgement)
     if metrics is not None:
         table["metrics"] = metrics
