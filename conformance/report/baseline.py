@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.report.source import Entry
 
@@ -25,14 +25,7 @@ def describe_changes(before: Iterable[Entry], after: Iterable[Entry]) -> Iterato
     for engine in sorted({entry.result.engine for entry in after} - compared):
         others = ", ".join(sorted(compared)) or "no results"
         yield f"the baseline has nothing of {engine}; it has {others}"
-    changes: dict[str, list[str]] = {"broken": [], "fixed": [], "changed": [], "new": []}
-    for entry in after:
-        engine, _, case = entry.result.key
-        kind = old.get(entry.result.key)
-        if kind is None:
-            changes["new"].append(f"{engine} {case} ({entry.kind})")
-        elif kind != entry.kind:
-            changes[_change(kind, entry.kind)].append(f"{engine} {case} ({kind} → {entry.kind})")
+    changes = _changed_cases(old, after)
     if not any(changes.values()):
         yield "no result has changed since the baseline"
     for word, cases in changes.items():
@@ -41,6 +34,23 @@ def describe_changes(before: Iterable[Entry], after: Iterable[Entry]) -> Iterato
             yield from (f"  {case}" for case in cases[:NAMED])
             if len(cases) > NAMED:
                 yield f"  … {len(cases) - NAMED} more"
+
+
+def _changed_cases(
+    old: Mapping[tuple[str, str, str], str], after: Iterable[Entry]
+) -> dict[str, list[str]]:
+    """Return a text for each case whose result has changed, by the word for the change. `old` has
+    the kinds of the earlier results, by their keys.
+    """
+    changes: dict[str, list[str]] = {"broken": [], "fixed": [], "changed": [], "new": []}
+    for entry in after:
+        engine, _, case = entry.result.key
+        kind = old.get(entry.result.key)
+        if kind is None:
+            changes["new"].append(f"{engine} {case} ({entry.kind})")
+        elif kind != entry.kind:
+            changes[_change(kind, entry.kind)].append(f"{engine} {case} ({kind} → {entry.kind})")
+    return changes
 
 
 def _change(before: str, after: str) -> str:
