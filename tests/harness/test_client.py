@@ -197,32 +197,18 @@ def test_a_big_command_arrives_whole():
     running.stop()
 
 
-def test_what_a_harness_starts_dies_with_it(tmp_path):
+@pytest.mark.parametrize("more", ["", ", start_new_session=True"])
+def test_what_a_harness_starts_dies_with_it(tmp_path, more):
+    """A child that leads a session of its own, too."""
     code = (
         'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import '
-        'time; time.sleep(600)"]); '
-    )
-    code += f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
-    running = harness(code + RIGHT)
-    running.start()
-    child = int((tmp_path / "child").read_text())
-    assert psutil.pid_exists(child)
-    running.stop()
-    deadline = time.monotonic() + 20
-    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline, "the child lives on"
-        time.sleep(0.05)
-
-
-def test_a_child_that_leads_a_session_of_its_own_dies_with_the_harness(tmp_path):
-    code = (
-        'import subprocess, sys; child = subprocess.Popen([sys.executable, "-c", "import '
-        'time; time.sleep(600)"], start_new_session=True); '
+        f'time; time.sleep(600)"]{more}); '
     )
     code += f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
     running = harness(code + RIGHT)
     running.start()
     child = psutil.Process(int((tmp_path / "child").read_text()))
+    assert child.is_running()
     running.stop()
     deadline = time.monotonic() + 20
     while child.is_running() and child.status() != psutil.STATUS_ZOMBIE:

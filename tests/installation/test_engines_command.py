@@ -38,9 +38,14 @@ HANGS = 'import time; print("waiting", flush=True); time.sleep(600)'
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
     """A folder of its own for installed and brought engines."""
-    monkeypatch.setenv(places.CACHE, str(tmp_path / "home" / "cache"))
-    monkeypatch.setenv(places.DATA, str(tmp_path / "home" / "engines"))
-    return tmp_path / "home"
+    return keep_engines_in(tmp_path / "home", monkeypatch)
+
+
+def keep_engines_in(folder: Path, monkeypatch) -> Path:
+    """Make a folder the one of installed and of brought engines; return it."""
+    monkeypatch.setenv(places.CACHE, str(folder / "cache"))
+    monkeypatch.setenv(places.DATA, str(folder / "engines"))
+    return folder
 
 
 def put_on_path(monkeypatch, folder: Path, name: str, code: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from installation.test_engines_command import HANGS, NPM, files_in, put_on_path
+from installation.test_engines_command import HANGS, NPM, files_in, keep_engines_in, put_on_path
 
 from conformance.__main__ import main
 from conformance.harness import engine_file
@@ -31,9 +31,7 @@ MINE = 'title = "Mine"\ncommand = ["x"]\ndialect = "csparql"\n[semantics]\nprofi
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch) -> Path:
     """A folder of its own for installed and brought engines."""
-    monkeypatch.setenv(places.CACHE, str(tmp_path / "home" / "cache"))
-    monkeypatch.setenv(places.DATA, str(tmp_path / "home" / "engines"))
-    return tmp_path / "home"
+    return keep_engines_in(tmp_path / "home", monkeypatch)
 
 
 def keep(home: Path, name: str, file: str, text: str) -> Path:
