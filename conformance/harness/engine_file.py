@@ -72,10 +72,9 @@ class Deviation:
     """A known deviation of an engine from the semantics that it sets out to have.
 
     `reason` and `link` say what it is and where it is documented, and `cases` has the ids of the
-    cases that show it. `fields` are fields of the semantics that have other values. `misstates`
-    is "window" for an engine that states wrong windows for its answers. A
-    deviation with neither explains its own cases and no others: their wrong answers, or, if it
-    `crashes`, their errors.
+    cases that show it. `fields` are fields of the semantics that have other values. `misstates` is
+    "window" for an engine that states wrong windows for its answers. A deviation with neither
+    explains its own cases and no others: their wrong answers, or, if it `crashes`, their errors.
     """
 
     reason: str
@@ -106,13 +105,13 @@ class Engine:
     is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
     it has, and `deviations` what it is known to do otherwise.
 
-    How it is tested: `suites` are the suites that it is held to. So many `processes` ask it side by
-    side, unless the user says otherwise. `window_closure` says which
-    borders belong to the windows that it states, if that is not what its semantics says. With a
-    `heartbeat` it is sent the time every so many ms. If it `has_sentinels`, elements follow the
-    stream of each case, so that time goes on. `unreported` outputs may be missing at each
-    end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come so
-    much of a unit of its time late.
+    How it is tested: `suites` are the suites that it is held to. `processes` is how many processes
+    ask it side by side, unless the user says otherwise. `window_closure` says which borders belong
+    to the windows that it states, if that is not what its semantics says. With a `heartbeat` it is
+    sent the time every so many ms. If it `has_sentinels`, elements follow the stream of each case,
+    so that time goes on. `unreported` outputs may be missing at each end (ORA-3). With a
+    `tolerance` it is replayed on the wall clock, and an element may come so much of a unit of its
+    time late.
 
     `file` is the path of its file, if the user has named it by that and not by its name.
     """

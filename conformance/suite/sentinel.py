@@ -27,13 +27,15 @@ MOST = 64
 def with_sentinels(question: Question) -> Question:
     """Return a question whose streams end with sentinels.
 
-    They come a slide apart, until the last element of the case is in no window any more. So at most
-    one window of a kind closes between two of them, whatever t0 is, and an engine that reports only
-    the latest of several closed windows reports each. With RANGE 10, SLIDE 5 and a last element at
-    12 they are at 17, 22 and 27.
+    They come a slide apart, the least of the windows' slides, until the last element of the case is
+    in no window any more. So at most one of a window's instances closes between two of them,
+    whatever t0 is, and an engine that reports only the latest of several closed ones reports each.
+    With RANGE 10, SLIDE 5 and a last element at 12 they are at 17, 22 and 27. Where this would be
+    more than 64 (`MOST`) on a stream, they come further apart.
 
-    A question without windows over time, or without elements, is returned as it is, and so is one
-    whose sentinels would come later than there are instants.
+    A question is returned as it is if it has no windows over time or no elements, if it has a
+    partition, whose key a sentinel may lack, or if sentinels would come after the last instant that
+    there is.
     """
     windows = [window for window in question.query.windows if window.kind in TIME_BASED]
     elements = [element for stream in question.streams.values() for element in stream]

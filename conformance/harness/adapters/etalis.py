@@ -84,7 +84,7 @@ class Etalis:
         return self.names.setdefault(str(term), ("t", "?v")[isinstance(term, Variable)] + letters)
 
     def ask(self, goal: str) -> list[list[str]]:
-        """Have a goal carried out. Return the rows that it brought, as names."""
+        """Ask Prolog for a goal, and return the rows that it brings, as names."""
         assert self.prolog.stdin is not None and self.prolog.stdout is not None
         self.prolog.stdin.write(f"{goal}.\n")
         self.prolog.stdin.flush()
