@@ -174,8 +174,9 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
     engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
     engine = replace(engine, unreported=selection.missing or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
+    missing = engine.missing  # looked for once, on the path and in the folders of engines
     return [
-        replace(item, missing=engine.missing)
+        replace(item, missing=missing)
         for suite in engine.suites
         for item in make[suite](engine, selection)
     ]
