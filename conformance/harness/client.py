@@ -24,7 +24,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
-from conformance.installation.child_process import DIE_WITH_PARENT
+from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice
@@ -340,9 +340,7 @@ class Harness:
             code = self._process.wait(1)
         except subprocess.TimeoutExpired:
             return ""
-        if code < 0:
-            return f" by signal {-code}"
-        return f" with exit code {code}"
+        return f" {describe_exit(code)}"
 
     def _break(self, context: str) -> NoReturn:
         """Raise Broken with a context and what the harness wrote to standard error, after killing

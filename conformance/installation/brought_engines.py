@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from conformance.installation.places import DATA, cannot_write, data_folder
+from conformance.installation.places import DATA, cannot_write, data_folder, programs_in
 from conformance.installation.source import BroughtEngine, Kind
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
@@ -224,9 +224,7 @@ def _check_folder(name: str, wanted: BroughtEngine, folder: Path) -> str:
 def _check_program(name: str, wanted: BroughtEngine, path: Path) -> str:
     """Return the path of a program. A folder stands for the one program in it."""
     if path.is_dir():
-        programs = [
-            each for each in sorted(path.iterdir()) if each.is_file() and os.access(each, os.X_OK)
-        ]
+        programs = programs_in(path)
         if len(programs) == 1:
             path = programs[0]
     if not path.is_file():

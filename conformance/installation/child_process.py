@@ -1,4 +1,4 @@
-"""What a process that we start does first, so that it does not outlive us."""
+"""What a process that we start does first, so that it does not outlive us; and how one ended."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ def _die_with_parent() -> Callable[[], object] | None:
 
 
 DIE_WITH_PARENT = _die_with_parent()
+
+
+def describe_exit(code: int) -> str:
+    """Return in words how a process ended, from the return code that Python gives.
+
+    >>> describe_exit(3), describe_exit(-9)
+    ('with exit code 3', 'by signal 9')
+    """
+    if code < 0:
+        return f"by signal {-code}"
+    return f"with exit code {code}"

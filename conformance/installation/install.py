@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from conformance.installation.child_process import DIE_WITH_PARENT
+from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.installation.places import (
     CACHE,
     cache_folder,
@@ -159,7 +159,7 @@ def _run(name: str, package: Package, folder: Path, progress: Progress) -> None:
             process.wait()
             raise
     if process.returncode:
-        raise _failure(name, f"{installer.tool} ended {_how(process.returncode)}", log)
+        raise _failure(name, f"{installer.tool} ended {describe_exit(process.returncode)}", log)
 
 
 def _count_packages(package: Package, folder: Path) -> int:
@@ -200,13 +200,6 @@ def _start(
             rule="engine",
             place=name,
         ) from None
-
-
-def _how(code: int) -> str:
-    """Return how a process ended, in words."""
-    if code < 0:
-        return f"by signal {-code}"
-    return f"with exit code {code}"
 
 
 def _failure(name: str, reason: str, log: Path) -> RefengineError:

@@ -73,6 +73,13 @@ def manifest_digest(manifest: Path) -> str:
     return digest.hexdigest()[:DIGITS]
 
 
+def programs_in(folder: Path) -> list[Path]:
+    """Return the files of a folder that can be executed, in a fixed order."""
+    return [
+        path for path in sorted(folder.iterdir()) if path.is_file() and os.access(path, os.X_OK)
+    ]
+
+
 def manifest_files(manifest: Path) -> list[Path]:
     """Return the files of a manifest in a fixed order, without what a build has left beside
     them.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
@@ -18,6 +17,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
+from conformance.installation.places import programs_in
 from conformance.installation.source import Registry
 from refengine.model.errors import RefengineError
 
@@ -73,14 +73,19 @@ class Npm(Installer):
 
     def count_packages(self, folder: Path) -> int:
         """Return how many folders of `node_modules` the lock names."""
-        lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
-        return sum(
-            not package.get("dev", False) for place, package in lock["packages"].items() if place
-        )
+        return len(self._packages(folder))
 
     def count_ready(self, folder: Path, log: str) -> int:
-        """Return how many packages have a folder in `node_modules`."""
-        return sum(1 for _ in folder.glob("node_modules/**/package.json"))
+        """Return how many of these folders are there, with a package in them."""
+        return sum((package / "package.json").is_file() for package in self._packages(folder))
+
+    def _packages(self, folder: Path) -> list[Path]:
+        """Return the folders of the packages that the lock names, without those for development."""
+        lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+        packages = lock["packages"].items()
+        return [
+            folder / place for place, package in packages if place and not package.get("dev", False)
+        ]
 
 
 class Pip(Installer):
@@ -146,11 +151,7 @@ class Cargo(Installer):
     def finish(self, folder: Path) -> None:
         """Keep the program alone, under a name that is the same for every engine."""
         release = folder / "target" / "release"
-        programs = [
-            path
-            for path in sorted(release.iterdir())
-            if path.is_file() and os.access(path, os.X_OK)
-        ]
+        programs = programs_in(release)
         if len(programs) != 1:
             raise RefengineError(
                 f"expected one program, got {len(programs)}", rule="engine", place=str(release)

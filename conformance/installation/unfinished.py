@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -23,16 +23,15 @@ def unfinished_folder(parent: Path) -> Iterator[Path]:
     """Make a folder in `parent`, and remove it at the end if it is still there. Those that killed
     processes have left in `parent` are removed first. Raises OSError.
     """
-    with _lock(parent):  # nobody takes the new folder for abandoned before it is locked
-        remove_abandoned(parent)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        own_lock = _lock(folder)
-        own_lock.__enter__()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        own_lock.__exit__(None, None, None)
+    with ExitStack() as lock_of_folder:
+        with _lock(parent):  # nobody takes the new folder for abandoned before it is locked
+            remove_abandoned(parent)
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+            lock_of_folder.enter_context(_lock(folder))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_abandoned(parent: Path) -> None:
