@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
 from refengine.core.profiles import PROFILES, profile
 from refengine.core.query import Query
@@ -177,7 +177,7 @@ def judge_query(
         except RefengineError as error:
             results.append(_unread(file, error))
             continue
-        result = verdict(
+        result = judge_relations(
             question,
             profile(file.engine),
             recording.relations,

@@ -22,7 +22,7 @@ from conformance.benchmarks.csrbench import (
     with_evidence,
 )
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
 from refengine.core.profiles import profile
@@ -107,7 +107,7 @@ def judge_ours(
     results = []
     for recorder in chosen:
         recording = record(recorder, name, question.query, embedded())
-        result = verdict(
+        result = judge_relations(
             question,
             profile(recorder.profile),
             recording,

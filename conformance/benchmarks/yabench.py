@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.outcomes import Judging, verdict
+from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
 from refengine.core.profiles import profile
 from refengine.core.query import Query
@@ -101,7 +101,7 @@ def judge_run(run: RecordedRun, judging: Judging) -> Result:
     missing: int | Missing = Missing(0, 1)
     if judging.missing is not None:
         missing = judging.missing
-    result = verdict(
+    result = judge_relations(
         question,
         chosen,
         [answer.relation for answer in answers],

@@ -260,15 +260,15 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
         options["window_closure"] = Closure(block["window_closure"])
     options["mode"] = compare.Mode(block.get("mode", "value"))
     question = Question(case_query, streams_of(case))
-    verdict = outcomes.verdict(
+    result = outcomes.judge_relations(
         question, profile_of(block["profile"]), recording(block, case_query), **options
     )
-    argument = " / ".join(verdict.argument.splitlines())
-    if verdict.outcome != block["outcome"]:
-        return [f": expected {block['outcome']}, got {verdict.outcome}: {argument}"]
-    if block.get("argument", "") not in verdict.argument:
+    argument = " / ".join(result.argument.splitlines())
+    if result.outcome != block["outcome"]:
+        return [f": expected {block['outcome']}, got {result.outcome}: {argument}"]
+    if block.get("argument", "") not in result.argument:
         return [f": expected an argument with {block['argument']!r}, got: {argument}"]
-    if "without" in block and block["without"] in verdict.argument:
+    if "without" in block and block["without"] in result.argument:
         return [f": expected an argument without {block['without']!r}, got: {argument}"]
     return []
 

@@ -33,7 +33,7 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
-GRACE = 0.1  # before `stop`: so many seconds after the last reply a further line is waited for
+GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
 # A wrong line that comes so many seconds after a case's last reply may belong to that case, even if
 # the next one has been registered.
 STILL_LATE = 1.0
@@ -81,8 +81,8 @@ class Harness:
     """A running harness. `command` is its argument vector. `environment`, if given, replaces the
     environment of the suite.
 
-    `late_line` is empty, or says what the harness wrote that may belong to the case before the
-    current one, and so is no error of the current one. The process has been killed then.
+    `late_line` is empty, or describes a line that the harness wrote too late: it may belong to the
+    case before. Then the current case is not to blame, and the process has been killed.
     """
 
     command: Sequence[str]
@@ -114,9 +114,8 @@ class Harness:
         self._seq = 0  # the number of the last command
         self._seq_of_case = 0  # the number of the last `register` or `stop`
         self._last_command = ""  # the last one that was replied to
-        self._last_command_before = (
-            ""  # the one that was replied to before the last `register` or `stop`
-        )
+        # the last command of the case before: the last that was replied to before `register`
+        self._last_command_of_case_before = ""
         self._case_before_ended_at = 0.0  # when that was
         self._last_replied = 0.0  # when the last reply came
         self.late_line = ""
@@ -147,7 +146,7 @@ class Harness:
         self._seq += 1
         if command in ("register", "stop"):
             self._seq_of_case = self._seq
-            self._last_command_before = self._last_command
+            self._last_command_of_case_before = self._last_command
             self._case_before_ended_at = self._last_replied
         if command == "register":
             self._reply_bytes = 0
@@ -324,13 +323,14 @@ class Harness:
     def _suspect_case_before(self, line: bytes, command: str, is_old: bool = False) -> None:
         """Note a line that is not the reply to a command, if it may belong to the case before.
 
-        An old reply does (`is_old`). A line that comes in place of the reply to `register` may, and
-        so may one that comes soon after that case. While a harness stops, only an old reply does.
+        A reply with the number of an older command belongs to that case (`is_old`). Two other lines
+        may belong to it: one that stands in place of the reply to `register`, and one that comes
+        soon after the end of that case. While a harness stops, only an old reply is noted.
         """
         is_soon = time.monotonic() - self._case_before_ended_at < STILL_LATE and command != "stop"
-        has_case_before = self._last_command_before not in ("", "start")
+        has_case_before = self._last_command_of_case_before not in ("", "start")
         if has_case_before and (is_old or is_soon or command == "register"):
-            self.late_line = _describe_late_line(self._last_command_before, line)
+            self.late_line = _describe_late_line(self._last_command_of_case_before, line)
 
     # The end of a process
 
@@ -407,7 +407,7 @@ def _most_useful(problem: ValidationError) -> ValidationError:
     """
     errors_by_branch: dict[str | int, list[ValidationError]] = {}
     for error in problem.context or ():
-        branch = error.relative_schema_path[0]
+        branch = error.relative_schema_path[0]  # the index of the branch in the list of `oneOf`
         errors_by_branch.setdefault(branch, []).append(error)
     for errors in errors_by_branch.values():
         is_chosen = all(list(error.path) != ["reply"] for error in errors)
@@ -428,8 +428,8 @@ def _beginning(line: bytes) -> str:
 
 
 def _shorten(message: str) -> str:
-    """Return a message, of a long one the beginning and the end: it begins with the value, and ends
-    with what is wrong with it.
+    """Return a message of at most 300 characters. A longer one keeps its beginning, which shows the
+    value, and its end, which says what is wrong with it.
     """
     if len(message) <= 300:
         return message

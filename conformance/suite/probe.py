@@ -101,7 +101,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     question = exchange.question
     profile = tested.profile_for(question.query)
     try:
-        verdict = outcomes.verdict(
+        judged = outcomes.judge_relations(
             question, profile, exchange.relations, **exchange.judgement_options
         )
     except InvalidStream as error:
@@ -110,26 +110,26 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         # The oracle refuses the stream, since the engine's semantics refuses late elements. But the
         # engine has answered, and so it did not refuse: a fail without a judgement.
         argument = f"{error}; the engine must refuse that element, and has accepted it"
-        verdict = _make_result(tested, case, Outcome.FAIL, argument)
+        judged = _make_result(tested, case, Outcome.FAIL, argument)
 
-    judgement = verdict.judgement
+    judgement = judged.judgement
     make_evidence = evidence.of_verdict
     if isinstance(case, BenchmarkQuery):
         make_evidence = evidence.of_benchmark
     evidence_table = make_evidence(question, exchange.answers, judgement, exchange.text)
-    argument = verdict.argument
+    argument = judged.argument
     if tested.tolerance:
         argument += (
             f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a "
             "unit of time late"
         )
     deviations: tuple[Deviation, ...] = ()
-    if verdict.outcome is Outcome.FAIL:
+    if judged.outcome is Outcome.FAIL:
         deviations = find_explaining_deviations(tested, case, exchange)
         argument += f"\n{write_explanation(case, deviations)}"
     return replace(
-        _make_result(tested, case, verdict.outcome, argument),
+        _make_result(tested, case, judged.outcome, argument),
         known=_reasons_and_links(deviations),
         evidence=evidence_table,
-        witnesses=verdict.witnesses,
+        witnesses=judged.witnesses,
     )

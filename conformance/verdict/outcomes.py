@@ -39,7 +39,7 @@ class Judging:
         return self.missing
 
 
-def verdict(
+def judge_relations(
     question: Question,
     profile: Profile,
     recording: Sequence[Relation],

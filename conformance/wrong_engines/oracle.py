@@ -187,7 +187,7 @@ def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 @wrong(
     "ORA-6",
     replaces=orders.are_realisable,
-    half="a derivation can be chosen for each of their rows",
+    half="one derivation for each row of each output",
     seen=f"{CSRBENCH_ORACLE} evaluates content change once an instant",
 )
 def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
@@ -198,7 +198,7 @@ def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
 @wrong(
     "ORA-6",
     replaces=orders.are_realisable,
-    half="such that each r_i has a pivot",
+    half="one pivot for each output",
 )
 def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
     """Accept an output if all supports of its rows have an element in common."""

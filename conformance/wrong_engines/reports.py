@@ -111,7 +111,7 @@ def closed_when_reached(right: Right, semantics: Semantics) -> int:
     "REP-1",
     replaces=tick.shift_of_own_instants,
     seen=f"{YASPER} and {RSP_JS}: compute_report() asks c < t",
-    half="t is before the arrival's own instant",
+    half="t is before the own instant of the arrival",
 )
 def closed_when_passed(right: Right, semantics: Semantics) -> int:
     """Close a window by an arrival after its close only, whatever `close_rule` says."""
@@ -278,7 +278,7 @@ def empty_windows_are_never_reported(
 @wrong(
     "REP-7",
     replaces=engine.reportable_instants,
-    half="at the largest id of the interval",
+    half="the largest id at which those that are named hold",
 )
 def first_close_of_a_tick(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any

@@ -148,9 +148,10 @@ class Engine:
 
         Raises InvalidStream for an element that cannot come next, and InvalidSemantics for one that
         the semantics does not allow: under the batch tick each needs a batch id. The refused
-        element has no effect, and those before it stay. Raises TooManyReports, and the errors of
-        R2R. After one of these the engine has ended, since what it would have reported is not
-        known.
+        element has no effect, and those before it stay.
+
+        Raises TooManyReports, and the errors of R2R. After such an error the engine has ended,
+        since what it would have reported is not known.
         """
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.push(stream, element))
@@ -175,13 +176,13 @@ class Engine:
         self._refuse_after_a_failure()
         return self._reports(self._arrivals.finish())
 
-    def _reports(self, places: range) -> list[Report]:
-        """Return the reports that some arrivals trigger. `places` are their indices among the
+    def _reports(self, indices: range) -> list[Report]:
+        """Return the reports that some arrivals trigger. `indices` are their indices among the
         arrivals of the plan.
         """
-        # Elements are added to the plan in place. But there is a new plan once a stream's first
-        # element says where its windows lie. The answers need no new plan: they read only the
-        # streams' names and elements, which both plans share.
+        # Most elements are added to the plan in place. The first element of a stream makes a new
+        # plan, since it says where the stream's windows lie. The answers keep the old plan: they
+        # read only the streams' names and elements, which both plans share.
         planned = self._arrivals.plan
         if planned is not self._schedule.planned:
             self._schedule.planned = planned
@@ -191,8 +192,8 @@ class Engine:
         try:
             steps = [
                 self._maker.step(evaluation)
-                for place in places
-                for group in self._schedule.arrive(place)
+                for index in indices
+                for group in self._schedule.arrive(index)
                 for evaluation in group
             ]
         except Exception as error:

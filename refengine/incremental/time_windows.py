@@ -172,11 +172,12 @@ class TimeWindowSchedule:
         if isinstance(planned.own, list):
             self.own_instants = planned.own
 
-        # How far past the window's last instant an arrival may be and still have a quiet stretch:
-        # one instant. [0, 10) has the last instant 9. An arrival at 10 is evaluated at instants up
-        # to 9 (TICK-4), and there this window is still active. The exceptions are
-        # (a) window close is a condition: the window closes at 9;
-        # (b) expiry is eager: the arrival is evaluated at 10, too (TICK-7), in the next window.
+        # The distance from the active window's last instant to the last arrival that is still
+        # evaluated in this window alone. It is 1: [0, 10) has the last instant 9, and an arrival
+        # at 10 is evaluated at instants up to 9 (TICK-4), where this window is active. It is 0
+        # (a) if window close is a condition, since the window closes at 9;
+        # (b) if expiry is eager, since the arrival is evaluated at 10, too (TICK-7), in the next
+        # window.
         is_close_condition = Condition.CLOSE in semantics.report
         is_eager = semantics.expiry_seen is ExpirySeen.EAGER
         self.extra_quiet_instants = 1
@@ -186,9 +187,9 @@ class TimeWindowSchedule:
         self.window = NO_WINDOW
         self.seen = ReportState(reported=(range(0),), at_instant_before=(range(0),))
 
-        # No evaluation comes of arrivals before s0 (WIN-5), so they are skipped if they are known
-        # beforehand. Under the tuple tick the last of them still counts as looked at, and the next
-        # interval starts there (TICK-5); under the time tick none does (TICK-2).
+        # Arrivals before s0 trigger no evaluation (WIN-5), so they are skipped if they are known
+        # beforehand. Under the tuple tick the first evaluated interval begins at the last of them
+        # (TICK-5). Under the time tick it does not (TICK-2).
         self.last_looked_at = self.start
         early = 0
         if self.own_instants is not None:
@@ -242,9 +243,9 @@ class TimeWindowSchedule:
 
         There an arrival's own instant is one less than its t_app, so at its own instant its element
         is not in scope. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and
-        9. By TICK-4 b is evaluated at 3 to 8, c at 9, and d at 9, too. No element at 10 is in scope
-        at 9, so d sees the content that c has seen. Of simultaneous arrivals the third and all
-        further ones are therefore left out.
+        9. By TICK-4 b is evaluated at 3 to 8, c at 9, and d at 9, too. So the first of simultaneous
+        arrivals is evaluated before 9 and the second at 9. No element at 10 is in scope at 9, so
+        the third sees what the second has seen. The third and all further ones are left out.
         """
         second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
         for k, instant in self.arrivals:
@@ -264,11 +265,14 @@ class TimeWindowSchedule:
 
     def _looked_at(self) -> Iterator[tuple[int, int]]:
         """Return the arrivals that are looked at: under the time tick, those at which time has
-        advanced (TICK-2). Each is drawn after the evaluations of the one before.
+        advanced (TICK-2).
+
+        The caller evaluates each arrival before it asks for the next one.
         """
         if not self.is_tick_by_time:
             return self.arrivals
-        # Lazy on purpose: `last_looked_at` is read when the next arrival is asked for.
+        # A generator, so that `last_looked_at` is read anew for each arrival: evaluating the
+        # arrival before has changed it.
         return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
 
     def _is_quiet(self, instant: int) -> bool:
@@ -288,7 +292,7 @@ class TimeWindowSchedule:
         than the bound on reports allows (ENG-3).
         """
         stop = bisect_right(own_instants, instant, k)
-        # Where the bound is reached already, one more is counted: `_note_reports` then raises.
+        # At least one, even if the bound is reached already: `_note_reports` counts it, and raises.
         allowed = max(1, self.max_reports - self.seen.count)
         arrivals = range(k, min(stop, k + allowed))
         passed_over = arrivals[1:]  # arrival k itself has been taken
@@ -341,7 +345,9 @@ class TimeWindowSchedule:
 
 
 def first_instant_of(frame: window.Frame, number: int) -> int:
-    """Return the first instant of a window, or, where it is clipped (WIN-11), of its content."""
+    """Return the first instant of a window. If the window is clipped (WIN-11), this is the first
+    instant of what is left of it.
+    """
     first_instant = frame.first + number * frame.slide
     if frame.floor is None:
         return first_instant

@@ -1,5 +1,7 @@
-"""§11 The verdict: whether some assignment of what an observer cannot know makes a semantics
-produce a recorded output.
+"""§11 The verdict: whether a semantics can produce a recorded output.
+
+An assignment gives values for what an observer cannot know, such as t0. A recording passes if some
+assignment explains it (ORA-1).
 """
 
 from __future__ import annotations
@@ -181,8 +183,9 @@ def judge_recording(
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
             raise search_with_windows.first_refusal
-        # There is no verdict, either, if no witness confirms the answer at which one of the failed
-        # assignments ended.
+        # Each trial of the search with windows failed at some answer. If no witness confirms one
+        # of these answers, there is no verdict, either. No nearest trial is needed here: the
+        # divergence is in the windows.
         confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
         return judgement(False, result.winner, result.count, wrong_windows)
@@ -193,8 +196,9 @@ def judge_recording(
         raise result.first_refusal
     # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
     # begin as the stated ones do.
-    # All assignments failed without the windows, so these trials are the ones to confirm.
     best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
+    # To confirm the fail, the trials of the search without windows are taken: all assignments
+    # failed there, and a recording that fails without its windows also fails with them.
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)

@@ -346,7 +346,11 @@ class Deaf(Harness):
 
     def __post_init__(self) -> None:
         self._seq, self._stderr_end, self.alive = 1, b"", True
-        self._seq_of_case, self._last_command_before, self._case_before_ended_at = 0, "", 0.0
+        self._seq_of_case, self._last_command_of_case_before, self._case_before_ended_at = (
+            0,
+            "",
+            0.0,
+        )
 
     def _kill(self) -> None:
         self.alive = False

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.__main__ import main
 from conformance.benchmarks import csrbench, own_engines, yabench
-from conformance.verdict.outcomes import Judging, Outcome, verdict
+from conformance.verdict.outcomes import Judging, Outcome, judge_relations
 from refengine import (
     Body,
     Query,
@@ -52,7 +52,7 @@ def test_a_literals_own_text_is_left_as_it_is():
             ]
         ),
     )
-    found = verdict(
+    found = judge_relations(
         Question(QUERY, {"s": stream([element("a", 3)])}), profile("csparql").but(t0=0), [wrong]
     )
     assert f'{{x: "{text}"}}' in found.argument
@@ -76,13 +76,15 @@ def test_an_engine_that_begins_with_the_first_element_is_right():
     reported.
     """
     question, recording = windows_from_the_first_element()
-    assert verdict(question, profile("csparql"), recording, missing=0).outcome is Outcome.PASS
+    assert (
+        judge_relations(question, profile("csparql"), recording, missing=0).outcome is Outcome.PASS
+    )
 
 
 def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, capsys):
     """ORA-3, ORA-9, ORA-13: of a recording that is right but for its first two relations."""
     question, recording = windows_from_the_first_element()
-    found = verdict(question, profile("csparql"), recording[2:])
+    found = judge_relations(question, profile("csparql"), recording[2:])
     assert found.outcome is Outcome.FAIL
     assert (
         "every relation is right, and 2 outputs are missing before the first; the bound is 1"

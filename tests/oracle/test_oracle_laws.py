@@ -1018,7 +1018,9 @@ def test_a_fail_names_the_change():
     def check_argument(case: Case) -> None:
         own = case.own
         question = Question(own.query, case.streams)
-        told = outcomes.verdict(question, case.profile, case.recording, missing=case.missing)
+        told = outcomes.judge_relations(
+            question, case.profile, case.recording, missing=case.missing
+        )
         lacking, surplus = case.changed.gaps[min(case.changed.gaps)]
         assert printed_rows(told.argument) == (written(lacking), written(surplus)), (
             told.argument,

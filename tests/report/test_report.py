@@ -801,7 +801,7 @@ def test_the_evidence_of_a_verdict_says_where_it_begins_and_ends():
             EngineReport(Relation(("x",), Counter([row({"x": f"<urn:{name}>"})]))) for name in names
         ]
         question = Question(query, {"s": elements})
-        found = outcomes.verdict(
+        found = outcomes.judge_relations(
             question, profile("csparql").but(t0=0), [a.relation for a in answers], missing=2
         )
         told = evidence_of.of_verdict(question, answers, found.judgement)
