@@ -427,7 +427,7 @@ def conformance_settle(
         if reason := why_unexpected(item, result):
             pytest.fail(reason, pytrace=False)
         if result.known:
-            pytest.xfail("; ".join(f"{reason} ({link})" for reason, link in result.known))
+            pytest.xfail("; ".join(f"{reason} ({link})" for reason, link, *_ in result.known))
             pytest.fail(result.argument, pytrace=False)  # with --runxfail
         if result.outcome is not Outcome.PASS:
             pytest.skip(result.argument)
@@ -532,10 +532,12 @@ class _Collector:
         judged, in which a line came after the last reply about an item, or whose results could not
         be written.
         """
+        from conformance.suite import examine_results
         from refengine.model.errors import RefengineError
 
         try:
             if self.ran:
+                self.results = examine_results(self.results, self.config.stash[ITEMS])
                 self._write()
             if self.journal is not None:
                 self._end_journal(session)
@@ -578,10 +580,12 @@ class _Collector:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write a line for each engine that counts its outcomes."""
-        from conformance.verdict import results
+        from conformance.verdict import results, rules
 
+        case_results = [rules.CaseResult.of(result, result.evidence) for result in self.results]
         lines = [
             *results.summary(self.results),
+            *rules.summarize_rules(rules.judge_rules(case_results)),
             *(
                 f"{error.engine}: error: {error.case}: {error.argument}"
                 for error in self.late_errors

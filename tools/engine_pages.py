@@ -95,7 +95,7 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
             continue
         cases[result.case] = [digests[result.case], kind_of(result)]
         elements = (result.evidence or {}).get("elements_total", 0)
-        for reason, _ in result.known:
+        for reason, *_ in result.known:
             shown = (len(result.known), elements, result.case)
             smallest[reason] = min(smallest.get(reason, shown), shown)
     return {

@@ -19,6 +19,7 @@ from conformance.corpus.schema_problems import explain_problem, unknown_keys_fir
 from conformance.schemas import accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.core.semantics import Between, OneOf, Profile, Semantics
 from refengine.model import elements
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Relation, Stream, Triple
@@ -164,6 +165,11 @@ def static_of(case: Case) -> Dataset:
     except SyntaxError as error:
         raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
     return frozenset(map(statement_of, quads))
+
+
+def question_of(case: Case) -> Question:
+    """Return the question of a case: its query, streams and static data."""
+    return Question(query_of(case), streams_of(case), static_of(case))
 
 
 def statement_of(quad: pyoxigraph.Quad) -> Triple | Quad:

@@ -108,7 +108,7 @@ def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
         ways[" by pushes:"] = _by_pushes
     for label, evaluate in ways.items():
         reports = _reports(case, case_query, block, most, evaluate)
-        if lines := _differences(block, case_query, reports):
+        if lines := differences_of_reports(block, case_query, reports):
             return [f"{label}{line}" for line in lines]
     return []
 
@@ -133,7 +133,8 @@ def _differences_of(case: Case, label: str, evaluate: Evaluate) -> list[str]:
     lines: list[str] = []
     for block in case.table.get("expect", []):
         reports = _reports(case, case_query, block, len(block["reports"]) + 1, evaluate)
-        lines += [f"{case.rule}{label}{line}" for line in _differences(block, case_query, reports)]
+        differences = differences_of_reports(block, case_query, reports)
+        lines += [f"{case.rule}{label}{line}" for line in differences]
     return lines
 
 
@@ -170,7 +171,7 @@ def _by_pushes(
     yield from pushed.finish()
 
 
-def _differences(
+def differences_of_reports(
     block: Mapping[str, Any], case_query: Query, got: Sequence[engine.Report]
 ) -> list[str]:
     """Return one line for each way in which reports differ from those that a block expects."""

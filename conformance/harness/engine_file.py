@@ -75,6 +75,8 @@ class Deviation:
     cases that show it. `fields` are fields of the semantics that have other values. `misstates` is
     "window" for an engine that states wrong windows for its answers. A deviation with neither
     explains its own cases and no others: their wrong answers, or, if it `crashes`, their errors.
+    `breaks` are the rules that such a deviation breaks; if there are none, it is taken to break the
+    rules of its cases.
     """
 
     reason: str
@@ -83,6 +85,7 @@ class Deviation:
     fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     misstates: str = ""
     crashes: bool = False
+    breaks: tuple[str, ...] = ()
 
     @property
     def is_known_to_oracle(self) -> bool:
@@ -406,6 +409,7 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
         fields,
         misstates=entry.get("misstates", ""),
         crashes=entry.get("crashes", False),
+        breaks=tuple(entry.get("breaks", ())),
     )
 
 

@@ -27,7 +27,7 @@ def detail(entry: Entry) -> str:
     if evidence is not None:
         fields = _evidence(entry.result, evidence)
     known = [
-        (texts.clean(reason, 600), texts.link(link)) for reason, link in entry.result.known[:20]
+        (texts.clean(reason, 600), texts.link(link)) for reason, link, *_ in entry.result.known[:20]
     ]
     return template("detail.html.j2").render(
         outcome=str(entry.result.outcome),

@@ -116,7 +116,7 @@ def _information(result: Result) -> str:
     argument = result.argument
     if not argument.startswith(f"{result.outcome}:"):
         argument = f"{result.outcome}: {argument}"
-    known = [f"known: {texts.clean(reason, 600)}" for reason, _ in result.known[:20]]
+    known = [f"known: {texts.clean(reason, 600)}" for reason, *_ in result.known[:20]]
     return texts.block("\n".join([argument, *known]))
 
 

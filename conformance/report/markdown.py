@@ -55,7 +55,7 @@ def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for entry in failures[:LISTED]:
         result = entry.result
-        reasons = "; ".join(reason for reason, _ in result.known)
+        reasons = "; ".join(known.reason for known in result.known)
         why = escape_markdown(reasons or texts.most_telling_line(result.argument), texts.FIRST)
         engine = escape_markdown(result.engine)
         case = escape_markdown(result.case)

@@ -84,7 +84,7 @@ def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
     counts = Counter(
         texts.clean(reason, 300)
         for entry in entries
-        for reason in {reason for reason, _ in entry.result.known}
+        for reason in {known.reason for known in entry.result.known}
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTED]
 
@@ -153,7 +153,7 @@ class ResultList:
                 list(Outcome).index(result.outcome),
                 [
                     self._place("known", texts.clean(reason, 300), (reason, link))
-                    for reason, link in result.known[:8]
+                    for reason, link, *_ in result.known[:8]
                 ],
                 self._place("texts", texts.most_telling_line(result.argument)),
                 details,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from conformance import schemas
 from conformance.report.texts import clean
-from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result, from_json
 from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
@@ -49,9 +48,7 @@ class Entry:
     @property
     def kind(self) -> str:
         """The outcome, or `known` for a fail or an error that a known deviation explains."""
-        if self.result.known and self.result.outcome in (Outcome.FAIL, Outcome.ERROR):
-            return "known"
-        return str(self.result.outcome)
+        return self.result.kind
 
 
 class MissingCases(NamedTuple):

@@ -10,6 +10,7 @@ from conformance.suite.check import check_engine as check_engine
 from conformance.suite.check import is_judged as is_judged
 from conformance.suite.check import why_unexpected as why_unexpected
 from conformance.suite.chosen import ItemSelection as ItemSelection
+from conformance.suite.examination import examine_results as examine_results
 from conformance.suite.item import Item as Item
 from conformance.suite.item import SuiteOptions as SuiteOptions
 from conformance.suite.item import items as items

@@ -33,7 +33,8 @@ def why_unexpected(item: Item, result: Result) -> str:
         return f"error: {result.argument}"
     if result.outcome is Outcome.UNSTABLE:
         return ""
-    missing = [reason for reason, link in item.shows if (reason, link) not in result.known]
+    known = {(deviation.reason, deviation.link) for deviation in result.known}
+    missing = [reason for reason, link in item.shows if (reason, link) not in known]
     if not missing:
         return ""
     return (

@@ -118,6 +118,22 @@ def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviatio
     )
 
 
+def broken_rules(deviation: Deviation, case: Case | BenchmarkQuery) -> tuple[str, ...]:
+    """Return the rules that a deviation breaks: those of its fields, those that its entry names, or
+    else the rule of the case that it explains.
+    """
+    if deviation.fields:
+        rules = {
+            rule for name, value in deviation.fields.items() for rule in rules_of_value(name, value)
+        }
+        return tuple(sorted(rules))
+    if deviation.misstates:
+        return ("WIN-3",)
+    if deviation.breaks:
+        return deviation.breaks
+    return (case.rule,) if case.rule else ()
+
+
 def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
     """Write the fields and the rules that a deviation is about."""
     if deviation.fields:
@@ -127,4 +143,5 @@ def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
         )
     if deviation.misstates:
         return "the windows that it states (WIN-3)"
-    return f"{case.rule or case.id}, in no field of the semantics"
+    rules = ", ".join(broken_rules(deviation, case)) or case.id
+    return f"{rules}, in no field of the semantics"

@@ -59,16 +59,21 @@ class Exchange:
         }
 
 
-def question_of(case: Case) -> Question:
-    """Return the question of a case: its query, streams and static data."""
-    return Question(corpus.query_of(case), corpus.streams_of(case), corpus.static_of(case))
+def asked_question(tested: Engine, case: Case) -> Question:
+    """Return the question of a case as it is put to an engine: with sentinels, if it has no end of
+    a stream.
+    """
+    question = corpus.question_of(case)
+    if tested.has_sentinels:
+        question = with_sentinels(question)
+    return question
 
 
 def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
     """Put the question of a case to an engine, and return the exchange. Raises RefengineError for a
     case that is bad input, and Declined and Broken.
     """
-    return ask_question(tested, harness, question_of(case), case.table["query"])
+    return ask_question(tested, harness, corpus.question_of(case), case.table["query"])
 
 
 def ask_question(

@@ -10,7 +10,6 @@ from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery, play
-from conformance.suite.exchange import question_of
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
@@ -43,7 +42,7 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
         raise Unsupported(
             "the case expects nothing that an engine could answer", rule="case", place=case.path
         )
-    question = question_of(case)
+    question = corpus.question_of(case)
     text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []
     evidence_table: dict[str, Any] | None = None

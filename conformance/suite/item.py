@@ -37,7 +37,8 @@ class Item:
     """One question to one engine.
 
     `run` asks it, and returns the result. `shows` has reason and link of each known deviation that
-    the result must show. `missing` says why the question cannot be asked, if it cannot.
+    the result must show. `missing` says why the question cannot be asked, if it cannot. `tested` is
+    the engine if it is run; a recorded one has none.
     """
 
     engine: str
@@ -47,6 +48,7 @@ class Item:
     rule: str = ""
     shows: tuple[tuple[str, str], ...] = ()
     missing: str = ""
+    tested: Engine | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -225,7 +227,7 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
             continue
         run = partial(_run_case, engine, case)
         shows = _shown_deviations(engine, case.id)
-        yield Item(engine.name, "corpus", case.id, run, case.rule, shows)
+        yield Item(engine.name, "corpus", case.id, run, case.rule, shows, tested=engine)
 
 
 def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:

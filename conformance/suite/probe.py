@@ -14,6 +14,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.play import Declined
 from conformance.suite.deviations import (
+    broken_rules,
     find_crash_deviations,
     find_explaining_deviations,
     write_explanation,
@@ -21,7 +22,7 @@ from conformance.suite.deviations import (
 from conformance.suite.exchange import BenchmarkQuery, Exchange, ask_case, ask_question
 from conformance.suite.expectations import hold_to_expectations
 from conformance.verdict import evidence, outcomes
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
 
@@ -71,7 +72,7 @@ def _result_or_error(
         deviations = find_crash_deviations(tested, case)
         argument = f"{error}\n{write_explanation(case, deviations)}"
         broken = _make_result(tested, case, Outcome.ERROR, argument)
-        return replace(broken, known=_reasons_and_links(deviations))
+        return replace(broken, known=_describe_deviations(deviations, case))
     except RefengineError as error:
         argument = f"the case itself is bad input, so it says nothing about the engine: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
@@ -89,9 +90,19 @@ def _make_result(
     return Result(tested.name, suite, case.id, case.rule, outcome, argument)
 
 
-def _reasons_and_links(deviations: tuple[Deviation, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the reasons and links of deviations."""
-    return tuple((deviation.reason, deviation.link) for deviation in deviations)
+def _describe_deviations(
+    deviations: tuple[Deviation, ...], case: Case | BenchmarkQuery
+) -> tuple[KnownDeviation, ...]:
+    """Return deviations as the result of a case has them."""
+    return tuple(
+        KnownDeviation(
+            deviation.reason,
+            deviation.link,
+            broken_rules(deviation, case),
+            deviation.is_known_to_oracle,
+        )
+        for deviation in deviations
+    )
 
 
 def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange) -> Result:
@@ -129,7 +140,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         argument += f"\n{write_explanation(case, deviations)}"
     return replace(
         _make_result(tested, case, judged.outcome, argument),
-        known=_reasons_and_links(deviations),
+        known=_describe_deviations(deviations, case),
         evidence=evidence_table,
         witnesses=judged.witnesses,
     )

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from refengine.model.errors import RefengineError
 
@@ -35,13 +35,33 @@ class Outcome(StrEnum):
     UNSTABLE = "unstable"
 
 
+class KnownDeviation(NamedTuple):
+    """A known deviation of an engine that explains a result: its reason and link, and the rules of
+    SPEC.md that it breaks.
+
+    If it is `in_semantics`, the engine's answers are right once its semantics is changed by it. So
+    nothing else is wrong with them.
+    """
+
+    reason: str
+    link: str
+    rules: tuple[str, ...] = ()
+    in_semantics: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the deviation as a JSON object."""
+        return {**self._asdict(), "rules": list(self.rules)}
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
     argument for it, one screen of text.
 
     `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
-    reason and link of each known deviation that explains the outcome. `evidence` is what the
+    the known deviations that explain the outcome. `detects` is a wrong engine of the rule that
+    would have failed the case; it is empty if there is none, or if the case was not examined
+    (suite/examination.py). `evidence` is what the
     outcome rests on (evidence.py), None if the engine answered nothing. `witnesses` are those that
     confirm every answer of the definition on which the outcome rests; there are none where the case
     states its rows itself. `judgement` has what the oracle found. It exists only in the process
@@ -54,10 +74,18 @@ class Result:
     rule: str
     outcome: Outcome
     argument: str
-    known: tuple[tuple[str, str], ...] = ()
+    known: tuple[KnownDeviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
+    detects: str = ""
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def kind(self) -> str:
+        """The outcome, or `known` for a fail or an error that a known deviation explains."""
+        if self.known and self.outcome in (Outcome.FAIL, Outcome.ERROR):
+            return "known"
+        return str(self.outcome)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -65,7 +93,7 @@ class Result:
         return self.engine, self.suite, self.case
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object; `known` is a list of {reason, link}."""
+        """Return the result as a JSON object."""
         return {
             "engine": self.engine,
             "suite": self.suite,
@@ -73,15 +101,24 @@ class Result:
             "rule": self.rule,
             "outcome": str(self.outcome),
             "argument": self.argument,
-            "known": [{"reason": reason, "link": link} for reason, link in self.known],
+            "known": [deviation.as_json() for deviation in self.known],
             "evidence": self.evidence,
             "witnesses": list(self.witnesses),
+            "detects": self.detects,
         }
 
 
 def from_json(table: dict[str, Any]) -> Result:
     """Return a result from its JSON object."""
-    known = tuple((entry["reason"], entry["link"]) for entry in table["known"])
+    known = tuple(
+        KnownDeviation(
+            entry["reason"],
+            entry["link"],
+            tuple(entry.get("rules", ())),
+            entry.get("in_semantics", False),
+        )
+        for entry in table["known"]
+    )
     return Result(
         **{
             **table,

@@ -27,7 +27,7 @@ from conformance.corpus import cases, relation, semantics_of
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
 from conformance.suite import expectations
-from conformance.suite.exchange import question_of
+from conformance.corpus import question_of
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import from_json
 from refengine.core.semantics import Closure

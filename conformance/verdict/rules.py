@@ -1,0 +1,179 @@
+"""A verdict on each rule for an engine, from its results.
+
+A rule of SPEC.md *holds* for an engine if the engine passes a case that catches engines which break
+the rule. That is a case which a wrong engine of the rule would have failed, and which the engine
+answered with rows. The rule is *broken* if the engine fails a case because of it. Otherwise it is
+*not shown*, and the verdict says why. A rule is *not asked* if no case of it would catch a wrong
+engine under the semantics that the engine claims.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from conformance.verdict.results import Outcome, Result
+from conformance.verdict.wording import count_text
+
+# Kinds of results of which a rule that is not shown says how many it has, in this order.
+REASONS = {
+    "pass": "silent",
+    "known": "wrong by another rule",
+    "disputed": "disputed",
+    "unstable": "unstable",
+    "unsupported": "unsupported",
+}
+
+
+class Standing(StrEnum):
+    """What the results of an engine say about a rule."""
+
+    HOLDS = "holds"
+    BROKEN = "broken"
+    NOT_SHOWN = "not shown"
+    NOT_ASKED = "not asked"
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What a verdict on rules reads of a result: whether it `has_rows`, and its `size`, the number
+    of the case's elements.
+    """
+
+    result: Result
+    has_rows: bool
+    size: int
+
+    @staticmethod
+    def of(result: Result, evidence: Mapping[str, Any] | None) -> CaseResult:
+        """Return what is read of a result and its evidence."""
+        if evidence is None:
+            return CaseResult(result, False, 0)
+        has_rows = any(report["total"] for report in evidence["actual"])
+        return CaseResult(result, has_rows, evidence["elements_total"])
+
+    @property
+    def shows_its_rule(self) -> bool:
+        """Whether the engine is right about the rule of the case, and a wrong one would not be."""
+        return bool(self.result.detects) and self.has_rows and self.is_right_about_its_rule
+
+    @property
+    def is_right_about_its_rule(self) -> bool:
+        """Whether the answers are right, or wrong only by known deviations from other rules."""
+        known = self.result.known
+        if self.result.outcome is Outcome.PASS:
+            return True
+        return bool(known) and all(
+            deviation.in_semantics and self.result.rule not in deviation.rules
+            for deviation in known
+        )
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """The verdict on a rule for an engine.
+
+    `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
+    of a rule that holds, the wrong engine that would have failed the case. `is_in_reach` says
+    whether the engine supports a case that could show the rule.
+    """
+
+    engine: str
+    rule: str
+    standing: Standing
+    reason: str
+    case: str = ""
+    is_in_reach: bool = True
+
+
+def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
+    """Return the verdict on each rule for each engine, sorted by engine and rule. The queries of
+    benchmarks, which have no rule, say nothing.
+    """
+    by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
+    breaking: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
+    for case in cases:
+        result = case.result
+        if not result.rule:
+            continue
+        by_rule[result.engine, result.rule].append(case)
+        for rule in _broken_rules(result):
+            breaking[result.engine, rule].append(case)
+
+    return [
+        _judge_rule(engine, rule, by_rule[engine, rule], breaking.get((engine, rule), []))
+        for engine, rule in sorted({*by_rule, *breaking})
+    ]
+
+
+def _broken_rules(result: Result) -> set[str]:
+    """Return the rules that a result shows to be broken."""
+    if result.outcome not in (Outcome.FAIL, Outcome.ERROR):
+        return set()
+    if not result.known:
+        return {result.rule}
+    return {rule for deviation in result.known for rule in deviation.rules}
+
+
+def _judge_rule(
+    engine: str, rule: str, cases: Sequence[CaseResult], breaking: Sequence[CaseResult]
+) -> RuleVerdict:
+    """Return the verdict on a rule from its own cases, and the cases that show it broken."""
+    if breaking:
+        result = _smallest(breaking).result
+        reasons = [known.reason for known in result.known if rule in known.rules]
+        reason = reasons[0] if reasons else "no known deviation explains it"
+        return RuleVerdict(engine, rule, Standing.BROKEN, reason, result.case)
+
+    if showing := [case for case in cases if case.shows_its_rule]:
+        result = _smallest(showing).result
+        reason = f"the wrong engine {result.detects!r} would have failed"
+        return RuleVerdict(engine, rule, Standing.HOLDS, reason, result.case)
+
+    detecting = [case for case in cases if case.result.detects]
+    if not detecting:
+        reason = "no case of it would catch a wrong engine under this semantics"
+        return RuleVerdict(engine, rule, Standing.NOT_ASKED, reason, is_in_reach=False)
+    kinds = Counter(case.result.kind for case in detecting)
+    reason = ", ".join(
+        f"{count_text(kinds[kind], 'case')} {words}"
+        for kind, words in REASONS.items()
+        if kinds[kind]
+    )
+    is_in_reach = set(kinds) != {"unsupported"}
+    return RuleVerdict(engine, rule, Standing.NOT_SHOWN, reason, is_in_reach=is_in_reach)
+
+
+def _smallest(cases: Iterable[CaseResult]) -> CaseResult:
+    """Return the case with the fewest elements; of equal ones the first by its name."""
+    return min(cases, key=lambda case: (case.size, case.result.case))
+
+
+def summarize_rules(verdicts: Iterable[RuleVerdict]) -> list[str]:
+    """Return a line for each engine that counts its rules, and a line for each broken rule and for
+    each that is in reach and not shown.
+    """
+    by_engine: dict[str, list[RuleVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_engine[verdict.engine].append(verdict)
+
+    lines = []
+    for engine, of_engine in sorted(by_engine.items()):
+        in_reach = [verdict for verdict in of_engine if verdict.is_in_reach]
+        counts = Counter(verdict.standing for verdict in in_reach)
+        if not in_reach:
+            continue
+        numbers = ", ".join(
+            f"{counts[standing]} {standing}" for standing in Standing if counts[standing]
+        )
+        lines.append(f"{engine}: of {count_text(len(in_reach), 'rule')} in reach: {numbers}")
+        lines += [
+            f"  {verdict.rule} {verdict.standing}: {verdict.reason}"
+            + (f" ({verdict.case})" if verdict.case else "")
+            for verdict in in_reach
+            if verdict.standing is not Standing.HOLDS
+        ]
+    return lines
