@@ -537,7 +537,8 @@ class _Collector:
 
         try:
             if self.ran:
-                self.results = examine_results(self.results, self.config.stash[ITEMS])
+                items: list[Item] = self.config.stash[ITEMS]
+                self.results = examine_results(self.results, items)
                 self._write()
             if self.journal is not None:
                 self._end_journal(session)

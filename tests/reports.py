@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.verdict import results
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.results import Result
+from conformance.verdict.results import KnownDeviation, Result
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 QUERY = "PREFIX : <http://example.org/>\nSELECT ?x WHERE { ?x :p ?y }"
@@ -45,7 +45,10 @@ def evidence(
 DUE = [report("1", "2", window=[0, 10], instant=10), report("3", window=[10, 20], instant=20)]
 RIGHT = evidence([report("2", "1"), report("3.0", kind="decimal")], DUE)
 WRONG = evidence([report("1", "2", window=[0, 10]), report("4", window=[10, 20])], DUE)
-KNOWN = (("it answers\nlate", "https://example.org/issues/1"), ("no link", "javascript:alert(1)"))
+KNOWN = (
+    KnownDeviation("it answers\nlate", "https://example.org/issues/1"),
+    KnownDeviation("no link", "javascript:alert(1)"),
+)
 
 
 def result(
@@ -116,7 +119,8 @@ def hostile(text: str = BAD) -> Result:
         "windows": [{"stream": text, "kind": text, "size": 10, "slide": 10}],
         "elements": [{"stream": text, "at": 1, "graph": text}],
     }
-    known = ((text, "https://example.org/?" + text), (text, "javascript:alert(1)"), (text, text))
+    links = ("https://example.org/?" + text, "javascript:alert(1)", text)
+    known = tuple(KnownDeviation(text, link) for link in links)
     return Result(text, text, f"{text}-case", text, Outcome.FAIL, text, known, told)
 
 

@@ -5,8 +5,9 @@ table of all engines in docs/engines.md.
     python -m tools.engine_pages                    # the pages anew, from what is kept
     python -m tools.engine_pages --check            # only say whether they are up to date
 
-Of the results of each engine, docs/engines/NAME.json keeps what its page shows. A page is made of
-that and of the engine's file alone. The table is made of all engine's files and of what is kept.
+Of the results of each engine, docs/engines/NAME.json keeps what its page shows, with what happens
+in the smallest case of each known deviation. A page is made of that and of the engine's file alone.
+The table is made of all engine's files and of what is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from conformance.corpus import Case
+from conformance.corpus import Case, streams_of
 from conformance.corpus.rules import rules_of_value
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
@@ -35,6 +37,7 @@ from refengine import cli
 from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display, nearest
+from tools.counterexample import LINES, describe_counterexample
 from tools.generated_parts import replace_part, write_or_check
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
@@ -84,27 +87,48 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
     """Return what is kept of an engine's results over the corpus.
 
     `cases` has, by case, its digest and the word for its result. `smallest` has for each known
-    deviation, by its reason, the case that shows it alone, or with the fewest others, and of these
-    the one with the fewest elements.
+    deviation, by its reason, the id of a case, and the lines of its block; there are none if the
+    block would be too long. Of the cases that show the deviation it is the one that shows the
+    fewest others; then one with a block; then the one with the fewest elements; then the one with
+    the shortest block.
     """
-    digests = {case.id: digest(case) for case in questions()}
+    asked = {case.id: case for case in questions()}
+    tested = engine_file.engine(engine)
     cases = {}
-    smallest: dict[str, tuple[int, int, str]] = {}
+    smallest: dict[str, tuple[int, bool, int, int, str, list[str]]] = {}
     for result in sorted(of_engine, key=lambda result: result.key):
         if result.suite != "corpus":
             continue
-        cases[result.case] = [digests[result.case], kind_of(result)]
-        elements = (result.evidence or {}).get("elements_total", 0)
+        case = asked[result.case]
+        cases[case.id] = [digest(case), kind_of(result)]
+        if not result.known:
+            continue
+        lines = describe_counterexample(case, result, tested)
+        length = sum(map(len, lines))
+        size = (len(result.known), not lines, count_elements(case, result), length)
         for reason, *_ in result.known:
-            shown = (len(result.known), elements, result.case)
+            shown = (*size, case.id, lines)
             smallest[reason] = min(smallest.get(reason, shown), shown)
     return {
         "engine": engine,
         "date": date,
         "machine": machine,
         "cases": cases,
-        "smallest": {reason: case for reason, (*_, case) in sorted(smallest.items())},
+        "smallest": {
+            reason: {"case": case_id, "lines": lines}
+            for reason, (*_, case_id, lines) in sorted(smallest.items())
+        },
     }
+
+
+def count_elements(case: Case, result: Result) -> int:
+    """Return how many elements an engine was sent: those of the result's evidence, or of the case
+    if the engine broke down.
+    """
+    if result.evidence is not None:
+        count: int = result.evidence["elements_total"]
+        return count
+    return sum(len(stream) for stream in streams_of(case).values())
 
 
 def page(engine: Engine, kept: Mapping[str, Any]) -> str:
@@ -181,18 +205,53 @@ def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _deviations(engine: Engine, kept: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the known deviations, each with the smallest case that shows it."""
+    """Yield the known deviations, each with the smallest case that shows it, and what happens in
+    that case.
+    """
     yield "## Known deviations"
     yield ""
     if not engine.deviations:
         yield "None."
         return
-    yield "| what it does | rules | smallest case that shows it |"
-    yield "|---|---|---|"
+    yield (
+        "Each with the smallest case that shows it. Its block has the elements by their instants, "
+        "the reports that are expected under the semantics above, with their windows, and what the "
+        "engine reported. Elements of the suite come after those of the case, so that time goes "
+        "on. `:` stands for `http://example.org/`, and integers stand without their datatype."
+    )
     for deviation in engine.deviations:
-        case = kept["smallest"].get(deviation.reason) or deviation.cases[0]
-        what = f"[{_cell(deviation.reason)}]({deviation.link})"
-        yield f"| {what} | {_rules(deviation, case)} | `{case}` |"
+        smallest = kept["smallest"].get(deviation.reason)
+        yield ""
+        yield from _deviation(deviation, smallest)
+
+
+def _deviation(deviation: Deviation, smallest: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield a deviation as an item of a list. `smallest` is what is kept of its smallest case; None
+    if no result shows the deviation.
+    """
+    case = deviation.cases[0]
+    lines = []
+    if smallest is not None:
+        case = smallest["case"]
+        lines = smallest["lines"]
+    yield f"- [{_one_line(deviation.reason)}]({deviation.link})"
+    yield ""
+    note = ""
+    if smallest is not None and not lines:
+        note = f", which is too large to be shown in {LINES} lines"
+    yield f"  {_rules(deviation, case)}: `{case}`{note}"
+    if lines:
+        fence = _fence(lines)
+        yield ""
+        yield f"  {fence}text"
+        yield from (f"  {line}" for line in lines)
+        yield f"  {fence}"
+
+
+def _fence(lines: Iterable[str]) -> str:
+    """Return a fence of backticks that no line can close: longer than any run of them."""
+    runs = [len(run) for line in lines for run in re.findall("`+", line)]
+    return "`" * max([3, *(run + 1 for run in runs)])
 
 
 def _rules(deviation: Deviation, case: str) -> str:
@@ -203,9 +262,9 @@ def _rules(deviation: Deviation, case: str) -> str:
     return ", ".join(dict.fromkeys(rules)) or "-".join(case.split("-")[:2])
 
 
-def _cell(text: str) -> str:
-    """Return a text as it stands in a table's cell."""
-    return text.replace("|", "\\|").replace("\n", " ")
+def _one_line(text: str) -> str:
+    """Return a text on one line."""
+    return text.replace("\n", " ")
 
 
 def overview() -> str:
@@ -285,7 +344,10 @@ def read_kept(path: Path) -> dict[str, Any]:
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         is_whole = kept["engine"] == path.stem and kept.keys() == KEYS
-    except (ValueError, LookupError, TypeError):
+        is_whole = is_whole and all(
+            entry.keys() == {"case", "lines"} for entry in kept["smallest"].values()
+        )
+    except (ValueError, LookupError, TypeError, AttributeError):
         is_whole = False
     if not is_whole:
         raise RefengineError(

@@ -124,7 +124,10 @@ def broken_rules(deviation: Deviation, case: Case | BenchmarkQuery) -> tuple[str
     """
     if deviation.fields:
         rules = {
-            rule for name, value in deviation.fields.items() for rule in rules_of_value(name, value)
+            rule
+            for name, value in deviation.fields.items()
+            if value is not None  # a field that does not apply says nothing wrong
+            for rule in rules_of_value(name, value)
         }
         return tuple(sorted(rules))
     if deviation.misstates:

@@ -28,7 +28,7 @@ REASONS = {
 }
 
 
-class Standing(StrEnum):
+class RuleStatus(StrEnum):
     """What the results of an engine say about a rule."""
 
     HOLDS = "holds"
@@ -83,7 +83,7 @@ class RuleVerdict:
 
     engine: str
     rule: str
-    standing: Standing
+    status: RuleStatus
     reason: str
     case: str = ""
     is_in_reach: bool = True
@@ -126,17 +126,17 @@ def _judge_rule(
         result = _smallest(breaking).result
         reasons = [known.reason for known in result.known if rule in known.rules]
         reason = reasons[0] if reasons else "no known deviation explains it"
-        return RuleVerdict(engine, rule, Standing.BROKEN, reason, result.case)
+        return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, result.case)
 
     if showing := [case for case in cases if case.shows_its_rule]:
         result = _smallest(showing).result
         reason = f"the wrong engine {result.detects!r} would have failed"
-        return RuleVerdict(engine, rule, Standing.HOLDS, reason, result.case)
+        return RuleVerdict(engine, rule, RuleStatus.HOLDS, reason, result.case)
 
     detecting = [case for case in cases if case.result.detects]
     if not detecting:
         reason = "no case of it would catch a wrong engine under this semantics"
-        return RuleVerdict(engine, rule, Standing.NOT_ASKED, reason, is_in_reach=False)
+        return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason, is_in_reach=False)
     kinds = Counter(case.result.kind for case in detecting)
     reason = ", ".join(
         f"{count_text(kinds[kind], 'case')} {words}"
@@ -144,7 +144,7 @@ def _judge_rule(
         if kinds[kind]
     )
     is_in_reach = set(kinds) != {"unsupported"}
-    return RuleVerdict(engine, rule, Standing.NOT_SHOWN, reason, is_in_reach=is_in_reach)
+    return RuleVerdict(engine, rule, RuleStatus.NOT_SHOWN, reason, is_in_reach=is_in_reach)
 
 
 def _smallest(cases: Iterable[CaseResult]) -> CaseResult:
@@ -163,17 +163,15 @@ def summarize_rules(verdicts: Iterable[RuleVerdict]) -> list[str]:
     lines = []
     for engine, of_engine in sorted(by_engine.items()):
         in_reach = [verdict for verdict in of_engine if verdict.is_in_reach]
-        counts = Counter(verdict.standing for verdict in in_reach)
+        counts = Counter(verdict.status for verdict in in_reach)
         if not in_reach:
             continue
-        numbers = ", ".join(
-            f"{counts[standing]} {standing}" for standing in Standing if counts[standing]
-        )
+        numbers = ", ".join(f"{counts[status]} {status}" for status in RuleStatus if counts[status])
         lines.append(f"{engine}: of {count_text(len(in_reach), 'rule')} in reach: {numbers}")
         lines += [
-            f"  {verdict.rule} {verdict.standing}: {verdict.reason}"
+            f"  {verdict.rule} {verdict.status}: {verdict.reason}"
             + (f" ({verdict.case})" if verdict.case else "")
             for verdict in in_reach
-            if verdict.standing is not Standing.HOLDS
+            if verdict.status is not RuleStatus.HOLDS
         ]
     return lines

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import lru_cache, wraps
 from types import ModuleType
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -75,6 +75,7 @@ class WrongEngine:
         that has imported it.
         """
         functions = {self.replaced: self.replacement, **self.besides}
+        _memos(len(sys.modules))  # found while every function is the right one
         with ExitStack() as stack:
             stack.callback(_forget, functions)
             for right, function in functions.items():
@@ -149,12 +150,22 @@ def _forget(functions: Mapping[Callable[..., Any], Any]) -> None:
             break
         below.append(room)
 
-    for module in _modules():
-        if _room(module.__name__) in below:
-            continue
-        for value in list(vars(module).values()):
-            if callable(clear := getattr(value, "cache_clear", None)):
-                clear()
+    for room, forget in _memos(len(sys.modules)):
+        if room not in below:
+            forget()
+
+
+@lru_cache(maxsize=1)
+def _memos(module_count: int) -> list[tuple[str, Callable[[], None]]]:
+    """Return the function that clears each memo of both packages, with the memo's room. They are
+    looked for again only if the number of loaded modules has changed.
+    """
+    return [
+        (_room(module.__name__), forget)
+        for module in _modules()
+        for value in list(vars(module).values())
+        if callable(forget := getattr(value, "cache_clear", None))
+    ]
 
 
 def _room(module: str) -> str:

@@ -13,9 +13,9 @@ recording began. A verdict has to hold whatever all these were. Our analysis goe
    missing before the first relation, consecutive relations matched, outputs missing after the last.
 3. `orders.search_orders` does this for all arrival orders at once, where the order was not recorded
    and `orders.order_matters`.
-4. The first assignment that explains all relations makes the verdict a pass.
-   `confirmation.confirm` has rdflib and pyoxigraph repeat the answers that the verdict rests on;
-   if neither agrees, the verdict is `Disputed` instead.
+4. The first assignment that explains all relations makes the verdict a pass, if rdflib or
+   pyoxigraph confirms the answers that the verdict rests on (`confirmation.confirm`). If neither
+   does, the next assignment is tried. If none makes a pass so, the verdict is `Disputed`.
 5. If no assignment explains them, the verdict is a fail. `alignment.nearest_trial` sets the reports
    of each assignment beside the relations and chooses the one with the fewest differing rows.
    `divergence.find_divergence` says at which relation the two part first, and

@@ -16,7 +16,7 @@ from refengine.core.question import Question, Setting
 from refengine.core.semantics import UNKNOWN, Profile
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
-from refengine.model.errors import TooManyReports, Unsupported, require
+from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
@@ -55,8 +55,8 @@ class Judgement:
 
     - `recorded` is what was judged, and `passed` is the verdict.
     - `trial` is the assignment that the verdict names. Where some assignment explains the
-      relations, it is the first one that does; otherwise it is the nearest one (ORA-9). It is None
-      if there was no assignment to try.
+      relations, it is the first one that does and of which nothing is disputed (ORA-8); otherwise
+      it is the nearest one (ORA-9). It is None if there was no assignment to try.
     - `tried` is the number of assignments that were tried.
     - `witness_statements` is what the witnesses said of the answers that the verdict rests on.
     - `t0` are the values that were tried for t0; None if the profile does not leave t0 open over a
@@ -143,7 +143,8 @@ def judge(
     - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
     Raises Unsupported if no assignment explains the relations and some could not be tried, and
-    Disputed if no witness confirms what the verdict rests on.
+    Disputed if no witness confirms what the verdict rests on. Of several assignments that explain
+    the relations one is enough of which a witness confirms it.
     """
     recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
@@ -209,30 +210,34 @@ def judge_recording(
 class Search:
     """The assignments of a profile that were tried on a recording.
 
-    `winner` is the first that explains it, and `failed` are those before it, which do not. Without
-    a winner, `first_refusal` is the error of the first assignment that could not be tried; None if
-    all could.
+    `winner` is the first that explains it and of which nothing is disputed. `failed` are those
+    before it which do not explain it, and `disputed` is the number of those before it which do, but
+    with a disputed answer. Without a winner, `first_refusal` is the error of the first assignment
+    that could not be tried; None if all could.
     """
 
     winner: Trial | None
     failed: tuple[Trial, ...] = ()
+    disputed: int = 0
     first_refusal: Unsupported | TooManyReports | None = None
 
     @property
     def count(self) -> int:
         """The number of assignments that were tried."""
-        return len(self.failed) + (self.winner is not None)
+        return len(self.failed) + self.disputed + (self.winner is not None)
 
 
 def search(
     recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
-    the recording.
+    the recording and of which nothing is disputed.
 
-    Witnesses confirm what the winner rests on (ORA-8). Raises Disputed if none does.
+    Witnesses confirm what it rests on (ORA-8). Raises Disputed if some assignments explain the
+    recording, and none of them without a dispute.
     """
     failed: list[Trial] = []
+    disputes: list[Disputed] = []
     first_refusal: Unsupported | TooManyReports | None = None
     stated = recorded.first_stated_window()
     for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
@@ -253,13 +258,38 @@ def search(
         if not trial.explains_recording:
             failed.append(trial)
             continue
+        try:
+            winner = confirm_winner(recorded, trial, answers, witnesses)
+        except Disputed as error:
+            # Another assignment may explain the recording without a dispute.
+            disputes.append(error)
+            continue
+        return Search(winner, tuple(failed), len(disputes))
+    if disputes:
+        raise disputes[0]
+    return Search(None, tuple(failed), first_refusal=first_refusal)
+
+
+def confirm_winner(
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
+) -> Trial:
+    """ORA-8: make sure that a witness confirms what a pass would rest on, and return the trial with
+    its reports and its alignment.
+
+    Raises Disputed if none does. What the witnesses said of this trial is then forgotten, since the
+    verdict does not rest on it.
+    """
+    used_before = len(answers.testimonies_used)
+    try:
         confirm(recorded, trial, answers, witnesses)
         confirm_order_search(recorded, trial, answers, witnesses)
-        trial = _with_reports(recorded, trial, answers)
-        if trial.is_order_known:
-            trial = replace(trial, alignment=align(recorded, trial))
-        return Search(trial, tuple(failed))
-    return Search(None, tuple(failed), first_refusal)
+    except Disputed:
+        del answers.testimonies_used[used_before:]
+        raise
+    trial = _with_reports(recorded, trial, answers)
+    if trial.is_order_known:
+        trial = replace(trial, alignment=align(recorded, trial))
+    return trial
 
 
 def _with_reports(recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers) -> Trial:

@@ -14,7 +14,9 @@ import pytest
 
 from conformance.harness import engine_file
 from conformance.suite import questions
+from conformance.suite.exchange import question_of
 from conformance.suite.expectations import expects_reports
+from conformance.verdict.evidence import evidence
 from conformance.verdict.results import Outcome, Result
 from tools import engine_pages
 
@@ -79,8 +81,9 @@ def test_a_changed_case_and_a_new_one_are_outdated():
 
 def test_what_is_kept_is_what_the_page_counts():
     case = questions()[0]
-    quiet = {"actual": [{"rows": [], "total": 0}], "elements_total": 2}
-    loud = {"actual": [{"rows": [{}], "total": 1}], "elements_total": 3}
+    asked = evidence(question_of(case), (), None, None)
+    quiet = asked | {"actual": [{"rows": [], "total": 0}]}
+    loud = asked | {"actual": [{"rows": [{}], "total": 1}]}
     reason = engine_file.engine("rsp-js").deviations[0].reason
 
     def result(outcome: str, evidence: object, known: tuple = ()) -> Result:
@@ -91,7 +94,7 @@ def test_what_is_kept_is_what_the_page_counts():
     assert engine_pages.kind_of(result("fail", loud, ((reason, ""),))) == "known"
     known = [result("fail", loud, ((reason, ""),))]
     kept = engine_pages.summarize("rsp-js", known, "2026-01-01", "here")
-    assert kept["smallest"] == {reason: case.id}
+    assert kept["smallest"][reason]["case"] == case.id
     text = engine_pages.page(engine_file.engine("rsp-js"), kept)
     section = case.id.split("-")[0]
     assert f"| {section} | 1 |" in text and f"`{case.id}`" in text
@@ -160,7 +163,20 @@ def test_results_that_are_not_there_and_dates_that_are_none_are_one_line(
         run_tool(monkeypatch, tmp_path / "pages", "--date", "yesterday", "--on", "x", "x")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"engine": "mine"}', '{"engine": "reference"}'])
+OF_BEFORE_BLOCKS = json.dumps(
+    {
+        "engine": "reference",
+        "date": "",
+        "machine": "",
+        "cases": {},
+        "smallest": {"why": "CMP-1-a-case"},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"engine": "mine"}', '{"engine": "reference"}', OF_BEFORE_BLOCKS]
+)
 def test_a_malformed_file_of_what_is_kept_is_one_line(tmp_path, monkeypatch, capsys, text):
     (tmp_path / "reference.json").write_text(text)
     assert run_tool(monkeypatch, tmp_path) == 2

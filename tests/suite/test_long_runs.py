@@ -21,7 +21,7 @@ from conformance.suite import Item, SuiteOptions, why_unexpected
 from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.suite.item import asked_repeatedly, common_result
 from conformance.verdict import journal
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.model.errors import RefengineError
 
 # Answers nothing; from its COUNT-th query on it waits for ever.
@@ -133,7 +133,9 @@ def test_a_line_that_was_half_written_is_left_out(tmp_path):
 def test_verdicts_that_differ_are_unstable():
     passed = Result("e", "corpus", "c", "WIN-1", Outcome.PASS, "pass")
     failed = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail")
-    known = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail", known=(("r", "l"),))
+    known = Result(
+        "e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail", known=(KnownDeviation("r", "l"),)
+    )
     assert common_result([passed, passed]) is passed
     assert common_result([failed, failed, failed]) is failed
     broken = Result("e", "corpus", "c", "WIN-1", Outcome.ERROR, "error")

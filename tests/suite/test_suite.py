@@ -23,11 +23,10 @@ from suite_run import ROOT, run_suite, run_suite_alone
 import conformance
 from conformance import suite
 from conformance.benchmarks import csrbench
-from conformance.corpus import cases, relation, semantics_of
+from conformance.corpus import cases, question_of, relation, semantics_of
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
 from conformance.suite import expectations
-from conformance.corpus import question_of
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import from_json
 from refengine.core.semantics import Closure

@@ -1,0 +1,75 @@
+"""Verdicts where one assignment explains a recording with a disputed answer (ORA-8), by hand.
+
+The body counts `?y + 1`. Of a number and "x" the definition counts 1, rdflib 2 and pyoxigraph
+nothing. By t0 = 0 the windows are [0, 5) with a number, and [10, 15) with "x" and a number. By
+t0 = 2 they are [2, 7) and [12, 17), with a number each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from refengine import Disputed, OneOf, Relation, from_table, literal, profile, stream
+from refengine.model.elements import XSD
+from refengine.oracle import judge as oracle
+from refengine.oracle.judge import Judgement, judge
+
+QUERY = from_table(
+    {
+        "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}],
+        "body": "SELECT (COUNT(?y + 1) AS ?n) { ?x <urn:p> ?y }",
+    }
+)
+
+
+def integer(number: int) -> str:
+    return literal(str(number), XSD + "integer")
+
+
+STREAM = stream(
+    [
+        (("<urn:a>", "<urn:p>", integer(1)), 3),
+        (("<urn:b>", "<urn:p>", literal("x")), 11),
+        (("<urn:a>", "<urn:p>", integer(1)), 13),
+    ]
+)
+
+
+def verdict(t0: object, *counts: int) -> Judgement:
+    """The verdict on these counts, one a window."""
+    relations = [Relation(("n",), Counter([(("n", integer(count)),)])) for count in counts]
+    return judge(QUERY, {"s": STREAM}, profile("csparql").but(t0=t0), relations, missing=0)
+
+
+def test_a_pass_names_the_undisputed_assignment_and_rests_on_it_alone():
+    """The witnesses that the verdict names are those that confirm it, and not the disputed one."""
+    found = verdict(OneOf((0, 2)), 1, 1)
+    assert found.passed
+    assert found.trial is not None and found.trial.t0_class.t0 == 2
+    assert found.tried == 2
+    assert found.witness_statements.confirming == ("rdflib", "pyoxigraph")
+    assert not found.witness_statements.others
+
+
+@pytest.mark.parametrize(
+    ("t0", "counts"), [(0, (1, 1)), (OneOf((0, 1)), (1, 1)), (OneOf((0, 2)), (1, 2))]
+)
+def test_a_verdict_is_disputed_if_no_assignment_passes_and_one_is_disputed(t0, counts):
+    """By t0 = 1 [11, 16) holds "x", too. t0 = 2 fails 1, 2; t0 = 0 does so by a disputed answer."""
+    with pytest.raises(Disputed, match="no witness confirms"):
+        verdict(t0, *counts)
+
+
+def test_no_assignment_is_tried_after_one_that_passes(monkeypatch):
+    tried = []
+    attempt = oracle.attempt
+
+    def count(recorded, semantics, *rest):
+        tried.append(semantics.t0)
+        return attempt(recorded, semantics, *rest)
+
+    monkeypatch.setattr(oracle, "attempt", count)
+    assert verdict(OneOf((2, 0, 3)), 1, 1).passed
+    assert tried == [2]

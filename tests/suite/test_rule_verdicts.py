@@ -1,0 +1,162 @@
+"""The verdict on each rule: holds, broken, not shown or not asked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from conformance.corpus import Case, cases, detection, question_of
+from conformance.harness.engine_file import Engine, engine
+from conformance.suite import questions
+from conformance.suite.examination import examine_results
+from conformance.suite.item import Item
+from conformance.verdict.results import KnownDeviation, Outcome, Result
+from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules, summarize_rules
+from refengine.model.errors import RefengineError
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.judge import judge_recording
+from refengine.oracle.trial import RecordingToJudge
+
+CLOSED = KnownDeviation("windows are closed", "https://example.org/1", ("WIN-2",), True)
+LAST_ONLY = KnownDeviation("only the last window", "https://example.org/2", ("REP-10",), False)
+
+
+def found(
+    rule: str,
+    outcome: str = "pass",
+    *known: KnownDeviation,
+    case: str = "",
+    rows: int = 1,
+    size: int = 3,
+    detects: str = "WIN-8 nothing expires",
+) -> CaseResult:
+    """A result; without more a pass with a row, of a case that catches a wrong engine."""
+    result = Result(
+        "mine", "corpus", case or f"{rule}-a", rule, Outcome(outcome), "", known, detects=detects
+    )
+    evidence: dict[str, Any] = {"actual": [{"total": rows}], "elements_total": size}
+    return CaseResult.of(result, evidence)
+
+
+def statuses(*results: CaseResult) -> dict[str, tuple[str, str]]:
+    """{rule: its status, and the case that shows it or the reason}."""
+    return {
+        verdict.rule: (str(verdict.status), verdict.case or verdict.reason)
+        for verdict in judge_rules(results)
+    }
+
+
+def test_a_rule_holds_where_a_case_with_rows_passes_that_catches_a_wrong_engine() -> None:
+    larger = found("WIN-8", case="WIN-8-large", size=9)
+    smaller = found("WIN-8", case="WIN-8-small", size=2)
+    assert statuses(larger, smaller) == {"WIN-8": ("holds", "WIN-8-small")}
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (found("WIN-8", rows=0), "1 case silent"),
+        (found("WIN-8", "disputed"), "1 case disputed"),
+        (found("WIN-8", "unstable"), "1 case unstable"),
+        (found("WIN-8", "unsupported"), "1 case unsupported"),
+        (found("WIN-8", "fail", LAST_ONLY), "1 case wrong by another rule"),
+    ],
+)
+def test_a_rule_is_not_shown_where_no_right_answer_has_rows(
+    result: CaseResult, reason: str
+) -> None:
+    assert statuses(result)["WIN-8"] == ("not shown", reason)
+
+
+def test_a_rule_of_which_all_cases_are_unsupported_is_not_in_reach() -> None:
+    (unsupported,) = judge_rules([found("WIN-8", "unsupported")])
+    (silent,) = judge_rules([found("WIN-8", rows=0)])
+    assert not unsupported.is_in_reach
+    assert silent.is_in_reach
+
+
+def test_a_pass_that_every_wrong_engine_would_pass_shows_nothing() -> None:
+    (verdict,) = judge_rules([found("WIN-8", detects="")])
+    assert verdict.status is RuleStatus.NOT_ASKED
+
+
+def test_an_unexplained_fail_breaks_the_rule_of_its_case() -> None:
+    failed = found("WIN-8", "fail", case="WIN-8-b", size=5)
+    assert statuses(found("WIN-8"), failed) == {"WIN-8": ("broken", "WIN-8-b")}
+
+
+def test_a_known_deviation_in_the_semantics_breaks_its_own_rule_alone() -> None:
+    """Once the closure is changed, the rest of the answer is right, and so the case shows what it
+    is about.
+    """
+    assert statuses(found("WIN-8", "fail", CLOSED)) == {
+        "WIN-2": ("broken", "WIN-8-a"),
+        "WIN-8": ("holds", "WIN-8-a"),
+    }
+
+
+def test_a_known_deviation_in_no_field_hides_the_rule_of_its_case() -> None:
+    assert statuses(found("WIN-8", "fail", LAST_ONLY)) == {
+        "REP-10": ("broken", "WIN-8-a"),
+        "WIN-8": ("not shown", "1 case wrong by another rule"),
+    }
+
+
+def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
+    assert summarize_rules(
+        judge_rules(
+            [
+                found("WIN-8"),
+                found("WIN-9", rows=0),
+                found("REP-1", "fail"),
+                found("REP-4", detects=""),
+                found("WIN-14", "unsupported"),
+            ]
+        )
+    ) == [
+        "mine: of 3 rules in reach: 1 holds, 1 broken, 1 not shown",
+        "  REP-1 broken: no known deviation explains it (REP-1-a)",
+        "  WIN-9 not shown: 1 case silent",
+    ]
+
+
+def test_no_rule_holds_for_an_engine_that_never_answers() -> None:
+    """It passes many cases, and none of them shows a rule."""
+    silent = engine("rsp-js")
+    results = [_silent_result(silent, case) for case in questions()[::3]]
+    assert sum(result.outcome is Outcome.PASS for result in results) > 40
+    examined = examine_results(results, _items(silent))
+    verdicts = judge_rules([CaseResult.of(result, result.evidence) for result in examined])
+    assert {verdict.status for verdict in verdicts} == {
+        RuleStatus.BROKEN,
+        RuleStatus.NOT_SHOWN,
+        RuleStatus.NOT_ASKED,
+    }
+
+
+def _silent_result(tested: Engine, case: Case) -> Result:
+    """Return the result of an engine that answers a case with nothing."""
+    outcome = Outcome.UNSUPPORTED
+    question = question_of(case)
+    with suppress(RefengineError):
+        profile = tested.profile_for(question.query)
+        recorded = RecordingToJudge.of(question, [], missing=0)
+        judgement = judge_recording(recorded, profile, SharedAnswers(), ())
+        outcome = Outcome.PASS if judgement.passed else Outcome.FAIL
+    evidence = {"actual": [], "elements_total": 1}
+    return Result(tested.name, "corpus", case.id, case.rule, outcome, "", evidence=evidence)
+
+
+def _items(tested: Engine) -> list[Item]:
+    """Return an item of an engine, from which its file is known."""
+    return [Item(tested.name, "corpus", "c", lambda harnesses: None, tested=tested)]  # type: ignore
+
+
+def test_a_case_catches_a_wrong_engine_that_differs_in_what_a_reply_shows() -> None:
+    by_id = {case.id: case for case in cases()}
+    expiry = next(case for case in by_id.values() if case.rule == "WIN-9")
+    assert detection.find_wrong_engine_that_differs(expiry).startswith("WIN-")
+    of_the_oracle = next(case for case in questions() if case.rule == "ORA-2")
+    assert detection.find_wrong_engine_that_differs(of_the_oracle) == ""
