@@ -96,9 +96,7 @@ def _first_failing(
     rule: str, make_question: MakeQuestion, semantics: Semantics, passes: Passes
 ) -> str:
     """Return the full name of the first wrong engine of a rule whose reports do not pass."""
-    for wrong_engine in _wrong_engines_by_rule().get(rule, ()):
-        if not _changes_reports(wrong_engine):
-            continue
+    for wrong_engine in wrong_engines_of(rule):
         try:
             with wrong_engine.installed():
                 reports = _evaluate(make_question().under(semantics))
@@ -112,6 +110,11 @@ def _first_failing(
             # No verdict: the case does not catch this wrong engine.
             continue
     return ""
+
+
+def wrong_engines_of(rule: str) -> list[WrongEngine]:
+    """Return the wrong engines of a rule that may report anything else than the right one."""
+    return [one for one in _wrong_engines_by_rule().get(rule, ()) if _changes_reports(one)]
 
 
 def _changes_reports(wrong_engine: WrongEngine) -> bool:
