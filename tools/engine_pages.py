@@ -1,12 +1,12 @@
 """Write the pages of docs/engines/, one for each engine that was held to the whole corpus, and the
-table of all engines in docs/engines.md.
+table of engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
     python -m tools.engine_pages --check            # only say whether they are up to date
 
 Of the results of each engine, docs/engines/NAME.json keeps what its page shows. A page is made of
-that and of the engine's file alone. The table is made of all engine's files and of what is kept.
+that and of the engine's file alone. The table is made of the engine's files and of what is kept.
 """
 
 from __future__ import annotations
@@ -214,12 +214,15 @@ def overview() -> str:
 
 
 def _engine_table() -> Iterator[str]:
-    """Yield the lines of the table of engines: a row for each engine that is shipped. One that has
-    a page is linked to it, with the numbers of its results.
+    """Yield the lines of the table of engines: a row for each engine that is shipped and held to
+    the corpus, whose cases the table counts. One that has a page is linked to it, with the numbers
+    of its results.
     """
     yield f"| name | engine | version | licence | comes from | {' | '.join(COUNTED)} |"
     yield f"|---|---|---|---|---|{'---|' * len(COUNTED)}"
     for name, engine in engine_file.engines().items():
+        if "corpus" not in engine.suites:
+            continue
         cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
         kept_file = FOLDER / f"{name}.json"
         counts: Counter[str] = Counter()

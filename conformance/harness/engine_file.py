@@ -108,10 +108,10 @@ class Engine:
     How it is tested: `suites` are the suites that it is held to. `processes` is how many processes
     ask it side by side, unless the user says otherwise. `window_closure` says which borders belong
     to the windows that it states, if that is not what its semantics says. With a `heartbeat` it is
-    sent the time every so many ms. If it `has_sentinels`, elements follow the stream of each case,
-    so that time goes on. `unreported` outputs may be missing at each end (ORA-3). With a
-    `tolerance` it is replayed on the wall clock, and an element may come so much of a unit of its
-    time late.
+    sent the time between elements, at instants so many ms apart. If it `has_sentinels`, elements
+    follow the stream of each case, so that time goes on. `unreported` outputs may be missing at
+    each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
+    so much of a unit of its time late.
 
     `file` is the path of its file, if the user has named it by that and not by its name.
     """
