@@ -4,6 +4,7 @@ which there may be something new, since a window has opened or closed. PROTOCOL.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ from refengine.core.question import Question
 from refengine.core.report import anchor
 from refengine.core.semantics import UNKNOWN, Profile, Semantics
 from refengine.core.window import WindowView, view
-from refengine.model.elements import TIME_BOUND
+from refengine.model.elements import TIME_BOUND, valid
 from refengine.model.errors import RefengineError
 from refengine.oracle.assignments import is_range
 
@@ -54,11 +55,13 @@ class PeriodicInstants(NamedTuple):
 @dataclass(frozen=True)
 class Heartbeat:
     """How often an engine is sent the time: at instants of which each is 1 plus a multiple of
-    `every` ms. Something new may be there only at `changes`.
+    `every` ms. Something new may be there only at `changes`. `expiries` are instants, in ascending
+    order, that are seen to even where there are too many changes to send all.
     """
 
     every: int
     changes: frozenset[PeriodicInstants] = frozenset()
+    expiries: tuple[int, ...] = ()
 
     def instants(self, after: int, until: int) -> list[int]:
         """Return the instants that are sent in (after, until], in their order: the first and the
@@ -70,7 +73,10 @@ class Heartbeat:
         """
         first = islice(self._ascending(after, until), MOST_AT_EACH_END)
         last = islice(self._descending(after, until), MOST_AT_EACH_END)
-        return sorted({*first, *last})
+        begin = bisect_right(self.expiries, after)
+        end = bisect_right(self.expiries, until)
+        expiries = (self._at_or_after(expiry) for expiry in self.expiries[begin:end])
+        return sorted({*first, *last, *(instant for instant in expiries if instant <= until)})
 
     def _ascending(self, after: int, until: int) -> Iterator[int]:
         """Yield the first instant in (after, until], and then those at or after each change."""
@@ -100,10 +106,12 @@ class Heartbeat:
 
 def heartbeat_for(tested: Engine, question: Question) -> Heartbeat | None:
     """Return the heartbeat that an engine is sent during a question; None if its file asks for
-    none. Something new may be there at each border that a window has under the semantics that the
-    engine claims, or under one with the fields of a known deviation, and one ms later.
+    none, or the engine is sent its semantics with each question.
+
+    Something new may be there at each border that a window has under the semantics that the engine
+    claims, or under one with the fields of a known deviation, and one ms later.
     """
-    if not tested.heartbeat:
+    if not tested.heartbeat or tested.is_configurable:
         return None
     profile = tested.profile_for(question.query)
     profiles = [profile, *(profile.but(**each.fields) for each in tested.deviations)]
@@ -115,7 +123,21 @@ def heartbeat_for(tested: Engine, question: Question) -> Heartbeat | None:
         for border in borders
         for delay in (0, 1)
     }
-    return Heartbeat(tested.heartbeat, frozenset(changes))
+    expiries: list[int] = []
+    if any(change.step == 1 for change in changes):  # there may be too many to send all
+        expiries = sorted(set(_expiries(question)))
+    return Heartbeat(tested.heartbeat, frozenset(changes), tuple(expiries))
+
+
+def _expiries(question: Question) -> Iterator[int]:
+    """Yield the instants at which elements leave windows that slide with every instant: with a
+    range of 10 an element at 3 leaves at 13 or 14, as the borders belong to the window or not.
+    """
+    for spec in question.query.windows:
+        if spec.kind in WITH_BORDERS:
+            for element in question.streams.get(spec.stream, ()):
+                leaves = valid(element)[1] + spec.span
+                yield from (leaves, leaves + 1)
 
 
 def _borders(question: Question, profile: Profile, every: int) -> Iterator[PeriodicInstants]:

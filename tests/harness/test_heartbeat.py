@@ -298,5 +298,27 @@ def test_without_a_heartbeat_no_time_is_sent():
     assert advances(engine_with(0, t0=0), question) == []
 
 
+def test_where_every_instant_is_a_border_those_at_which_elements_leave_are_sent_in_any_case():
+    """RANGE 10,000 ms, and the engine ignores slides: it forgets the elements at 10,000 and 13,000,
+    in the middle of a gap of 27,000 ms.
+    """
+    elements = stream([(TRIPLE, 0), (TRIPLE, 3_000), (TRIPLE, 30_000)])
+    question = question_of([over("s", 10_000, 10_000)], s=elements)
+    tested = engine_with(1, t0=0, slide="ignored")
+    in_gap = [at for at in advances(tested, question) if 3_000 < at <= 30_000]
+    assert in_gap == [
+        *range(3_001, 3_501),
+        *(10_000, 10_001, 13_000, 13_001),
+        *range(29_501, 30_001),
+    ]
+
+
+def test_a_configurable_engine_is_sent_no_time():
+    """Its semantics comes with each case."""
+    question = question_of([over("s")], s=stream([(TRIPLE, 3), (TRIPLE, 12)]))
+    tested = replace(engine_with(1, t0=0), profile=None)
+    assert heartbeat_for(tested, question) is None
+
+
 def test_an_instant_is_one_plus_a_multiple():
     assert Heartbeat(10).instants(-25, 15) == [-19, 11]
