@@ -1,5 +1,5 @@
 """Write the pages of docs/engines/, one for each engine that was held to the whole corpus, and the
-table of all engines in docs/engines.md.
+table of engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
@@ -7,7 +7,7 @@ table of all engines in docs/engines.md.
 
 Of the results of each engine, docs/engines/NAME.json keeps what its page shows, with what happens
 in the smallest case of each known deviation. A page is made of that and of the engine's file alone.
-The table is made of all engine's files and of what is kept.
+The table is made of the files of the engines that are held to the corpus and of what is kept.
 """
 
 from __future__ import annotations
@@ -273,12 +273,15 @@ def overview() -> str:
 
 
 def _engine_table() -> Iterator[str]:
-    """Yield the lines of the table of engines: a row for each engine that is shipped. One that has
-    a page is linked to it, with the numbers of its results.
+    """Yield the lines of the table of engines: a row for each engine that is shipped and held to
+    the corpus, whose cases the table counts. One that has a page is linked to it, with the numbers
+    of its results.
     """
     yield f"| name | engine | version | licence | comes from | {' | '.join(COUNTED)} |"
     yield f"|---|---|---|---|---|{'---|' * len(COUNTED)}"
     for name, engine in engine_file.engines().items():
+        if "corpus" not in engine.suites:
+            continue
         cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
         kept_file = FOLDER / f"{name}.json"
         counts: Counter[str] = Counter()
