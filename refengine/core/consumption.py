@@ -1,4 +1,4 @@
-"""§4, §7 Matches of triple patterns whose elements are consumed: an element that was part of a match
+"""§4, §7 Matches of triple patterns whose elements are consumed: an element that is part of a match
 is part of no other (R2R-22).
 """
 
@@ -38,9 +38,9 @@ class Match(NamedTuple):
 Waiting = dict[tuple[Triple, ...], Match]
 
 
-class Join:
-    """A join of a body's patterns, with what waits on its two sides: matches of the patterns before
-    it, and matches of its own pattern.
+class WaitingMatches:
+    """What waits on the two sides of a join of patterns: matches of the patterns before it, and
+    matches of its own pattern.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def choose_partner(candidates: Sequence[Match], policy: Consumption) -> Match:
     return candidates[0]
 
 
-class ConsumingMatcher:
+class PatternJoins:
     """The matches of triple patterns over elements that come one after the other, where each
     element is consumed by the match that it becomes part of.
 
@@ -84,7 +84,7 @@ class ConsumingMatcher:
         self.patterns = patterns
         self.policy = policy
         self.reach = reach
-        self.joins = [Join() for _ in patterns[1:]]
+        self.joins = [WaitingMatches() for _ in patterns[1:]]
         self.matches: list[Match] = []
         self.count = 0
 
@@ -188,7 +188,7 @@ def answer_by_matches(
     elements = view.elements  # which may grow
     reach = most_apart(semantics.closure, view.spec.size)
     patterns = require(patterns_of(query.body))
-    matcher = ConsumingMatcher(patterns, semantics.consumption, reach)
+    matcher = PatternJoins(patterns, semantics.consumption, reach)
     variables = query.body.variables
 
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:

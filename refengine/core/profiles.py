@@ -129,7 +129,9 @@ _ROWS = (
     ),
     (
         "etalis",
-        ProfileSource("ETALIS's manual and code: windows of matches; what is derived goes out at once"),
+        ProfileSource(
+            "ETALIS's manual and code: windows of matches; what is derived goes out at once"
+        ),
         "t0=first-reach closure=[]|none report=content-change tick=tuple r2s=append "
         "consumption=unrestricted|recent|chronological empty=suppress horizon=flush instant=eager",
     ),

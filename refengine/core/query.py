@@ -183,15 +183,14 @@ def patterns_of(body: Body) -> tuple[TriplePattern, ...] | None:
     """Return the triple patterns of a body that is a SELECT over them alone, in the order of its
     text; None for any other body.
     """
-    node = body.algebra.pattern
-    is_select = body.form is Form.SELECT and isinstance(node, Project)
-    if not is_select or not isinstance(node.pattern, Basic):
-        return None
-    patterns = node.pattern.triples
-    has_path = any(not isinstance(triple.predicate, Variable | str) for triple in patterns)
-    if has_path or not patterns:
-        return None
-    return patterns
+    match body.algebra.pattern:
+        case Project(Basic(patterns)) if body.form is Form.SELECT and patterns:
+            has_path = any(not isinstance(each.predicate, Variable | str) for each in patterns)
+            if has_path:
+                return None
+            return patterns
+        case _:
+            return None
 
 
 @dataclass(frozen=True)

@@ -107,9 +107,9 @@ class SharedAnswers:
         there are none. All plans over the same elements share them.
 
         There are none where a witness is to answer, the body is not covered, answers are compared
-        as terms, elements are consumed, or rounding decides how many rows a set has. `for_derivations` asks for them as a
-        source of derivations, which a witness does not compute: ORA-5 compares those with its
-        answers.
+        as terms, elements are consumed, or rounding decides how many rows a set has.
+        `for_derivations` asks for them as a source of derivations, which a witness does not
+        compute: ORA-5 compares those with its answers.
         """
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"

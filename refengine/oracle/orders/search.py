@@ -65,9 +65,10 @@ def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: whether the arrival order of simultaneous elements can matter.
 
     It cannot where no elements are simultaneous, nor, if no elements are consumed, where windows
-    over application time are evaluated at complete instants alone: under window close, under the time tick, and where windows
-    [o, c) are to be passed (there an arrival's own instant is one earlier, TICK-6). Window close
-    beside content change against the instant before does see incomplete instants.
+    over application time are evaluated at complete instants alone: under window close, under the
+    time tick, and where windows [o, c) are to be passed (there an arrival's own instant is one
+    earlier, TICK-6). Window close beside content change against the instant before does see
+    incomplete instants.
     """
     semantics = planned.semantics
     is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
