@@ -14,7 +14,7 @@ from refengine.core.query import Query, patterns_of
 from refengine.core.semantics import Closure, Consumption
 from refengine.core.window import Content
 from refengine.model.elements import Dataset, Element, Relation, Row, Term, Triple, row
-from refengine.model.errors import InvalidSemantics, require
+from refengine.model.errors import InvalidSemantics
 from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
 Bindings = dict[Variable, Term]
@@ -187,7 +187,7 @@ def answer_by_matches(
     (view,) = planned.views
     elements = view.elements  # which may grow
     reach = most_apart(semantics.closure, view.spec.size)
-    patterns = require(patterns_of(query.body))
+    patterns = patterns_of(query.body) or ()
     matcher = PatternJoins(patterns, semantics.consumption, reach)
     variables = query.body.variables
 
