@@ -47,8 +47,8 @@ class WaitingMatches:
         self.sides: tuple[Waiting, Waiting] = ({}, {})
 
     def wait(self, side: int, match: Match) -> None:
-        """Let a match wait behind the others of its side. It takes the place of one of the same
-        triples.
+        """Let a match wait behind the others of its side. Drop one of the same triples that waits
+        there already.
         """
         self.sides[side].pop(match.triples, None)
         self.sides[side][match.triples] = match
