@@ -34,7 +34,7 @@ from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
 from refengine import cli
-from refengine.core.semantics import show
+from refengine.core.semantics import OneOf, show
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display, nearest
 from tools.counterexample import LINES, describe_counterexample
@@ -176,7 +176,14 @@ def _semantics(engine: Engine) -> str:
     """Return the fields of an engine's profile."""
     assert engine.profile is not None
     fields = engine.profile.fields.items()
-    return ", ".join(f"`{name}={show(value)}`" for name, value in fields)
+    return ", ".join(f"`{name}={_value(value)}`" for name, value in fields)
+
+
+def _value(value: object) -> str:
+    """Return a field's value in a profile as text: that of an open field is what it may be."""
+    if isinstance(value, OneOf):
+        return " or ".join(map(show, value.values))
+    return show(value)
 
 
 def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
