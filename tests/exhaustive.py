@@ -239,7 +239,7 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
     one_by_one = [
         s
         for s in every_semantics(query, streams, profile)
-        if not (closes(s) or s.tick is Tick.TIME)
+        if s.consumption != "unrestricted" or not (closes(s) or s.tick is Tick.TIME)
     ]
     makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
     beyond = [
@@ -250,6 +250,7 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
         or (s.change_scope == "graph" and Condition.CHANGE in s.report)
         or s.base == "previous-new"
         or s.empty == "once"
+        or s.consumption != "unrestricted"
     ]
     return bool(beyond or (one_by_one and makes_nodes))
 

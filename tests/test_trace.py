@@ -376,6 +376,7 @@ UNTRACED = {
     "WIN-13": "it says what a window holds, which is in the line of WIN-8",
     "WIN-16": "the ids that it counts are in the line of WIN-5",
     "WIN-17": "the slide shows in the borders of WIN-3",
+    "consumption=unrestricted": "it says that nothing is done",
     "window=now": "its borders are those of WIN-3",
     "TICK-6": "it says at which arrival a window is closed, which the line of TICK-1 names",
     "TICK-7": "it adds an evaluation, whose lines are those of any other",

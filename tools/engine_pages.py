@@ -1,5 +1,5 @@
 """Write the pages of docs/engines/, one for each engine that was held to the whole corpus, and the
-table of all engines in docs/engines.md.
+table of engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
@@ -7,7 +7,7 @@ table of all engines in docs/engines.md.
 
 Of the results of each engine, docs/engines/NAME.json keeps what its page shows, with what happens
 in the smallest case of each known deviation. A page is made of that and of the engine's file alone.
-The table is made of all engine's files and of what is kept.
+The table is made of the files of the engines that are held to the corpus and of what is kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
 from refengine import cli
-from refengine.core.semantics import show
+from refengine.core.semantics import OneOf, show
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display, nearest
 from tools.counterexample import LINES, describe_counterexample
@@ -176,7 +176,14 @@ def _semantics(engine: Engine) -> str:
     """Return the fields of an engine's profile."""
     assert engine.profile is not None
     fields = engine.profile.fields.items()
-    return ", ".join(f"`{name}={show(value)}`" for name, value in fields)
+    return ", ".join(f"`{name}={_value(value)}`" for name, value in fields)
+
+
+def _value(value: object) -> str:
+    """Return a field's value in a profile as text: that of an open field is what it may be."""
+    if isinstance(value, OneOf):
+        return " or ".join(map(show, value.values))
+    return show(value)
 
 
 def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
@@ -273,12 +280,15 @@ def overview() -> str:
 
 
 def _engine_table() -> Iterator[str]:
-    """Yield the lines of the table of engines: a row for each engine that is shipped. One that has
-    a page is linked to it, with the numbers of its results.
+    """Yield the lines of the table of engines: a row for each engine that is shipped and held to
+    the corpus, whose cases the table counts. One that has a page is linked to it, with the numbers
+    of its results.
     """
     yield f"| name | engine | version | licence | comes from | {' | '.join(COUNTED)} |"
     yield f"|---|---|---|---|---|{'---|' * len(COUNTED)}"
     for name, engine in engine_file.engines().items():
+        if "corpus" not in engine.suites:
+            continue
         cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
         kept_file = FOLDER / f"{name}.json"
         counts: Counter[str] = Counter()

@@ -35,6 +35,13 @@ def add_parser(commands: Commands) -> None:
         "install", help="install engines of a package registry in your cache folder"
     )
     installing.add_argument("names", nargs="+", metavar="NAME")
+    installing.add_argument(
+        "--silence",
+        type=int,
+        metavar="SECONDS",
+        help="stop a registry's tool that writes nothing and gets no further for so long "
+        "(default: 300)",
+    )
 
     adding = actions.add_parser("add", help="keep where an engine is that you have built or got")
     adding.add_argument("name", metavar="NAME")
@@ -62,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         case "list":
             return _list(options.format)
         case "install":
-            return _install(options.names)
+            return _install(options.names, options.silence)
         case "add":
             return _add(options.name, options.place)
         case "remove":
@@ -105,12 +112,16 @@ def _row(name: str) -> tuple[str, ...]:
     return engine.name, engine.version, engine.licence, engine.comes_from, state
 
 
-def _install(names: Sequence[str]) -> int:
-    """Install engines, one after the other, and print where each is."""
-    from conformance.command_line.options import progress_bar
+def _install(names: Sequence[str], silence: int | None) -> int:
+    """Install engines, one after the other, and print where each is. A registry's tool is stopped
+    if it is silent for `silence` seconds, or, for None, as long as is usual.
+    """
+    from conformance.command_line.options import check_positive, progress_bar
     from conformance.harness import engine_file
     from conformance.installation import install
 
+    check_positive("--silence", silence)
+    seconds = silence or install.SECONDS_OF_SILENCE
     engines = [engine_file.engine(name) for name in dict.fromkeys(names)]
     for engine in engines:
         if engine.package is None:
@@ -125,7 +136,7 @@ def _install(names: Sequence[str]) -> int:
                 bar.n = ready
                 bar.refresh()
 
-            folder = install.install(engine.name, engine.package, show)
+            folder = install.install(engine.name, engine.package, show, seconds)
         print(f"{engine.name}: {engine.title} is installed in {folder}")
     return 0
 

@@ -34,6 +34,7 @@ RULES: dict[str, str | dict[str, str]] = {
     "tick": {"tuple": "TICK-1", "time": "TICK-2", "batch": "TICK-3"},
     "trigger": "REP-12",
     "collection": "R2R-9",
+    "consumption": "R2R-22",
     "r2s": {"Rstream": "R2S-1", "Istream": "R2S-2", "Dstream": "R2S-3", "append": "R2S-7"},
     "base": {"previous": "R2S-4", "previous-new": "R2S-8", "none": "SEM-2"},
     "empty": {"emit": "R2S-5", "suppress": "R2S-5", "once": "R2S-9"},

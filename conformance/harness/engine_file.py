@@ -5,16 +5,12 @@ which semantics it sets out to have, and what it is known to do otherwise.
 from __future__ import annotations
 
 import json
-import os
-import re
 import shlex
-import shutil
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,16 +18,12 @@ from typing import Any
 from conformance import corpus
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.harness.client import Limits
-from conformance.installation.brought_engines import (
-    find_brought,
-    find_engine_file,
-    is_name,
-    names_with_file,
-)
-from conformance.installation.install import is_installed, missing_tool
+from conformance.installation.brought_engines import find_engine_file, is_name, names_with_file
 from conformance.installation.places import installed_folder
-from conformance.installation.registries import PACKAGES
-from conformance.installation.source import BroughtEngine, Kind, Package, Registry
+from conformance.installation.source import BroughtEngine, Package
+from conformance.installation.source import InvalidEngine as InvalidEngine
+from conformance.installation.startable import COMMAND as COMMAND
+from conformance.installation.startable import StartableEngine
 from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
@@ -44,9 +36,6 @@ HERE = Path(__file__).parent
 FILES = HERE.parent / "engines"
 # of entry points, each of which is an Engine or the path of an engine's file
 GROUP = "conformance.engines"
-# What stands in a command for what the user brings: a class path, or anything else.
-BROUGHT = ("{classpath}", "{brought}")
-COMMAND = "python -m conformance engines"
 # keys of an engine's file that are fields of Engine as they stand
 AS_THEY_ARE = (
     "title",
@@ -61,10 +50,6 @@ AS_THEY_ARE = (
 # keys of `limits` in an engine's file -> fields of Limits
 LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
-
-
-class InvalidEngine(RefengineError):
-    """The error of a malformed engine's file, or of an engine that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +79,12 @@ class Deviation:
 
 
 @dataclass(frozen=True)
-class Engine:
+class Engine(StartableEngine):
     """An engine as its file describes it.
 
-    Where it comes from: `package` names a package of a registry, and `to_bring` what its user
-    brings; at most one of them is there. `notes` are sentences about how its harness works.
-
-    How it is started: `command` and its `dialect`; `needs`, `commands` and `modules` are the paths,
-    commands and Python packages without which it cannot be started, and `get` says how to get them;
-    a `fresh` engine has a new process for each case.
+    How it is started, and where it comes from: `StartableEngine` says that. `dialect` is the
+    language of its queries. A `fresh` engine has a new process for each case. `notes` are sentences
+    about how its harness works.
 
     What it claims: `profile` is the semantics that it sets out to have; an engine without a profile
     is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
@@ -111,26 +93,15 @@ class Engine:
     How it is tested: `suites` are the suites that it is held to. `processes` is how many processes
     ask it side by side, unless the user says otherwise. `window_closure` says which borders belong
     to the windows that it states, if that is not what its semantics says. With a `heartbeat` it is
-    sent the time every so many ms. If it `has_sentinels`, elements follow the stream of each case,
-    so that time goes on. `unreported` outputs may be missing at each end (ORA-3). With a
-    `tolerance` it is replayed on the wall clock, and an element may come so much of a unit of its
-    time late.
-
-    `file` is the path of its file, if the user has named it by that and not by its name.
+    sent the time between elements, at instants so many ms apart. If it `has_sentinels`, elements
+    follow the stream of each case, so that time goes on. `unreported` outputs may be missing at
+    each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
+    so much of a unit of its time late.
     """
 
-    name: str
-    title: str
-    command: tuple[str, ...]
     dialect: str
     link: str = ""
-    get: str = ""
-    package: Package | None = None
-    to_bring: BroughtEngine | None = None
     notes: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
     profile: Profile | None = None
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
     forms: frozenset[Form] = frozenset(Form)
@@ -144,148 +115,11 @@ class Engine:
     processes: int = 1
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
-    file: str = ""
-
-    @property
-    def _word(self) -> str:
-        """The word by which a command finds the engine: its file, if it was named by that."""
-        return shlex.quote(self.file or self.name)
 
     @property
     def is_configurable(self) -> bool:
         """Whether the engine has no semantics of its own, and is sent one with each query."""
         return self.profile is None
-
-    @property
-    def version(self) -> str:
-        """The version of the engine, if its file states one."""
-        source = self.package or self.to_bring
-        return source.version if source else ""
-
-    @property
-    def licence(self) -> str:
-        """The licence of the engine, if its file states one."""
-        source = self.package or self.to_bring
-        return source.licence if source else ""
-
-    @property
-    def comes_from(self) -> str:
-        """Where the engine comes from, in words."""
-        if self.package is not None:
-            return str(self.package.registry)
-        if self.to_bring is not None:
-            return "you bring it"
-        return "its file"
-
-    @property
-    def missing(self) -> str:
-        """The first thing that the engine needs and that is missing, and what to do about it; empty
-        if the engine can be started.
-        """
-        lacking = next(self._lacking(), None)
-        if lacking is None:
-            return ""
-        what, next_step = lacking
-        return f"no {self.title}, which needs {what}: {next_step}".removesuffix(": ")
-
-    @property
-    def next_step(self) -> str:
-        """What the user does next so that the engine can be started; empty if it can."""
-        lacking = next(self._lacking(), None)
-        if lacking is None:
-            return ""
-        what, next_step = lacking
-        return next_step or f"needs {what}"
-
-    @property
-    def place(self) -> str:
-        """Where the engine is on this machine: the folder in which it is installed, or what the
-        user has brought. It is empty if there is no such place.
-        """
-        if self.package is not None and is_installed(self.package):
-            return str(installed_folder(self.package))
-        if self.to_bring is not None:
-            return find_brought(self.name, self.to_bring)
-        return ""
-
-    @property
-    def environment(self) -> dict[str, str] | None:
-        """The environment of the harness's process; None for that of the suite. Python packages
-        that are installed for the engine stand behind those of the suite.
-        """
-        if self.package is None or self.package.registry is not Registry.PYPI or not self.place:
-            return None
-        paths = [os.environ.get("PYTHONPATH", ""), str(Path(self.place) / PACKAGES)]
-        return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-    def _lacking(self) -> Iterator[tuple[str, str]]:
-        """Yield what the engine needs and what is missing, each with what the user does next."""
-        for command in self.commands:
-            if shutil.which(command) is None:
-                yield f"the command {command}", self.get or f"install {command}"
-        if self.package is not None and not self._has_package(self.package):
-            if tool := missing_tool(self.package):
-                what = tool.removeprefix("the command ")
-                yield tool, f"install {what}, then: {COMMAND} install {self._word}"
-            yield f"{self.package.registry}'s package", f"{COMMAND} install {self._word}"
-        if self._takes_what_is_brought:
-            what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
-            if self.to_bring is None:
-                yield what, self.get
-            else:
-                yield self.to_bring.what, f"{COMMAND} add {self.name} PATH"
-        for place in self.needs:
-            if not os.path.exists(place):
-                yield place, self.get
-        for module in self.modules:
-            if self.package is None and find_spec(module) is None:
-                yield f"the Python package {module}", self.get
-
-    def _has_package(self, package: Package) -> bool:
-        """Whether the package is installed, by us or, if it is one of Python, in the environment
-        that runs the suite.
-        """
-        if is_installed(package):
-            return True
-        in_environment = package.registry is Registry.PYPI and bool(self.modules)
-        return in_environment and all(find_spec(module) for module in self.modules)
-
-    @property
-    def _takes_what_is_brought(self) -> bool:
-        """Whether the engine's command has a place for what the user brings."""
-        return any(name in word for word in self.command for name in BROUGHT)
-
-    def with_classpath(self, classpath: str) -> Engine:
-        """Return the engine with what its user brings in its command: a class path, or else what is
-        given in its place. By default this is that of the environment, or what was kept by
-        `engines add`. Raises InvalidEngine for a classpath that does not exist, and for one that is
-        given to an engine that takes none.
-        """
-        if not self._takes_what_is_brought:
-            if classpath:
-                raise InvalidEngine("takes no classpath", rule="engine", place=self.name)
-            return self
-        path = classpath or os.environ.get(_variable(self.name), "")
-        if not path and self.to_bring is not None:
-            path = find_brought(self.name, self.to_bring)
-        if not path:
-            return self
-        places = [path]
-        if self.to_bring is None or self.to_bring.kind is Kind.CLASSPATH:
-            places = path.split(os.pathsep)
-        for place in places:
-            if not place:
-                raise InvalidEngine(
-                    f"an empty entry in its classpath {display(path)}; write . "
-                    "for the current folder",
-                    rule="engine",
-                    place=self.name,
-                )
-            if not os.path.exists(place.removesuffix("*") or "."):
-                raise InvalidEngine(
-                    f"no {display(place)} for its classpath", rule="engine", place=self.name
-                )
-        return replace(self, command=tuple(_with_brought(word, path) for word in self.command))
 
     def text(
         self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
@@ -334,13 +168,6 @@ class Engine:
         if not isinstance(operator, R2S):
             return None
         return operator
-
-
-def _variable(name: str) -> str:
-    """Return the name of the environment variable for an engine's classpath, such as
-    `CONFORMANCE_CLASSPATH_RSP_JS`.
-    """
-    return f"CONFORMANCE_CLASSPATH_{re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
 def read_engine_file(path: Path) -> Engine:
@@ -411,13 +238,6 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
         crashes=entry.get("crashes", False),
         breaks=tuple(entry.get("breaks", ())),
     )
-
-
-def _with_brought(word: str, place: str) -> str:
-    """Return a word of a command in which what the user brings stands for its name in braces."""
-    for name in BROUGHT:
-        word = word.replace(name, place)
-    return word
 
 
 def _with_places(word: str, path: Path, tolerance: float, package: Package | None) -> str:

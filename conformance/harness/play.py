@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from conformance.harness.client import Broken, Harness
+from conformance.harness.heartbeat import Heartbeat
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics, show
@@ -48,19 +49,19 @@ def play(
     engine_query: EngineQuery,
     streams: Mapping[str, Stream],
     static: Dataset = frozenset(),
-    heartbeat: int = 0,
+    heartbeat: Heartbeat | None = None,
 ) -> list[EngineReport]:
     """Play a query and its streams to an engine, and return its reports in the order in which they
     come.
 
-    With a `heartbeat` (ms) the engine is sent the time one instant after every multiple of it,
-    until the last window with an element is over.
+    With a `heartbeat` the engine is sent the time between elements, and after the last one until
+    the last window with an element is over.
 
     Raises Declined if the engine does not support the query, and Broken if the harness breaks down
     or answers with malformed terms.
     """
     pushes = _pushes(engine_query.query, streams)
-    if heartbeat:
+    if heartbeat is not None:
         longest = max(window.span for window in engine_query.query.windows)
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
     register = "register", _registration(engine_query, streams, static)
@@ -131,23 +132,27 @@ def _push(stream: str, element: Element) -> dict[str, Any]:
     return fields
 
 
-def _with_heartbeats(pushes: Iterator[Command], every: int, after: int) -> Iterator[Command]:
-    """Yield the pushes and, between them and up to `after` ms after the last one, `advance` to each
-    instant k · every + 1. That is one ms past a border, since some engines wait for it.
+def _with_heartbeats(
+    pushes: Iterator[Command], heartbeat: Heartbeat, after: int
+) -> Iterator[Command]:
+    """Yield the pushes and, between them and up to `after` ms after the last one, `advance` to the
+    instants of a heartbeat. Time does not go back for a late element.
     """
-    last = None
+    time = None
     for command, fields in pushes:
-        if last is not None:
-            yield from _advances(last, fields["at"], every)
+        at = fields["at"]
+        if time is None:
+            time = at
+        yield from _advances(heartbeat, time, at)
         yield command, fields
-        last = fields["at"]
-    if last is not None:
-        yield from _advances(last, last + after, every)
+        time = max(time, at)
+    if time is not None:
+        yield from _advances(heartbeat, time, time + after)
 
 
-def _advances(after: int, until: int, every: int) -> Iterator[Command]:
-    """Yield an `advance` to each of the instants k · every + 1 in (after, until]."""
-    for at in range(((after - 1) // every + 1) * every + 1, until + 1, every):
+def _advances(heartbeat: Heartbeat, after: int, until: int) -> Iterator[Command]:
+    """Yield an `advance` to each of a heartbeat's instants in (after, until]."""
+    for at in heartbeat.instants(after, until):
         yield "advance", {"at": at}
 
 

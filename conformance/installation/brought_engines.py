@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from conformance.installation.places import DATA, cannot_write, data_folder, programs_in
-from conformance.installation.source import BroughtEngine, Kind
+from conformance.installation.source import BroughtEngine, InvalidEngine, Kind
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 
@@ -190,21 +190,31 @@ def check_place(name: str, wanted: BroughtEngine, place: str) -> str:
 def _check_classpath(name: str, wanted: BroughtEngine, place: str) -> str:
     """Return a class path. A folder with jars stands for all of them."""
     entries = []
-    for entry in place.split(os.pathsep):
-        path = Path(entry.removesuffix("*") or ".")
-        if not entry:
-            raise RefengineError(
-                f"an empty entry in its class path {display(place)}; write . for the current "
-                "folder",
-                rule="engine",
-                place=name,
-            )
-        if not path.exists():
+    for entry in split_classpath(name, place):
+        if not is_entry_there(entry):
             raise _not_there(name, wanted, entry)
-        if path.is_dir() and any(path.glob("*.jar")):
-            entry = str(path / "*")
+        folder = Path(entry.removesuffix("*") or ".")
+        if folder.is_dir() and any(folder.glob("*.jar")):
+            entry = str(folder / "*")
         entries.append(os.path.abspath(entry))
     return os.pathsep.join(entries)
+
+
+def split_classpath(name: str, classpath: str) -> list[str]:
+    """Return the entries of an engine's class path. Raises InvalidEngine for an empty one."""
+    entries = classpath.split(os.pathsep)
+    if not all(entries):
+        raise InvalidEngine(
+            f"an empty entry in its classpath {display(classpath)}; write . for the current folder",
+            rule="engine",
+            place=name,
+        )
+    return entries
+
+
+def is_entry_there(entry: str) -> bool:
+    """Whether there is what an entry of a class path names. `lib/*` names the folder `lib`."""
+    return os.path.exists(entry.removesuffix("*") or ".")
 
 
 def _check_folder(name: str, wanted: BroughtEngine, folder: Path) -> str:

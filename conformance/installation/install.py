@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 
 SECONDS_BETWEEN_LOOKS = 0.2  # at how far a command is
+SECONDS_OF_SILENCE = 300  # after which a command is taken for hanging
 LINES_OF_LOG = 20  # that are shown of a command that failed
 LITTLE_SPACE = 1 << 20  # bytes on a disk that is taken for full
 END_OF_LOG = 1 << 16  # bytes, in which they are looked for
@@ -37,6 +39,29 @@ WITH_LIST_OF_PATHS = (Registry.MAVEN, Registry.PYPI)
 
 # Takes how many packages are ready, and how many there are.
 Progress = Callable[[int, int], None]
+
+
+class SilenceTimer:
+    """How long a command has been silent: it wrote nothing, and got no package ready.
+
+    >>> timer = SilenceTimer(now=100)
+    >>> timer.seconds_silent(size_of_log=7, ready=0, now=102)
+    0
+    >>> timer.seconds_silent(size_of_log=7, ready=0, now=105)
+    3
+    """
+
+    def __init__(self, now: float) -> None:
+        self.last_sign = (0, 0)
+        self.since = now
+
+    def seconds_silent(self, size_of_log: int, ready: int, now: float) -> float:
+        """Return the seconds since the size of the log or the number of ready packages changed."""
+        sign = (size_of_log, ready)
+        if sign != self.last_sign:
+            self.last_sign = sign
+            self.since = now
+        return now - self.since
 
 
 def is_installed(package: Package) -> bool:
@@ -52,8 +77,11 @@ def missing_tool(package: Package) -> str:
     return f"the command {installer.tool} ({installer.comes_with})"
 
 
-def install(name: str, package: Package, progress: Progress) -> Path:
-    """Install an engine in the user's cache folder, and return its folder there.
+def install(
+    name: str, package: Package, progress: Progress, silence: float = SECONDS_OF_SILENCE
+) -> Path:
+    """Install an engine in the user's cache folder, and return its folder there. If the registry's
+    tool is silent for `silence` seconds, it is stopped with all that it has started.
 
     The work is done in a folder beside it, which is renamed at the end: after an error or an
     interrupt nothing is left of it. What the registry's tool writes is in `NAME.log` in the cache
@@ -71,7 +99,7 @@ def install(name: str, package: Package, progress: Progress) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(folder.parent) as draft:
             _copy_manifest(package.manifest, draft)
-            _run(name, package, draft, progress)
+            _run(name, package, draft, progress, silence)
             installer.finish(draft)
             try:
                 draft.rename(folder)
@@ -133,9 +161,9 @@ def _copy_manifest(manifest: Path, folder: Path) -> None:
         shutil.copyfile(path, copy)
 
 
-def _run(name: str, package: Package, folder: Path, progress: Progress) -> None:
+def _run(name: str, package: Package, folder: Path, progress: Progress, silence: float) -> None:
     """Run the command that installs a package in a folder, and tell how far it is. Raises
-    RefengineError if it fails.
+    RefengineError if it fails, or is silent for `silence` seconds.
     """
     installer = INSTALLERS[package.registry]
     total = _count_packages(package, folder)
@@ -143,16 +171,20 @@ def _run(name: str, package: Package, folder: Path, progress: Progress) -> None:
     log.write_bytes(b"")
     with log.open("ab") as output:  # at its end, where another process may write, too
         process = _start(name, installer, folder, output)
+        timer = SilenceTimer(time.monotonic())
         try:
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(SECONDS_BETWEEN_LOOKS)
-                if log.stat().st_size > LONGEST_LOG:
+                size = log.stat().st_size
+                if size > LONGEST_LOG:
                     raise _failure(
                         name, f"{installer.tool} wrote more than {LONGEST_LOG >> 20} MiB", log
                     )
                 ready = installer.count_ready(folder, log.read_text("utf-8", "replace"))
                 progress(min(ready, total), total)
+                if timer.seconds_silent(size, ready, time.monotonic()) > silence:
+                    raise _failure(name, _describe_silence(installer.tool, silence), log)
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -160,6 +192,19 @@ def _run(name: str, package: Package, folder: Path, progress: Progress) -> None:
             raise
     if process.returncode:
         raise _failure(name, f"{installer.tool} ended {describe_exit(process.returncode)}", log)
+
+
+def _describe_silence(tool: str, silence: float) -> str:
+    """Return in words that a command was stopped since it was silent, and what its user does next.
+
+    >>> _describe_silence("npm", 300)
+    'npm was silent for 300 s and was stopped; check the network and install again, or wait longer \
+with --silence SECONDS'
+    """
+    return (
+        f"{tool} was silent for {silence:g} s and was stopped; check the network and install "
+        "again, or wait longer with --silence SECONDS"
+    )
 
 
 def _count_packages(package: Package, folder: Path) -> int:

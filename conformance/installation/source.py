@@ -10,6 +10,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from refengine.model.errors import RefengineError
+
+
+class InvalidEngine(RefengineError):
+    """The error of a malformed engine's file, or of an engine that does not exist."""
+
 
 class Registry(StrEnum):
     """A package registry from which an engine can be installed."""

@@ -10,6 +10,7 @@ from conformance import corpus
 from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
+from conformance.harness.heartbeat import heartbeat_for
 from conformance.harness.play import EngineQuery, play
 from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.engine_report import EngineReport
@@ -87,5 +88,6 @@ def ask_question(
         question = with_sentinels(question)
     text = tested.text(question.query, bool(question.static), table)
     engine_query = EngineQuery(question.query, text, tested.dialect)
-    answers = play(harness, engine_query, question.streams, question.static, tested.heartbeat)
+    heartbeat = heartbeat_for(tested, question)
+    answers = play(harness, engine_query, question.streams, question.static, heartbeat)
     return Exchange(question, answers, text, tested.window_closure, tested.unreported)

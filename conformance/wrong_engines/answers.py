@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.wrong_engines.engines import C_SPARQL, CQELS, RSP_JS, YABENCH, YASPER
+from conformance.wrong_engines.engines import C_SPARQL, CQELS, ETALIS, RSP_JS, YABENCH, YASPER
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s
-from refengine.core.answers import RecomputedAnswers
+from refengine.core.answers import RecomputedAnswers, recomputed_answers
+from refengine.core.consumption import Match, WaitingMatches, choose_partner
 from refengine.core.engine import Evaluation, Step
+from refengine.core.plan import Plan, why_not_consumed
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.reports import ReportMaker
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Collection, Empty, Semantics
+from refengine.core.semantics import R2S, Collection, Condition, Consumption, Empty, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model import compare
 from refengine.model.elements import (
@@ -150,6 +152,44 @@ def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) ->
         term = literal(str(time), XSD + "integer")
         quads.add((*triple, term))
     return frozenset(quads)
+
+
+@wrong("R2R-22", replaces=WaitingMatches.take_partner)
+def nothing_is_consumed(
+    right: Right,
+    waiting: WaitingMatches,
+    side: int,
+    candidates: Sequence[Match],
+    policy: Consumption,
+) -> Match:
+    """Let a partner wait on when it has been joined, so that it is joined again."""
+    return choose_partner(candidates, policy)
+
+
+@wrong("R2R-22", replaces=choose_partner)
+def recent_is_chronological(
+    right: Right, candidates: Sequence[Match], policy: Consumption
+) -> Match:
+    """Join what waits in the order in which it came, under `recent`, too."""
+    return candidates[0]
+
+
+@wrong(
+    "R2R-22",
+    replaces=recomputed_answers,
+    seen=f"{ETALIS}: its AND consumes events under the policy `unrestricted`, too",
+)
+def unrestricted_consumes(
+    right: Right, query: Query, planned: Plan, static: Dataset, *rest: Any
+) -> RecomputedAnswers:
+    """Consume elements as under `recent`, where nothing is to be consumed."""
+    semantics = planned.semantics
+    is_of_matches = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
+    if is_of_matches and not static and why_not_consumed(query) is None:
+        semantics = replace(semantics, consumption=Consumption.RECENT)
+        planned = replace(planned, semantics=semantics)
+    answers: RecomputedAnswers = right(query, planned, static, *rest)
+    return answers
 
 
 # §8 R2S

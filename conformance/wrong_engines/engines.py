@@ -3,6 +3,7 @@
 C_SPARQL = "C-SPARQL (https://github.com/streamreasoning/CSPARQL-engine)"
 CQELS = "CQELS (https://github.com/danhlephuoc/cqels)"
 CSRBENCH_ORACLE = "csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)"
+ETALIS = "ETALIS (https://github.com/sspider/etalis)"
 PYOXIGRAPH = "pyoxigraph 0.5 (https://github.com/oxigraph/oxigraph)"
 RDFLIB = "rdflib 7.6 (https://github.com/RDFLib/rdflib)"
 RSP_JS = "RSP-JS 1.3.5 (https://github.com/pbonte/RSP-JS)"

@@ -176,18 +176,13 @@ def hours_lose_a_digit(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
 
 
 @wrong("DIA-3", replaces=windows.read_window)
-def range_tumbles(right: Right, *values: Any) -> Any:
-    """Read a RANGE without a slide as a window that slides by its size."""
-    window = right(*values)
+def range_tumbles_and_counts_elements(right: Right, *values: Any) -> Any:
+    """Read a RANGE without a slide as a window that slides by its size, a tuple-based window as one
+    over time, and a window of triples as one of elements.
+    """
+    window = replace(right(*values), unit=Unit.ELEMENTS)
     if window.kind is WindowKind.RANGE:
         return replace(window, kind=WindowKind.TIME, slide=window.size)
-    return window
-
-
-@wrong("DIA-3", replaces=windows.read_window)
-def nothing_is_counted_but_elements(right: Right, *values: Any) -> Any:
-    """Read a tuple-based window as one over time, and a window of triples as one of elements."""
-    window = replace(right(*values), unit=Unit.ELEMENTS)
     if window.kind is WindowKind.TUPLE:
         return replace(window, kind=WindowKind.TIME)
     return window

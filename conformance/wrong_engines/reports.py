@@ -24,6 +24,7 @@ from refengine.core.schedule import Schedule
 from refengine.core.semantics import (
     ChangeBaseline,
     ChangeScope,
+    Closure,
     Condition,
     ExpirySeen,
     MissedInstants,
@@ -209,23 +210,14 @@ def _members_of_period(semantics: Semantics, view: WindowView, span: range, shif
 @wrong(
     "REP-4",
     replaces=report.beats,
-    half="For `[)` the border instant at t is t+1",
+    half=("For `[)` the border instant at t is t+1", "otherwise it is t"),
 )
-def beats_at_the_instant(
+def beats_beside_the_border(
     right: Right, semantics: Semantics, view: WindowView, span: range
 ) -> range:
-    """Compare the period with t under every closure, so that for [o, c) it never meets a close."""
-    return _members_of_period(semantics, view, span, 0)
-
-
-@wrong(
-    "REP-4",
-    replaces=report.beats,
-    half="otherwise it is t",
-)
-def beats_a_border_late(right: Right, semantics: Semantics, view: WindowView, span: range) -> range:
-    """Compare the period with t + 1 under every closure."""
-    return _members_of_period(semantics, view, span, -1)
+    """Compare the period with t for [o, c), so that it never meets a close, and else with t + 1."""
+    shift = 0 if semantics.closure is Closure.RIGHT_OPEN else -1
+    return _members_of_period(semantics, view, span, shift)
 
 
 @wrong(
@@ -334,20 +326,14 @@ def all_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) ->
 
 
 @wrong("REP-12", replaces=report.fires)
-def the_trigger_is_any(
+def explicit_is_all_and_else_any(
     right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
 ) -> Any:
-    """Report as soon as one window is ready, whatever `trigger` says."""
-    return right(Trigger.ANY, views, at)
-
-
-@wrong("REP-12", replaces=report.fires)
-def explicit_is_all(
-    right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
-) -> Any:
-    """Wait until all windows that are marked as triggers are ready."""
+    """Wait under `explicit` until all windows that are marked as triggers are ready. Under every
+    other trigger report as soon as one window is ready.
+    """
     if trigger is not Trigger.EXPLICIT:
-        return right(trigger, views, at)
+        return right(Trigger.ANY, views, at)
     pairs = zip(views, at, strict=True)
     marked = [instants for view, instants in pairs if view.spec.triggers]
     return right(Trigger.ALL, views, marked)

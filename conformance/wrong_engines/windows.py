@@ -62,6 +62,7 @@ def both_borders_belong_to_every_window(right: Right, closure: Closure | None) -
 
 @wrong(
     "WIN-2",
+    "WIN-19",
     replaces=window.borders,
     half="and last instants",
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, section 2",

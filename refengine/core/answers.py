@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from refengine.core import r2r
+from refengine.core.consumption import answer_by_matches
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S
+from refengine.core.semantics import R2S, Consumption
 from refengine.core.window import Content
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Relation
@@ -90,8 +91,11 @@ def recomputed_answers(
     query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
 ) -> RecomputedAnswers:
     """Return answers that R2R (`answer`) gives over the dataset of the contents (R2R-8). The blank
-    nodes that the body makes are new at each evaluation (R2R-7).
+    nodes that the body makes are new at each evaluation (R2R-7). Where elements are consumed, the
+    answers are matches instead (R2R-22), and `answer` is not asked.
     """
+    if planned.semantics.consumption is not Consumption.UNRESTRICTED:
+        return RecomputedAnswers(query, planned, answer_by_matches(query, planned, static), skip)
     static = canonical_dataset(static)
     views = planned.views  # of which the streams' names and the elements are read, which may grow
 

@@ -12,8 +12,8 @@ from itertools import accumulate, chain
 from operator import attrgetter
 
 from refengine.core import tick, window
-from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
-from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
+from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind, patterns_of
+from refengine.core.semantics import R2S, T0, Condition, Consumption, End, Semantics, Trigger
 from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
@@ -179,6 +179,27 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
         yield "t0=registration needs the instant of registration; give the query its key registered"
     if semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
         yield "trigger=explicit needs a window with triggers = true"
+    if semantics.consumption is not Consumption.UNRESTRICTED:
+        reason = why_not_consumed(query)
+        if reason is not None:
+            yield f"consumption={semantics.consumption} {reason}; write consumption=unrestricted"
+
+
+def why_not_consumed(query: Query) -> str | None:
+    """QRY-5: Return what a query lacks so that its elements could be consumed (R2R-22); None if it
+    lacks nothing.
+    """
+    first = query.windows[0]
+    is_of_matches = first.kind is WindowKind.UNBOUNDED or (
+        first.kind is WindowKind.RANGE and first.step == 1
+    )
+    if len(query.windows) > 1 or first.name is not None or not is_of_matches:
+        return "needs one window without a name, of kind range without a slide or unbounded"
+    if query.r2s not in (None, R2S.APPEND):
+        return f"needs append, and the query states {query.r2s}"
+    if patterns_of(query.body) is None:
+        return "needs a body that is a SELECT over triple patterns alone, without property paths"
+    return None
 
 
 def merge_streams(

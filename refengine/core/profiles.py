@@ -19,6 +19,7 @@ from refengine.core.semantics import (
     ChangeScope,
     CloseRule,
     Collection,
+    Consumption,
     ExpirySeen,
     MissedInstants,
     OneOf,
@@ -46,6 +47,7 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
     "collection": Collection.BAG,
+    "consumption": Consumption.UNRESTRICTED,
     "r2s": R2S.RSTREAM,
     "base": None,
     "allowed_lateness": AllowedLateness.REJECT,
@@ -127,9 +129,11 @@ _ROWS = (
     ),
     (
         "etalis",
-        ProfileSource("ETALIS's manual: no windows, intervals; what is derived goes out at once"),
-        "t0=unknown closure=none report=content-change tick=tuple r2s=append "
-        "empty=suppress horizon=none instant=eager",
+        ProfileSource(
+            "ETALIS's manual and code: windows of matches; what is derived goes out at once"
+        ),
+        "t0=first-reach closure=[]|none report=content-change tick=tuple r2s=append "
+        "consumption=unrestricted|recent|chronological empty=suppress horizon=flush instant=eager",
     ),
     ("coral8", OF_SECRET, "t0=coral8 report=content-change,non-empty tick=batch"),
     ("streambase", OF_SECRET, "t0=coral8 report=window-close,non-empty tick=tuple"),

@@ -12,7 +12,7 @@ from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
-from refengine.sparql.algebra import Call, Variable, walk
+from refengine.sparql.algebra import Basic, Call, Project, TriplePattern, Variable, walk
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.translate import read_body
 
@@ -177,6 +177,20 @@ class Body:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def patterns_of(body: Body) -> tuple[TriplePattern, ...] | None:
+    """Return the triple patterns of a body that is a SELECT over them alone, in the order of its
+    text; None for any other body.
+    """
+    match body.algebra.pattern:
+        case Project(Basic(patterns)) if body.form is Form.SELECT and patterns:
+            has_path = any(not isinstance(each.predicate, Variable | str) for each in patterns)
+            if has_path:
+                return None
+            return patterns
+        case _:
+            return None
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,16 @@ class Collection(StrEnum):
     SET = "set"
 
 
+class Consumption(StrEnum):
+    """Whether an element that was part of a match can be part of another, and if not, which of
+    several matches that wait is joined: the last or the first (R2R-22).
+    """
+
+    UNRESTRICTED = "unrestricted"
+    RECENT = "recent"
+    CHRONOLOGICAL = "chronological"
+
+
 class Instant(StrEnum):
     """The output instant that a report is stamped with (ENG-4)."""
 
@@ -205,6 +215,7 @@ class Semantics:
     tick: Tick
     trigger: Trigger
     collection: Collection
+    consumption: Consumption
     r2s: R2S
     base: Base | None
     empty: Empty
@@ -273,6 +284,12 @@ def value_without_meaning(semantics: Semantics) -> str | None:
         return (
             f"allowed_lateness must be >= 0, got {semantics.allowed_lateness}; "
             "write allowed_lateness=reject"
+        )
+    is_by_arrival = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
+    if semantics.consumption is not Consumption.UNRESTRICTED and not is_by_arrival:
+        return (
+            f"consumption={semantics.consumption} is of matches that go out as they are completed; "
+            "write r2s=append report=content-change"
         )
     return None
 

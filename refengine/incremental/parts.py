@@ -28,6 +28,7 @@ from refengine.core.semantics import (
     Base,
     ChangeScope,
     Condition,
+    Consumption,
     End,
     MissedInstants,
     Semantics,
@@ -192,6 +193,9 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
             semantics.anchor is Anchor.FIRST and has_several_streams
         ),
         "a body that makes blank nodes": query.body.makes_blanks,
+        f"consumption={semantics.consumption}, which rests on all elements before": (
+            semantics.consumption is not Consumption.UNRESTRICTED
+        ),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 

@@ -12,7 +12,7 @@ from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.question import Setting
-from refengine.core.semantics import Collection, Semantics
+from refengine.core.semantics import Collection, Consumption, Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.model.compare import Mode
@@ -107,14 +107,16 @@ class SharedAnswers:
         there are none. All plans over the same elements share them.
 
         There are none where a witness is to answer, the body is not covered, answers are compared
-        as terms, or rounding decides how many rows a set has. `for_derivations` asks for them as a
-        source of derivations, which a witness does not compute: ORA-5 compares those with its
-        answers.
+        as terms, elements are consumed, or rounding decides how many rows a set has.
+        `for_derivations` asks for them as a source of derivations, which a witness does not
+        compute: ORA-5 compares those with its answers.
         """
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
+        if planned.semantics.consumption is not Consumption.UNRESTRICTED:
+            return f"consumption={planned.semantics.consumption}"
         body = recorded.query.body
         if planned.semantics.collection is Collection.SET and not projects(body):
             return "a set of what is computed"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from hypothesis import strategies as st
 
 from refengine.core.engine import check_meaning
+from refengine.core.plan import why_not_consumed
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
     ENUMS,
@@ -23,6 +24,7 @@ from refengine.core.semantics import (
     AllowedLateness,
     Between,
     Condition,
+    Consumption,
     MissedInstants,
     OneOf,
     Semantics,
@@ -30,6 +32,7 @@ from refengine.core.semantics import (
     contradictions,
     known_field,
     parse_field,
+    show,
 )
 from refengine.model.errors import InvalidQuery, InvalidSemantics
 from refengine.strategies.arguments import check_argument
@@ -71,7 +74,10 @@ NEUTRAL = {
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
     "allowed_lateness": AllowedLateness.REJECT,
+    "consumption": Consumption.UNRESTRICTED,
 }
+# What elements can be consumed under (SEM-2)
+CONSUMING = {"r2s": R2S.APPEND, "report": frozenset({Condition.CHANGE})}
 
 
 def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantics]:
@@ -104,10 +110,38 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     scale = SCALE
     if query:
         scale = max(sum(extent_of(window)) for window in query.windows)
-    choices = tuple(_choices(name, fields.get(name, UNKNOWN)) for name in FIELDS)
+    choices = {name: _choices(name, fields.get(name, UNKNOWN)) for name in FIELDS}
     asked = query and _meaning_of(query)
-    coupled = tuple(choices[FIELDS.index(name)] for group in GROUPS for name in group)
-    return _semantics(choices, _legal(asked, coupled), scale)
+    coupled = tuple(choices[name] for group in GROUPS for name in group)
+    legal = _legal(asked, coupled)
+    consuming = [
+        [shape for shape in shapes if _is_consuming(group, shape)]
+        for group, shapes in zip(GROUPS, legal, strict=True)
+    ]
+    consumptions = _consumptions(query, choices["consumption"], all(consuming))
+    return _semantics(choices, consumptions, (legal, consuming), scale)
+
+
+def _is_consuming(group: Sequence[str], shape: Values) -> bool:
+    """Return whether the values of a group's fields are such that elements can be consumed."""
+    values = dict(zip(group, shape, strict=True))
+    return all(values.get(name, needed) == needed for name, needed in CONSUMING.items())
+
+
+def _consumptions(query: Query | None, values: Values, has_needed: bool) -> Values:
+    """Return the values of `consumption` to draw from: of those given the ones that mean something.
+    `unrestricted` is drawn as often as four others. `has_needed` says whether the values of other
+    fields that these need can be drawn. Raises InvalidSemantics if no value is left.
+    """
+    plain = tuple(value for value in values if value is Consumption.UNRESTRICTED)
+    others = tuple(value for value in values if value is not Consumption.UNRESTRICTED)
+    reason = query and why_not_consumed(query)
+    if reason is None and has_needed:
+        return plain * 4 * max(1, len(others)) + others
+    if not plain:
+        needed = "needs r2s=append report=content-change"
+        raise InvalidSemantics(f"consumption={show(others[0])} {reason or needed}", rule="SEM-2")
+    return plain
 
 
 class _WindowMeaning(NamedTuple):
@@ -140,17 +174,25 @@ def _meaning_of(query: Query) -> _QueryMeaning:
 
 @st.composite
 def _semantics(
-    draw: st.DrawFn, choices: Sequence[Values], coupled: Sequence[list[Values]], scale: int
+    draw: st.DrawFn,
+    choices: Mapping[str, Values],
+    consumptions: Values,
+    shapes: tuple[Sequence[list[Values]], Sequence[list[Values]]],
+    scale: int,
 ) -> Semantics:
-    values: dict[str, object] = {}
-    for group, legal in zip(GROUPS, coupled, strict=True):
+    """`shapes` are the legal values of each group of fields: all, and those under which elements
+    can be consumed.
+    """
+    values = {"consumption": _draw_value(draw, "consumption", consumptions)}
+    is_consuming = values["consumption"] is not Consumption.UNRESTRICTED
+    for group, legal in zip(GROUPS, shapes[is_consuming], strict=True):
         for position, name in enumerate(group):
             possible = tuple(dict.fromkeys(shape[position] for shape in legal))
             values[name] = _draw_value(draw, name, possible)
             legal = [shape for shape in legal if shape[position] == values[name]]
     values |= {
         name: _draw_value(draw, name, found)
-        for name, found in zip(FIELDS, choices, strict=True)
+        for name, found in choices.items()
         if name not in values
     }
     ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {

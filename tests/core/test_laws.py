@@ -36,6 +36,7 @@ from refengine import (
     Window,
     WindowKind,
     literal,
+    profile,
     row,
 )
 from refengine.core import engine, r2s, tick, window
@@ -390,6 +391,22 @@ def late_beside_another_stream() -> st.SearchStrategy:
     )
 
 
+def consumed_in_order() -> st.SearchStrategy:
+    """Of two elements at 0 the one that comes first is joined with that of 1 (R2R-22)."""
+    body = Body("SELECT ?x { ?x <urn:p> ?u . ?y <urn:q> ?v }")
+    spec = Window("s", WindowKind.RANGE, 2)
+    one, other, later = (
+        Element(frozenset([triple]), app, place)
+        for place, (triple, app) in enumerate(
+            ((TRIPLES[0], 0), (TRIPLES[1], 0), (TRIPLES[3], 1)), 1
+        )
+    )
+    chosen = profile("etalis").but(closure="[]", consumption="chronological", tick="time")
+    trial = Trial(Query((spec,), body), {"s": Stream((one, other, later))}, chosen.semantics())
+    swapped = Stream((other._replace(sys=1), one._replace(sys=2), later))
+    return st.just((trial, replace(trial, streams={"s": swapped})))
+
+
 def content_of_latest(view, t, arrived, right=window.content):
     """WIN-8, wrong: of simultaneous elements a window holds the last that arrived."""
     found = right(view, t, arrived)
@@ -408,13 +425,14 @@ def content_of_latest(view, t, arrived, right=window.content):
         "partitions": permutations(kinds=[WindowKind.PARTITION]),
         "tuple-based windows": permutations(kinds=[WindowKind.TUPLE]),
         "late elements beside another stream's": st.deferred(late_beside_another_stream),
+        "elements that are consumed": st.deferred(consumed_in_order),
     },
 )
 def simultaneous_arrivals(trial: Trial, permuted: Trial) -> bool:
     """Under the time tick simultaneous elements that arrive one after another, of one stream, or of
     several if none is late, can arrive in any other order among themselves: nothing changes but the
     order in which a content lists them. For windows of the kinds `time`, `range`, `now`,
-    `unbounded` and `landmark`.
+    `unbounded` and `landmark`, where no element is consumed.
     """
     before, after = trial.reports(), permuted.reports()
     assert list(map(without_order, before)) == list(map(without_order, after)), (
@@ -646,7 +664,7 @@ def with_static(draw: st.DrawFn, **more: Any) -> tuple[Trial, Dataset]:
     named = st.tuples(triples(), st.sampled_from(["urn:w1", "urn:g"])).map(
         lambda pair: (*pair[0], f"<{pair[1]}>")
     )
-    return draw(trials(**{"empty": "emit"} | more)), draw(
+    return draw(trials(**{"empty": "emit", "consumption": "unrestricted"} | more)), draw(
         st.frozensets(triples() | named, min_size=1, max_size=3)
     )
 

@@ -73,7 +73,7 @@ OPEN = {
     "sparqlstream": "t0",
     "csparql-observed": "closure",
     "yasper": "r2s base",
-    "etalis": "t0",
+    "etalis": "closure consumption",
 }
 
 

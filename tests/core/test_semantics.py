@@ -15,6 +15,7 @@ def test_a_semantics_reads_as_its_fields():
         "t0=-3 offset=none closure=[) slide=stated partial=suppressed report=periodic "
         "close_rule=reached period=5 anchor=0 change_baseline=last-report change_scope=elements "
         "expiry_seen=replayed missed_instants=all tick=tuple trigger=any collection=bag "
+        "consumption=unrestricted "
         "r2s=Rstream base=none empty=emit horizon=flush instant=close allowed_lateness=reject"
     )
     again = profile("csparql").but(**dict(word.split("=") for word in str(semantics).split()))

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.harness import engine_file
 from conformance.harness.engine_file import read_engine_file
+from conformance.installation.startable import BROUGHT
 from refengine.core.semantics import Semantics
 from refengine.model.errors import InvalidSemantics
 
@@ -68,7 +69,7 @@ def test_every_placeholder_is_in_the_table_of_placeholders():
     rows = table_after(section("## An engine's file"), "| placeholder | stands for |")
     named = {re.findall(r"{\w+}", name)[0] for name, _ in rows}
     replaced = {f"{{{name}}}" for name in (*engine_file.PLACES, "here", "tolerance", "installed")}
-    assert named == replaced | set(engine_file.BROUGHT)
+    assert named == replaced | set(BROUGHT)
 
 
 def test_there_are_rows_for_what_engines_do():

@@ -24,6 +24,7 @@ from conformance.harness.engine_file import InvalidEngine
 from conformance.installation import install, places
 from conformance.installation.unfinished import unfinished_folder
 from conformance.suite import doctor
+from refengine.model.errors import RefengineError
 
 MINE = 'title = "Mine"\ncommand = ["x"]\ndialect = "csparql"\n[semantics]\nprofile = "csparql"\n'
 
@@ -207,6 +208,45 @@ def test_a_package_manager_that_floods_its_log_is_ended(tmp_path, monkeypatch, c
     error = capsys.readouterr().err
     assert "npm wrote more than 1 MiB" in error and error.count("\n") <= 1 + install.LINES_OF_LOG
     assert files_in(home / "cache") == ["rsp-js.log"]
+
+
+def test_a_package_manager_that_hangs_silently_is_stopped_with_what_it_started(
+    tmp_path, monkeypatch, home
+):
+    """The error is one sentence with the next step, and has the last lines as notes."""
+    code = (
+        "import subprocess, sys, time\n"
+        'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])\n'
+        'print("the last line", child.pid, flush=True)\ntime.sleep(600)'
+    )
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", code)
+    package = engine_file.engine("rsp-js").package
+    assert package is not None
+    with pytest.raises(RefengineError) as raised:
+        install.install("rsp-js", package, lambda ready, total: None, silence=5)
+    assert "rsp-js: engine: npm was silent for 5 s and was stopped" in str(raised.value)
+    assert "install again, or wait longer with --silence SECONDS" in str(raised.value)
+    [line] = raised.value.__notes__
+    assert line.startswith("the last line ")
+    assert has_ended(line.split()[-1])
+    assert files_in(home / "cache") == ["rsp-js.log"]
+
+
+def test_a_package_manager_that_writes_or_gets_packages_ready_is_not_silent():
+    timer = install.SilenceTimer(now=0)
+    assert timer.seconds_silent(size_of_log=0, ready=0, now=5) == 5
+    assert timer.seconds_silent(size_of_log=1, ready=0, now=9) == 0
+    assert timer.seconds_silent(size_of_log=1, ready=1, now=11) == 0
+    assert timer.seconds_silent(size_of_log=1, ready=1, now=15) == 4
+
+
+def test_the_limit_of_silence_is_an_option(tmp_path, monkeypatch, capsys, home):
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", HANGS)
+    assert main(["engines", "install", "rsp-js", "--silence=1"]) == 2
+    error = capsys.readouterr().err
+    assert "npm was silent for 1 s and was stopped" in error
+    assert main(["engines", "install", "rsp-js", "--silence=0"]) == 2
+    assert "--silence" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_said_even_if_the_log_is_empty(tmp_path, monkeypatch, capsys):

@@ -490,9 +490,9 @@ def test_a_quoted_text_is_that_text(text: str, quote: str):
             "body": f"SELECT ({quoted(text, quote)} AS ?x) {{}}",
         }
     )
-    clock = Semantics(
-        **dict(PROFILES["etalis"].but(t0=0, empty="emit", r2s="Rstream", report="non-empty").fields)
-    )
+    seen = PROFILES["cqels-observed"]
+    fields = {"t0": 0, "closure": None, "empty": "emit", "r2s": "Rstream", "report": "non-empty"}
+    clock = seen.but(**fields, horizon="none").semantics()
     element = Element(frozenset(), 0, 1)
     [report] = evaluate(query, {"s": Stream((element, element._replace(app=1, sys=2)))}, clock)
     [[(_, term)]] = report.relation.rows

@@ -205,11 +205,23 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["cqels", "cqels2", "csparql", "csparql2", "etalis", "kolibrie", "roxi", "yasper"]
+    "name",
+    [
+        "cqels",
+        "cqels2",
+        "csparql",
+        "csparql2",
+        "etalis",
+        "etalis-chronological",
+        "etalis-recent",
+        "kolibrie",
+        "roxi",
+        "yasper",
+    ],
 )
 def test_an_engine_that_its_user_brings_is_skipped_without_it(name, monkeypatch):
     """In one line, which says how it is got."""
-    monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}", raising=False)
+    monkeypatch.delenv(f"CONFORMANCE_CLASSPATH_{name.upper()}".replace("-", "_"), raising=False)
     monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
     found = run_suite(f"--engine={name}", "--smoke", "-rs")
     reasons = [line for line in found.stdout.splitlines() if line.startswith("SKIPPED")]

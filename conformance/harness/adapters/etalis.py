@@ -1,10 +1,9 @@
-"""ETALIS with EP-SPARQL behind the protocol: `python etalis.py FOLDER`, with SWI-Prolog's `swipl`.
+"""ETALIS with EP-SPARQL behind the protocol: `python etalis.py FOLDER POLICY`, with `swipl`.
 
-FOLDER is a checkout of ETALIS. Each triple is an event, and is answered at once, by the matches of
-the patterns that it completes. WITHIN bounds the time from the first event of a match to its last:
-that is a window of kind `range` without a slide under append, and without WITHIN an unbounded one.
-Patterns are joined by AND, under the policy `unrestricted`; AND consumes its events all the same.
-Names of letters stand for terms. A millisecond of the suite is a second of the engine.
+FOLDER is a checkout of ETALIS, POLICY its consumption policy (R2R-22). Each triple is an event that
+is answered at once, by the matches that it completes. WITHIN bounds the time from a match's first
+event to its last (WIN-19): a window of kind `range` without a slide; without WITHIN the window is
+unbounded. Patterns are joined by AND, as they are written. A millisecond is a second of the engine.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ answer(Goal) :- retractall(stored_event(_)), (once(Goal) -> Done = yes ; Done = 
     findall(Row, stored_event(event(select_event(Row), _)), Rows),
     nl, write(answer(Done, Rows)), nl, flush_output.
 serve :- repeat, read(Goal), (Goal == end_of_file -> halt ; answer(Goal), fail).
-:- set_etalis_flag(store_fired_events, on), set_etalis_flag(event_consumption_policy, unrestricted).
+:- set_etalis_flag(store_fired_events, on), set_etalis_flag(event_consumption_policy, POLICY).
 :- assert(external_trigger(select_event/1)), assert(external_trigger(rdf/3)).
 """
 BEGINNING = datetime(5000, 1, 1)  # the engine's time at instant 0: before it there are years, too
@@ -56,7 +55,7 @@ def window_of(query: Query) -> str:
 class Etalis:
     """A Prolog with ETALIS in it, and the query that it answers."""
 
-    def __init__(self, folder: str, query: Query) -> None:
+    def __init__(self, folder: str, policy: str, query: Query) -> None:
         node = query.body.algebra.pattern
         if query.r2s or not (isinstance(node, Project) and isinstance(node.pattern, Basic)):
             reason = "here its queries are triple patterns that are joined, without an operator"
@@ -74,7 +73,8 @@ class Etalis:
         place = Path(folder, "etalis", "src", "ep_sparql")
         self.prolog = Popen(start, cwd=place, stdin=PIPE, stdout=PIPE, text=True)
         where = " AND ".join(patterns) + within
-        self.ask(f"{PROGRAM}end_of_file.\nquery('SELECT {chosen} WHERE {where}')")
+        program = PROGRAM.replace("POLICY", policy)
+        self.ask(f"{program}end_of_file.\nquery('SELECT {chosen} WHERE {where}')")
 
     def name(self, term: object) -> str:
         """Return the name that stands for a term or a variable, such as `tb` and `?vb`."""
@@ -105,8 +105,8 @@ class Etalis:
             raise Unsupported("its times are dates", rule="MOD-1", place="at") from None
         stamp = f"datime({','.join(map(str, date.timetuple()[:6]))},1)"
         rows: Counter[Any] = Counter()
-        for quad in pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES):
-            terms = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+        quads = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
+        for terms in sorted(tuple(map(from_pyoxigraph, tuple(quad)[:3])) for quad in quads):
             goal = f"event(rdf({','.join(map(self.name, terms))}),[{stamp},{stamp}])"
             found = self.ask(goal) if stream in self.streams else []
             term_of = {name: term for term, name in self.names.items()}
@@ -116,7 +116,7 @@ class Etalis:
         return [{"rows": relation["results"]["bindings"]}] if rows else []
 
 
-def main(folder: str) -> None:
+def main(folder: str, policy: str) -> None:
     """Answer the commands on standard input."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     engine: Etalis | None = None
@@ -134,7 +134,7 @@ def main(folder: str) -> None:
             if command == "register":
                 if asked.get("static"):
                     raise Unsupported("its static data are Prolog", rule="R2R-8", place="static")
-                engine = Etalis(folder, from_table(json.loads(asked["query"])))
+                engine = Etalis(folder, policy, from_table(json.loads(asked["query"])))
             if command == "push" and engine:
                 reply["relations"] = engine.push(**asked)
         except Unsupported as refused:
@@ -147,4 +147,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -44,6 +44,7 @@ FIELDS_TRIED = (
     "tick",
     "partial",
     "collection",
+    "consumption",
     "expiry_seen",
     "change_scope",
     "close_rule",

@@ -14,7 +14,15 @@ from typing import NamedTuple
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
-from refengine.core.semantics import R2S, Base, ChangeBaseline, ChangeScope, Condition, Tick
+from refengine.core.semantics import (
+    R2S,
+    Base,
+    ChangeBaseline,
+    ChangeScope,
+    Condition,
+    Consumption,
+    Tick,
+)
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
 from refengine.oracle.answers import SharedAnswers
@@ -56,16 +64,19 @@ class GroupResult(NamedTuple):
 def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: whether the arrival order of simultaneous elements can matter.
 
-    It cannot where no elements are simultaneous, nor where windows over application time are
-    evaluated at complete instants alone: under window close, under the time tick, and where windows
-    [o, c) are to be passed (there an arrival's own instant is one earlier, TICK-6). Window close
-    beside content change against the instant before does see incomplete instants.
+    It cannot where no elements are simultaneous, nor, if no elements are consumed, where windows
+    over application time are evaluated at complete instants alone: under window close, under the
+    time tick, and where windows [o, c) are to be passed (there an arrival's own instant is one
+    earlier, TICK-6). Window close beside content change against the instant before does see
+    incomplete instants.
     """
     semantics = planned.semantics
     is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
     if not is_simultaneous:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
+        return True
+    if semantics.consumption is not Consumption.UNRESTRICTED:
         return True
     if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
         return False
@@ -191,6 +202,10 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
         # Under these an output depends on more than the answer before it.
         (semantics.base is Base.NEW, f"base={semantics.base}"),
         (r2s.reads_last_output(semantics.empty), f"empty={semantics.empty}"),
+        (
+            semantics.consumption is not Consumption.UNRESTRICTED,
+            f"consumption={semantics.consumption}",
+        ),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
     ]
     return next((reason for is_obstacle, reason in reasons if is_obstacle), None)

@@ -1,16 +1,10 @@
-//! rsp-rs behind the harness protocol.
-//!
-//! An element is given triple by triple, to the window of its stream, in this thread; the engine's channel would hand it to the
-//! same window in another one. What the engine finds while it takes a triple is one report. `end` closes each stream as the
-//! engine's documentation asks for: by its sentinel, at an instant past every window.
+//! rsp-rs behind the harness protocol; the notes in rsp-rs.toml say how. If it panics, the suite starts another process.
 
-use std::collections::{HashMap, HashSet};
-use std::io::{self, BufRead};
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{mpsc::Receiver, Arc, Mutex};
 
 use oxigraph::io::{RdfFormat, RdfParser};
-use oxigraph::model::{BlankNode, GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term};
+use oxigraph::model::Quad;
 use rsp_rs::{BindingWithTimestamp, CSPARQLWindow, QuadContainer, R2ROperator, RSPEngine};
 use serde_json::{json, Value};
 
@@ -18,23 +12,31 @@ mod printed;
 
 /// A query of the suite, registered.
 struct Case {
-    inputs: HashMap<String, Arc<Mutex<CSPARQLWindow>>>, // of each stream
-    results: Receiver<BindingWithTimestamp>,
+    windows: BTreeMap<String, Arc<Mutex<CSPARQLWindow>>>, // by the stream's name
+    rows: Receiver<BindingWithTimestamp>,
     latest: i64,
     longest: i64,
 }
 
-type Reply = Result<Value, String>; // an error is the reason why something is unsupported
+type Reports = Result<Vec<Value>, String>; // an error is the reason why something is unsupported
 
 fn main() {
     let mut case = None;
-    for line in io::stdin().lock().lines() {
+    for line in std::io::stdin().lines() {
         let command: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-        let mut reply = match catch_unwind(AssertUnwindSafe(|| answer(&mut case, &command))) {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(reason)) => json!({"reply": "unsupported", "reason": reason}),
-            Err(_) => json!({"reply": "error", "context": "the engine panicked; see its standard error"}),
+        let reports = match command["command"].as_str().unwrap_or_default() {
+            "register" => register(&command, &mut case),
+            "push" => push(&command, case.as_mut().expect("a query")),
+            "end" => Ok(end(case.as_ref().expect("a query"))),
+            _ => Ok(vec![]), // of `advance`, too: the engine knows no time but that of an element
         };
+        let mut reply = match reports {
+            Ok(reports) => json!({"reply": "result", "relations": reports}),
+            Err(reason) => json!({"reply": "unsupported", "reason": reason}),
+        };
+        if command["command"] == "start" {
+            reply = json!({"reply": "result", "protocol": 1, "engine": "rsp-rs", "version": "0.3.5"});
+        }
         reply["seq"] = command["seq"].clone();
         println!("{reply}");
         if command["command"] == "stop" {
@@ -43,93 +45,67 @@ fn main() {
     }
 }
 
-fn answer(case: &mut Option<Case>, command: &Value) -> Reply {
-    match text(&command["command"]) {
-        "start" => return Ok(json!({"reply": "result", "protocol": 1, "engine": "rsp-rs", "version": "0.3.5"})),
-        "register" => *case = Some(register(command)?),
-        "push" => return push(case.as_mut().expect("a query"), command),
-        "end" => return Ok(end(case.as_ref().expect("a query"))),
-        _ => (), // advance: the engine knows no time but that of an element
-    }
-    Ok(relations(vec![]))
-}
-
-fn register(command: &Value) -> Result<Case, String> {
-    let mut engine = RSPEngine::new(text(&command["query"]).into());
+fn register(command: &Value, case: &mut Option<Case>) -> Reports {
+    let mut engine = RSPEngine::new(command["query"].as_str().expect("a query").into());
     let sparql = R2ROperator::new(engine.parsed_query().sparql_query.clone());
-    if let Err(error) = sparql.execute(&QuadContainer::new(HashSet::new(), 0)) {
-        return Err(format!("its SPARQL evaluator, which the engine does not ask before, says: {error}"));
-    }
-    for quad in quads(command["static"].as_str().unwrap_or(""), "static") {
+    let refusal = "its SPARQL evaluator, which the engine does not ask before, says";
+    sparql.execute(&QuadContainer::new(HashSet::new(), 0)).map_err(|error| format!("{refusal}: {error}"))?;
+    for quad in quads(command["static"].as_str().unwrap_or_default(), "static") {
         engine.add_static_data(quad);
     }
     engine.initialize().expect("windows");
-    let windows = &engine.parsed_query().s2r;
-    // as in its `initialize`: of two windows on one stream the second gets the elements
-    let input =
-        windows.iter().map(|window| (window.stream_name.clone(), engine.get_window(&window.window_name).expect("a window")));
-    Ok(Case {
-        inputs: input.collect(),
-        results: engine.start_processing(),
-        latest: 0,
-        longest: windows.iter().map(|window| window.width + window.slide).max().unwrap_or(0),
-    })
+    let mut windows = BTreeMap::new();
+    let mut longest = 0;
+    for window in &engine.parsed_query().s2r {
+        let input = engine.get_window(&window.window_name).expect("a window");
+        // as in its `initialize`: of two windows on one stream the second gets the elements
+        windows.insert(window.stream_name.clone(), input);
+        longest = longest.max(window.width + window.slide);
+    }
+    *case = Some(Case { windows, rows: engine.start_processing(), latest: 0, longest });
+    Ok(vec![])
 }
 
-fn push(case: &mut Case, command: &Value) -> Reply {
-    let (at, stream) = (command["at"].as_i64().expect("an instant"), text(&command["stream"]));
-    let Some(window) = case.inputs.get(stream) else {
-        return Ok(relations(vec![])); // the query does not name it
+fn push(command: &Value, case: &mut Case) -> Reports {
+    let at = command["at"].as_i64().expect("an instant");
+    let stream = command["stream"].as_str().unwrap_or_default();
+    let Some(window) = case.windows.get(stream) else {
+        return Ok(vec![]); // the query does not name it
     };
     if command["end"].as_i64().is_some_and(|end| end != at) {
         return Err("its elements have an instant, and no interval".into());
     }
-    let triples = quads(text(&command["graph"]), stream);
+    let triples = quads(command["graph"].as_str().unwrap_or_default(), stream);
     if triples.is_empty() {
         return Err("its elements are triples; this one has none".into());
     }
     case.latest = case.latest.max(at);
-    Ok(relations(triples.into_iter().map(|triple| give(case, window, triple, at)).collect()))
+    Ok(triples.into_iter().filter_map(|triple| give(case, window, triple, at)).collect())
 }
 
-fn end(case: &Case) -> Value {
-    let [subject, predicate] = ["urn:rsp:sentinel", "urn:rsp:type"].map(NamedNode::new_unchecked);
-    let sentinel = Quad::new(subject, predicate, Literal::new_simple_literal("end"), GraphName::DefaultGraph);
-    let mut streams: Vec<_> = case.inputs.iter().collect();
-    streams.sort_by_key(|(name, _)| *name);
+/// Close each stream as the engine's documentation asks for: by its sentinel, at an instant past every window.
+fn end(case: &Case) -> Vec<Value> {
     let past = case.latest + 2 * case.longest;
-    relations(streams.into_iter().map(|(_, window)| give(case, window, sentinel.clone(), past)).collect())
+    let sentinel = quads("<urn:rsp:sentinel> <urn:rsp:type> \"end\" .", "").remove(0);
+    case.windows.values().filter_map(|window| give(case, window, sentinel.clone(), past)).collect()
 }
 
-/// Give a window one triple, and return the rows that the engine finds.
-fn give(case: &Case, window: &Mutex<CSPARQLWindow>, triple: Quad, at: i64) -> Vec<Value> {
+/// Give a window one triple, and return the report of the rows that the engine finds, if it finds any.
+fn give(case: &Case, window: &Mutex<CSPARQLWindow>, triple: Quad, at: i64) -> Option<Value> {
     window.lock().expect("a window").add(triple, at);
-    case.results.try_iter().map(|result| printed::row(&result.bindings)).collect()
+    let rows: Vec<Value> = case.rows.try_iter().map(|row| printed::row(&row.bindings)).collect();
+    (!rows.is_empty()).then(|| json!({"rows": rows}))
 }
 
 /// Return the quads of a text. Labels of blank nodes are those of their stream.
 fn quads(text: &str, stream: &str) -> Vec<Quad> {
-    let own = |node: &BlankNode| {
-        BlankNode::new_unchecked(format!("{}_{}", stream.replace(|c: char| !c.is_alphanumeric(), "_"), node.as_str()))
+    let scope = stream.replace(|c: char| !c.is_alphanumeric(), "_");
+    let own = |term: &str| match term.strip_prefix("_:") {
+        Some(label) => format!("_:{scope}_{label}"),
+        None => term.to_string(),
     };
-    let parsed = RdfParser::from_format(RdfFormat::NQuads).for_slice(text.as_bytes()).map(|quad| {
-        let mut quad = quad.expect("N-Quads");
-        if let NamedOrBlankNode::BlankNode(node) = &quad.subject {
-            quad.subject = own(node).into();
-        }
-        if let Term::BlankNode(node) = &quad.object {
-            quad.object = own(node).into();
-        }
-        quad
-    });
-    parsed.collect()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a text")
-}
-
-fn relations(reports: Vec<Vec<Value>>) -> Value {
-    let reports = reports.into_iter().filter(|rows| !rows.is_empty());
-    json!({"reply": "result", "relations": reports.map(|rows| json!({"rows": rows})).collect::<Vec<_>>()})
+    // a line has a subject, a predicate, and an object with what follows it
+    let lines = text.lines().map(|line| line.splitn(3, ' ').map(own).collect::<Vec<_>>().join(" ") + "\n");
+    let parser = RdfParser::from_format(RdfFormat::NQuads);
+    parser.for_slice(lines.collect::<String>().as_bytes()).map(|quad| quad.expect("N-Quads")).collect()
 }

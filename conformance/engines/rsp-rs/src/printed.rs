@@ -1,59 +1,39 @@
 //! Reading the text that the engine makes of a row: what Rust's Debug prints.
 
-use serde_json::{json, Map, Value};
+use regex::{Captures, Regex};
+use serde_json::{json, Value};
+use std::sync::LazyLock;
+
+/// A label with its text, such as `iri: "urn:a"`. A blank node that the query made has numbers, such as `id: [1, 2]`.
+const LABELLED: &str = r#"(datatype: NamedNode \{ iri|\w+)(?:: |\()(?:"((?:[^"\\]|\\.)*)"|\[(.*?)\])"#;
+static LABELLED_TEXT: LazyLock<Regex> = LazyLock::new(|| Regex::new(LABELLED).expect("a pattern"));
+static ESCAPE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\\(?:u\{(\w+)\}|.)").expect("a pattern"));
 
 /// Return the row that the engine prints as `{Variable { name: "x" }: NamedNode(NamedNode { iri: "urn:a" }), …}`.
 pub fn row(printed: &str) -> Value {
-    let mut row = Map::new();
-    let mut rest = printed;
-    while let Some((_, after)) = rest.split_once("Variable { name: ") {
-        let (name, after) = string(after);
-        let (kind, after) = after.trim_start_matches(" }: ").split_once('(').expect("a term");
-        let (value, mut after) = match after.strip_prefix("BlankNode(Anonymous { id: [").and_then(|rest| rest.split_once(']')) {
-            Some((numbers, behind)) => (numbers.replace(", ", "_"), behind), // a node that the query made
-            None => string(after),
-        };
-        let kind = if kind == "NamedNode" {
-            "uri"
-        } else if kind == "BlankNode" {
-            "bnode"
-        } else {
-            "literal"
-        };
-        let mut term = json!({"type": kind, "value": value});
-        for (key, label) in [("xml:lang", ", language: "), ("datatype", ", datatype: NamedNode { iri: ")] {
-            if let Some(found) = after.strip_prefix(label) {
-                let (value, behind) = string(found);
-                term[key] = value.into();
-                after = behind;
-            }
+    let mut row = json!({});
+    let mut name = String::new();
+    for found in LABELLED_TEXT.captures_iter(printed) {
+        let text = found.get(2).or(found.get(3)).expect("a text").as_str();
+        let text = ESCAPE.replace_all(text, unescaped).into_owned();
+        match &found[1] {
+            "name" => name = text,
+            "iri" => row[&name] = json!({"type": "uri", "value": text}),
+            "Named" | "id" | "IdStr" => row[&name] = json!({"type": "bnode", "value": text.replace(", ", "_")}),
+            "language" => row[&name]["xml:lang"] = text.into(),
+            "datatype: NamedNode { iri" => row[&name]["datatype"] = text.into(),
+            _ => row[&name] = json!({"type": "literal", "value": text}),
         }
-        row.insert(name, term);
-        rest = after;
     }
-    Value::Object(row)
+    row
 }
 
-/// Return the first string that Rust's Debug has printed here, and what follows it.
-fn string(printed: &str) -> (String, &str) {
-    let mut rest = printed[printed.find('"').expect("a string") + 1..].chars();
-    let mut value = String::new();
-    loop {
-        value.push(match rest.next().expect("the end of a string") {
-            '"' => return (value, rest.as_str()),
-            '\\' => match rest.next().expect("an escape") {
-                'n' => '\n',
-                'r' => '\r',
-                't' => '\t',
-                '0' => '\0',
-                'u' => {
-                    let (digits, after) = rest.as_str()[1..].split_once('}').expect("an escape");
-                    rest = after.chars();
-                    u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).expect("a character")
-                }
-                other => other,
-            },
-            other => other,
-        });
+/// Return the character that Rust's Debug has escaped, as in `\n` or `\u{301}`.
+fn unescaped(escape: &Captures) -> String {
+    if let Some(digits) = escape.get(1) {
+        let number = u32::from_str_radix(digits.as_str(), 16).expect("a number");
+        return char::from_u32(number).expect("a character").into();
     }
+    let json = format!("\"{}\"", &escape[0]);
+    serde_json::from_str(&json).unwrap_or("\0".into()) // the only one that is no escape of JSON
 }

@@ -1,0 +1,472 @@
+"""WIN-19, R2R-22: what the engine emits is what a second definition says.
+
+Without consumption that is the enumeration of all assignments of triples to patterns. With it, the
+joins are simulated one after the other, each over the whole stream, where the engine takes one
+element after the other through all joins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from conftest import draws
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from refengine import Body, Element, Engine, Query, Stream, Window, WindowKind, evaluate, profile
+from refengine.core.semantics import Consumption, Semantics, Tick
+from refengine.incremental.engine import evaluate_incrementally
+from refengine.incremental.parts import evaluate_in_parts
+from refengine.model.elements import Bag, Triple, row
+from refengine.model.errors import InvalidSemantics, Unsupported
+
+pytestmark = pytest.mark.xdist_group("drawn")
+
+# Each body as its patterns; a word with ? is a variable.
+BODIES = (
+    ("?x a ?u", "?y b ?v"),
+    ("?x a ?y", "?y b ?z"),
+    ("?x a ?u", "?y ?p ?v"),
+    ("?x a ?y", "?y a ?z"),
+    ("?x a ?u", "?y b ?v", "?z c ?w"),
+    ("?x a ?u", "?y b ?u", "?z ?q ?u"),
+    ("?x a ?x", "?y b ?x"),
+    ("?x a ?u",),
+)
+TRIPLES = [
+    tuple(f"<urn:{word}>" for word in words)
+    for words in (*product("12", "a", "12"), *product("12", "b", "12"), ("1", "c", "2"))
+]
+POLICIES = (Consumption.RECENT, Consumption.CHRONOLOGICAL)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Patterns, elements, a window's size (None: unbounded), a closure and a policy."""
+
+    patterns: tuple[str, ...]
+    elements: tuple[Element, ...]
+    size: int | None
+    closure: str
+    policy: Consumption
+
+    @property
+    def query(self) -> Query:
+        text = " . ".join(
+            " ".join(word if word[0] == "?" else f"<urn:{word}>" for word in pattern.split())
+            for pattern in self.patterns
+        )
+        kind = WindowKind.UNBOUNDED if self.size is None else WindowKind.RANGE
+        return Query((Window("s", kind, self.size),), Body(f"SELECT * {{ {text} }}"))
+
+    @property
+    def semantics(self) -> Semantics:
+        closure = self.closure if self.size else None
+        return profile("etalis").but(closure=closure, consumption=self.policy).semantics()
+
+    @property
+    def reach(self) -> float:
+        """How far the first and the last element of a match may be apart."""
+        if self.size is None:
+            return float("inf")
+        return self.size if self.closure == "[]" else self.size - 1
+
+    def outputs(self, **fields: object) -> list[tuple[int, Bag]]:
+        """What the engine emits, each with its instant."""
+        chosen = replace(self.semantics, **fields)
+        reports = evaluate(self.query, {"s": Stream(self.elements)}, chosen)
+        return [(report.instant, report.relation.rows) for report in reports]
+
+
+@st.composite
+def cases(draw: st.DrawFn, policies: Sequence[Consumption] = POLICIES, recur: bool = True) -> Case:
+    """Up to 8 elements, close together, of few triples; without `recur` each triple is there once
+    and elements are points.
+    """
+    count = draw(st.integers(0, 8))
+    apps = sorted(draw(st.lists(st.integers(0, 12), min_size=count, max_size=count)))
+    if recur:
+        graphs = [draw(st.sets(st.sampled_from(TRIPLES), min_size=1, max_size=2)) for _ in apps]
+        ends = [app + draw(st.sampled_from([0, 0, 0, 3])) for app in apps]
+    else:
+        graphs = [{triple} for triple in draw(st.permutations(TRIPLES))[:count]]
+        ends = apps
+    elements = [
+        Element(frozenset(graph), app, place + 1, None, end)
+        for place, (graph, app, end) in enumerate(zip(graphs, apps, ends, strict=True))
+    ]
+    return Case(
+        draw(st.sampled_from(BODIES)),
+        tuple(elements),
+        draw(st.sampled_from([None, 1, 2, 4, 7])),
+        draw(st.sampled_from(["[]", "[]", "[)", "(]"])),
+        draw(st.sampled_from(policies)),
+    )
+
+
+def bind(pattern: str, triple: Triple) -> dict[str, str] | None:
+    """The terms of a pattern's variables, if it is that triple."""
+    found: dict[str, str] = {}
+    for word, term in zip(pattern.split(), triple, strict=True):
+        expected = found.setdefault(word[1:], term) if word[0] == "?" else f"<urn:{word}>"
+        if expected != term:
+            return None
+    return found
+
+
+def merge(bindings: Sequence[dict[str, str]]) -> dict[str, str] | None:
+    """All bindings as one, if they agree."""
+    pairs = {pair for each in bindings for pair in each.items()}
+    return dict(pairs) if len(pairs) == len(dict(pairs)) else None
+
+
+def assignments(case: Case) -> Iterator[tuple[int, Bag]]:
+    """WIN-19: every element with the matches that it completes: all assignments of triples to
+    patterns whose last element it is, and whose first one is near enough.
+    """
+    for last, element in enumerate(case.elements):
+        rows: Bag = Counter()
+        known = [(e.app, place, triple) for place, e in enumerate(case.elements) for triple in e[0]]
+        known = [each for each in known if each[1] <= last]
+        for chosen in product(known, repeat=len(case.patterns)):
+            bound = [bind(p, each[2]) for p, each in zip(case.patterns, chosen, strict=True)]
+            if max(each[1] for each in chosen) < last or None in bound:
+                continue
+            if element.app - min(each[0] for each in chosen) > case.reach:
+                continue
+            merged = merge(bound)
+            if merged is not None:
+                rows[row(merged)] += 1
+        if rows:
+            yield element.app, rows
+
+
+@settings(max_examples=draws(300))
+@given(cases([Consumption.UNRESTRICTED], recur=False))
+def test_append_over_a_range_gives_every_match_that_is_short_enough(case: Case):
+    """WIN-19: a consequence of WIN-12 and R2S-7."""
+    assert case.outputs() == list(assignments(case))
+
+
+class Key(NamedTuple):
+    """When something comes: with which element, by which of its triples, at which pattern."""
+
+    place: int
+    triple: int
+    pattern: int
+
+
+class Part(NamedTuple):
+    """A match of some patterns, and when it comes to its join."""
+
+    key: Key
+    bound: dict[str, str]
+    triples: tuple[Triple, ...]
+    first: int  # the least end of an element
+
+
+class Simulation:
+    """R2R-22, join by join: each makes of two sequences of parts the sequence of those that are
+    joined. Each step is a method, so that a test can break one.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def order(self, triples: frozenset[Triple]) -> list[Triple]:
+        """Step 2: the triples of an element in the order of their text."""
+        return sorted(triples)
+
+    def visits(self, number: int) -> int:
+        """Step 2: a triple comes to P1 first."""
+        return number
+
+    def fitting(self, number: int) -> list[Part]:
+        """The triples that fit a pattern."""
+        found = []
+        for place, element in enumerate(self.case.elements):
+            for index, triple in enumerate(self.order(element.graph)):
+                bound = bind(self.case.patterns[number], triple)
+                if bound is not None:
+                    end = element.app if element.end is None else element.end
+                    key = Key(place, index, self.visits(number))
+                    found.append(Part(key, bound, (triple,), end))
+        return found
+
+    def is_near(self, one: Part, other: Part, now: int) -> bool:
+        """Step 3: all elements together are near enough."""
+        return now - min(one.first, other.first) <= self.case.reach
+
+    def choose(self, partners: list[Part]) -> Part:
+        """Step 4: the one that came last, or first."""
+        return partners[-1 if self.case.policy is Consumption.RECENT else 0]
+
+    def consume(self, waiting: list[Part], partner: Part) -> list[Part]:
+        """Step 4: the partner waits no longer."""
+        return [part for part in waiting if part is not partner]
+
+    def wait(self, waiting: list[Part], part: Part) -> list[Part]:
+        """Step 5: it waits behind the others, and one of the same triples is dropped."""
+        return [other for other in waiting if other.triples != part.triples] + [part]
+
+    def join(self, left: list[Part], right: list[Part]) -> list[Part]:
+        """The parts that two sequences give, in order."""
+        joined: list[Part] = []
+        waiting: tuple[list[Part], list[Part]] = ([], [])
+        coming = sorted(
+            [(part.key, 0, part) for part in left] + [(part.key, 1, part) for part in right],
+            key=lambda each: each[:2],
+        )
+        for key, side, part in coming:
+            now = self.case.elements[key.place].app
+            others = waiting[1 - side]
+            partners = self.partners(others, part, now)
+            if not partners:
+                waiting[side][:] = self.wait(waiting[side], part)
+                continue
+            partner = self.choose(partners)
+            others[:] = self.consume(others, partner)
+            first, second = (part, partner) if side == 0 else (partner, part)
+            joined.append(
+                Part(
+                    key,
+                    first.bound | second.bound,
+                    first.triples + second.triples,
+                    min(first.first, second.first),
+                )
+            )
+        return joined
+
+    def partners(self, others: list[Part], part: Part, now: int) -> list[Part]:
+        """Step 3: those that can be joined."""
+        return [
+            other
+            for other in others
+            if self.is_near(part, other, now) and merge([part.bound, other.bound]) is not None
+        ]
+
+    def matches(self) -> list[Part]:
+        """Step 1: joined from the left."""
+        parts, *others = (self.fitting(number) for number in range(len(self.case.patterns)))
+        for other in others:
+            parts = self.join(parts, other)
+        return parts
+
+    def outputs(self) -> list[tuple[int, Bag]]:
+        """What goes out with each element that completes a match."""
+        rows: dict[int, Bag] = {}
+        for part in self.matches():
+            rows.setdefault(part.key.place, Counter())[row(part.bound)] += 1
+        return [(self.case.elements[place].app, rows[place]) for place in sorted(rows)]
+
+
+@settings(max_examples=draws(400))
+@given(cases())
+def test_consumption_is_what_is_simulated(case: Case):
+    assert case.outputs() == Simulation(case).outputs()
+
+
+class ByTextBackwards(Simulation):
+    """Breaks step 2: the order of an element's triples."""
+
+    def order(self, triples):
+        return sorted(triples, reverse=True)
+
+
+class LastPatternFirst(Simulation):
+    """Breaks step 2: a triple comes to the last pattern first."""
+
+    def visits(self, number):
+        return -number
+
+
+class NearWithItsNeighbour(Simulation):
+    """Breaks step 3: only the last element of a partner has to be near."""
+
+    def is_near(self, one, other, now):
+        return now - self.case.elements[other.key.place].app <= self.case.reach
+
+
+class AnyPartner(Simulation):
+    """Breaks step 3: variables in common are not looked at."""
+
+    def partners(self, others, part, now):
+        return [other for other in others if self.is_near(part, other, now)]
+
+
+class OldOnesStandInTheWay(Simulation):
+    """Breaks step 3: a partner that is too old is consumed, as it is in ETALIS, with what came."""
+
+    def join(self, left, right):
+        self.expired = []
+        return super().join(left, right)
+
+    def wait(self, waiting, part):
+        return super().wait(waiting, part) if not self.expired else waiting
+
+    def partners(self, others, part, now):
+        agreeing = [other for other in others if merge([part.bound, other.bound]) is not None]
+        found = super().partners(others, part, now)
+        self.expired = [] if found else agreeing
+        if not found:
+            others[:] = [other for other in others if other not in agreeing]
+        return found
+
+
+class OtherPolicy(Simulation):
+    """Breaks step 4: recent for chronological."""
+
+    def choose(self, partners):
+        return partners[0 if self.case.policy is Consumption.RECENT else -1]
+
+
+class NothingConsumed(Simulation):
+    """Breaks step 4: a partner waits on."""
+
+    def consume(self, waiting, partner):
+        return waiting
+
+
+class Twice(Simulation):
+    """Breaks step 5: the same triples wait twice."""
+
+    def wait(self, waiting, part):
+        return [*waiting, part]
+
+
+class KeepsItsPlace(Simulation):
+    """Breaks step 5: the one that waits already keeps its place."""
+
+    def wait(self, waiting, part):
+        if any(other.triples == part.triples for other in waiting):
+            return waiting
+        return [*waiting, part]
+
+
+class FromTheRight(Simulation):
+    """Breaks step 1: joined from the right."""
+
+    def matches(self):
+        *others, parts = (self.fitting(number) for number in range(len(self.case.patterns)))
+        for other in reversed(others):
+            parts = self.join(other, parts)
+        return parts
+
+
+@cache
+def drawn() -> list[tuple[Case, list[tuple[int, Bag]]]]:
+    """700 draws with what the simulation says of them."""
+    found: list[Case] = []
+
+    @settings(
+        derandomize=True, max_examples=700, database=None, deadline=None, phases=[Phase.generate]
+    )
+    @given(cases())
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return [(case, Simulation(case).outputs()) for case in found]
+
+
+@pytest.mark.parametrize("broken", Simulation.__subclasses__(), ids=lambda one: one.__name__)
+def test_a_broken_simulation_is_noticed(broken: type[Simulation]):
+    """Each step shows in some draw."""
+    assert any(broken(case).outputs() != outputs for case, outputs in drawn()), broken.__doc__
+
+
+def test_most_draws_have_a_match():
+    assert 2 * sum(bool(outputs) for _, outputs in drawn()) > len(drawn())
+
+
+@settings(max_examples=draws(100))
+@given(cases(list(Consumption)))
+def test_every_way_to_evaluate_gives_the_same(case: Case):
+    """ENG-6, ENG-8: element by element, and where incremental evaluation hands over to the
+    definition.
+    """
+    streams = {"s": Stream(case.elements)}
+    expected = [report.relation for report in evaluate(case.query, streams, case.semantics)]
+    engine = Engine(case.query, ["s"], case.semantics)
+    pushed = [report.relation for element in case.elements for report in engine.push("s", element)]
+    pushed += [report.relation for report in engine.finish()]
+    run = evaluate_incrementally(case.query, streams, case.semantics)
+    assert pushed == expected == [report.relation for report in run]
+    if case.policy is not Consumption.UNRESTRICTED and case.elements:
+        assert str(run.provenance) == f"the definition: consumption={case.policy}"
+
+
+@settings(max_examples=draws(100))
+@given(cases())
+def test_the_tick_says_when_a_match_goes_out_and_not_which(case: Case):
+    by_time = Counter()
+    for tick in (Tick.TUPLE, Tick.TIME):
+        found: Counter = Counter()
+        for at, rows in case.outputs(tick=tick):
+            found.update({(at, line): count for line, count in rows.items()})
+        by_time = by_time or found
+        assert found == by_time
+
+
+REFUSED: dict[str, Callable[[Query], Query]] = {
+    "without a name": lambda query: replace(
+        query, windows=(replace(query.windows[0], name="urn:w"),)
+    ),
+    "without a slide": lambda query: replace(query, windows=(replace(query.windows[0], slide=2),)),
+    "of kind range": lambda query: replace(query, windows=(Window("s", WindowKind.TIME, 4, 4),)),
+    "needs one window": lambda query: replace(query, windows=query.windows * 2),
+    "states Rstream": lambda query: replace(query, r2s="Rstream"),
+    **{
+        f"SELECT over triple patterns alone{' ' * number}": lambda query, text=text: replace(
+            query, body=Body(text)
+        )
+        for number, text in enumerate(
+            (
+                "SELECT DISTINCT ?x { ?x ?p ?y }",
+                "SELECT (COUNT(*) AS ?n) { ?x ?p ?y }",
+                "SELECT ?x { ?x <urn:p>+ ?y }",
+                "SELECT ?x { ?x ?p ?y FILTER(?x = ?y) }",
+                "SELECT ?x { { ?x ?p ?y } UNION { ?y ?p ?x } }",
+                "SELECT ?x { ?x ?p ?y OPTIONAL { ?y ?p ?z } }",
+                "SELECT ?x { GRAPH <urn:w> { ?x ?p ?y } }",
+                "SELECT ?x { ?x ?p ?y } LIMIT 1",
+                "SELECT ?x {}",
+                "ASK { ?x ?p ?y }",
+                "CONSTRUCT { ?x ?p ?y } { ?x ?p ?y }",
+            )
+        )
+    },
+}
+PLAIN_CASE = Case(BODIES[0], (Element(frozenset([TRIPLES[0]]), 0, 1),), 4, "[]", POLICIES[0])
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_queries_without_a_meaning_are_refused(message: str):
+    query = REFUSED[message](PLAIN_CASE.query)
+    with pytest.raises(InvalidSemantics, match=f"QRY-5: consumption=recent .*{message.strip()}"):
+        list(evaluate(query, {"s": Stream(())}, PLAIN_CASE.semantics))
+
+
+def test_static_data_are_refused():
+    with pytest.raises(InvalidSemantics, match="QRY-5: static data never arrive"):
+        streams = {"s": Stream(PLAIN_CASE.elements)}
+        static = frozenset([TRIPLES[0]])
+        list(evaluate(PLAIN_CASE.query, streams, PLAIN_CASE.semantics, static=static))
+
+
+def test_parts_are_refused():
+    streams = {"s": Stream(PLAIN_CASE.elements)}
+    with pytest.raises(Unsupported, match=r"ENG-7: .*consumption=recent, which rests on all"):
+        list(evaluate_in_parts(PLAIN_CASE.query, streams, PLAIN_CASE.semantics, [3]))
+
+
+def test_a_stream_that_is_read_while_it_is_evaluated_is_refused():
+    with pytest.raises(Unsupported, match=r"ENG-6: .*consumption=recent"):
+        streams = {"s": iter(PLAIN_CASE.elements)}
+        list(evaluate_incrementally(PLAIN_CASE.query, streams, PLAIN_CASE.semantics))
