@@ -581,17 +581,16 @@ class _Collector:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write a line for each engine that counts its outcomes."""
-        from conformance.verdict import results, rules
+        from conformance.suite.summary import describe_results
+        from conformance.verdict import results
 
-        case_results = [rules.CaseResult.of(result, result.evidence) for result in self.results]
+        items: list[Item] = self.config.stash[ITEMS]
         lines = [
-            *results.summary(self.results),
-            *rules.summarize_rules(rules.judge_rules(case_results)),
+            *describe_results(self.results, items),
             *(
                 f"{error.engine}: error: {error.case}: {error.argument}"
                 for error in self.late_errors
             ),
-            *results.unstable_lines(self.results),
             *map(results.unjudged_line, self.unjudged_engines),
         ]
         if BASELINE in self.config.stash:

@@ -42,7 +42,7 @@ ARROWS: dict[str, str] = {
     "conformance.installation": "refengine",
     "conformance.harness": "refengine schemas wrong_engines verdict corpus installation",
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
-    "conformance.suite": "refengine verdict corpus harness benchmarks",
+    "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
     "conformance.report": "refengine schemas metrics verdict",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",

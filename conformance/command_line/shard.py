@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -85,7 +85,7 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the suite over Spark; return the exit code."""
     from conformance.spark import folder, session
-    from conformance.suite import SuiteOptions
+    from conformance.suite import SuiteOptions, examine_results
 
     bar = progress_bar(desc="items", unit="item")  # raises before anything is written
     check_positive("--parallel", options.parallel)
@@ -108,10 +108,11 @@ def run(options: argparse.Namespace) -> int:
     with folder.open_run(options.out, suite_options, options.resume) as run:
         try:
             _spread_over_spark(run, suite_options, runnable, options, bar)
-            run.write()
+            examined = examine_results(run.results(), items)
+            run.write(examined)
         except KeyboardInterrupt:
             return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
-        return _conclude(items, run.done, options.allow_missing)
+        return _conclude(items, run.done, examined, options.allow_missing)
 
 
 def _spread_over_spark(
@@ -144,25 +145,29 @@ def _spread_over_spark(
 
 
 def _conclude(
-    items: list[Item], done: Mapping[tuple[str, str, str], dict[str, Any]], allow_missing: bool
+    items: list[Item],
+    done: Mapping[tuple[str, str, str], dict[str, Any]],
+    examined: Sequence[Result],
+    allow_missing: bool,
 ) -> int:
-    """Print the results that are not as expected, and a summary; return the exit code."""
+    """Print the results that are not as expected, and a summary; return the exit code. `examined`
+    are all results.
+    """
+    from conformance.suite.summary import describe_results
     from conformance.verdict import results
 
     judged_engines: set[str] = set()
-    found_results: list[Result] = []
     is_wrong = False
     for item in items:
         result, reason = _outcome_of(item, done)
         if reason:
             print(f"{item.id}: {reason}")
             is_wrong = True
-        if result is not None:
-            found_results.append(result)
         if reason or _says_something(result):
             judged_engines.add(item.engine)
     unjudged_engines = sorted({item.engine for item in items} - judged_engines)
-    for line in (*results.summary(found_results), *map(results.unjudged_line, unjudged_engines)):
+    unjudged_lines = map(results.unjudged_line, unjudged_engines)
+    for line in (*describe_results(examined, items), *unjudged_lines):
         print(f"conformance: {line}")
     if is_wrong:
         return 1

@@ -54,11 +54,13 @@ class Folder:
         """
         return len(_read(self.path / JOURNAL, self.journal))
 
-    def write(self) -> None:
-        """Write both files of results, or neither. Items that ended with an error have none."""
-        items_results = [
-            shard.result_of(record) for record in self.done.values() if "error" not in record
-        ]
+    def results(self) -> list[Result]:
+        """Return the results so far. Items that ended with an error have none."""
+        return [shard.result_of(record) for record in self.done.values() if "error" not in record]
+
+    def write(self, items_results: Iterable[Result]) -> None:
+        """Write both files of results, or neither."""
+        items_results = list(items_results)
         results.replace(
             {
                 self.path / "results.ndjson": results.lines(items_results),
@@ -172,7 +174,13 @@ def parquet(items_results: Iterable[Result]) -> bytes:
     from pyarrow import parquet
 
     text = pyarrow.string()
-    known = pyarrow.list_(pyarrow.struct([("reason", text), ("link", text)]))
+    known_fields = [
+        ("reason", text),
+        ("link", text),
+        ("rules", pyarrow.list_(text)),
+        ("in_semantics", pyarrow.bool_()),
+    ]
+    known = pyarrow.list_(pyarrow.struct(known_fields))
     names = ("engine", "suite", "case", "rule", "outcome", "argument")
     schema = pyarrow.schema(
         [
@@ -180,6 +188,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
             ("known", known),
             ("evidence", text),
             ("witnesses", pyarrow.list_(text)),
+            ("detects", text),
         ]
     )
     rows = [json.loads(line) for line in results.lines(items_results)]

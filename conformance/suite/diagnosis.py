@@ -26,7 +26,6 @@ from conformance.suite.exchange import asked_question
 from conformance.suite.item import Item
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
-from conformance.verdict.wording import count_text
 from conformance.wrong_engines import WrongEngine
 from refengine.core.question import Question
 from refengine.core.semantics import T0, Profile, show
@@ -141,19 +140,6 @@ class Diagnosis:
     fails: int
     causes: tuple[Cause, ...]
     unexplained: tuple[str, ...]
-
-    @property
-    def lines(self) -> Iterator[str]:
-        """The lines of the diagnosis, for a terminal."""
-        for cause in self.causes:
-            cases = count_text(len(cause.cases), "fail")
-            rules = ", ".join(cause.rules)
-            yield f"{self.engine}: {cause} explains {cases} of {self.fails}: rules {rules}; "
-            yield f"  smallest case {cause.cases[0]}"
-            yield from (f"  | {line}" for line in cause.toml)
-        if self.unexplained:
-            cases = count_text(len(self.unexplained), "fail")
-            yield f"{self.engine}: {cases} of {self.fails} left unexplained: {self.unexplained[0]}"
 
 
 def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis]:

@@ -37,6 +37,14 @@ class RuleStatus(StrEnum):
     NOT_ASKED = "not asked"
 
 
+# how a summary counts the rules of each status
+WORDS = {
+    RuleStatus.HOLDS: "hold",
+    RuleStatus.BROKEN: "are broken",
+    RuleStatus.NOT_SHOWN: "are not shown",
+}
+
+
 @dataclass(frozen=True)
 class CaseResult:
     """What a verdict on rules reads of a result: whether it `has_rows`, and its `size`, the number
@@ -78,7 +86,8 @@ class RuleVerdict:
 
     `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
     of a rule that holds, the wrong engine that would have failed the case. `is_in_reach` says
-    whether the engine supports a case that could show the rule.
+    whether the engine supports a case that could show the rule, and `is_known` whether a known
+    deviation breaks it.
     """
 
     engine: str
@@ -87,6 +96,7 @@ class RuleVerdict:
     reason: str
     case: str = ""
     is_in_reach: bool = True
+    is_known: bool = False
 
 
 def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
@@ -126,7 +136,9 @@ def _judge_rule(
         result = _smallest(breaking).result
         reasons = [known.reason for known in result.known if rule in known.rules]
         reason = reasons[0] if reasons else "no known deviation explains it"
-        return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, result.case)
+        return RuleVerdict(
+            engine, rule, RuleStatus.BROKEN, reason, result.case, is_known=bool(reasons)
+        )
 
     if showing := [case for case in cases if case.shows_its_rule]:
         result = _smallest(showing).result
@@ -153,25 +165,33 @@ def _smallest(cases: Iterable[CaseResult]) -> CaseResult:
 
 
 def summarize_rules(verdicts: Iterable[RuleVerdict]) -> list[str]:
-    """Return a line for each engine that counts its rules, and a line for each broken rule and for
-    each that is in reach and not shown.
+    """Return a line for each engine that counts its rules; a line with those that known deviations
+    break; and a line for each other rule that is broken, or in reach and not shown.
     """
     by_engine: dict[str, list[RuleVerdict]] = defaultdict(list)
     for verdict in verdicts:
-        by_engine[verdict.engine].append(verdict)
+        if verdict.is_in_reach:
+            by_engine[verdict.engine].append(verdict)
 
     lines = []
-    for engine, of_engine in sorted(by_engine.items()):
-        in_reach = [verdict for verdict in of_engine if verdict.is_in_reach]
+    for engine, in_reach in sorted(by_engine.items()):
         counts = Counter(verdict.status for verdict in in_reach)
-        if not in_reach:
-            continue
-        numbers = ", ".join(f"{counts[status]} {status}" for status in RuleStatus if counts[status])
-        lines.append(f"{engine}: of {count_text(len(in_reach), 'rule')} in reach: {numbers}")
+        numbers = [f"{counts[status]} {words}" for status, words in WORDS.items() if counts[status]]
+        rules = count_text(len(in_reach), "rule")
+        lines.append(f"{engine}: of {rules} in reach {', '.join(numbers)}")
+        if known := [verdict.rule for verdict in in_reach if verdict.is_known]:
+            lines.append(f"  broken by known deviations: {', '.join(known)}")
         lines += [
-            f"  {verdict.rule} {verdict.status}: {verdict.reason}"
-            + (f" ({verdict.case})" if verdict.case else "")
+            f"  {_describe_rule(verdict)}"
             for verdict in in_reach
-            if verdict.status is not RuleStatus.HOLDS
+            if verdict.status is not RuleStatus.HOLDS and not verdict.is_known
         ]
     return lines
+
+
+def _describe_rule(verdict: RuleVerdict) -> str:
+    """Write the verdict on a rule in a line, with the case that shows it."""
+    text = f"{verdict.rule} {verdict.status}: {verdict.reason}"
+    if verdict.case:
+        text += f" ({verdict.case})"
+    return text

@@ -352,7 +352,7 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
         shard.result_of(one)
     with folder.open_run(tmp_path / "out", SMOKE, False) as run:
         run.add([one])
-        run.write()
+        run.write(run.results())
     with folder.open_run(tmp_path / "out", SMOKE, True) as run:
         assert run.done == {shard.key(one): one}
     assert (tmp_path / "out" / "results.ndjson").read_bytes() == b""

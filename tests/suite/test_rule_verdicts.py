@@ -111,12 +111,14 @@ def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
                 found("WIN-8"),
                 found("WIN-9", rows=0),
                 found("REP-1", "fail"),
+                found("MOD-1", "fail", LAST_ONLY, detects=""),
                 found("REP-4", detects=""),
                 found("WIN-14", "unsupported"),
             ]
         )
     ) == [
-        "mine: of 3 rules in reach: 1 holds, 1 broken, 1 not shown",
+        "mine: of 4 rules in reach 1 hold, 2 are broken, 1 are not shown",
+        "  broken by known deviations: REP-10",
         "  REP-1 broken: no known deviation explains it (REP-1-a)",
         "  WIN-9 not shown: 1 case silent",
     ]

@@ -1,0 +1,152 @@
+"""One diagnosis for an engine: what it does otherwise is found from its answers alone.
+
+The engine that is diagnosed is the definition under a changed semantics, or a wrong engine. It
+claims the unchanged semantics.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from conformance.corpus import question_of
+from conformance.harness.engine_file import Engine, engine
+from conformance.suite import questions
+from conformance.suite.diagnosis import Diagnosis, diagnose
+from conformance.suite.item import Item
+from conformance.suite.summary import describe_diagnosis
+from conformance.verdict import evidence
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.results import Outcome, Result
+from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
+from refengine.core.engine import evaluate
+from refengine.core.question import Question
+from refengine.core.r2r import defined_answer
+from refengine.core.semantics import R2S, T0, Closure, Empty
+from refengine.model.elements import Relation
+from refengine.model.errors import RefengineError
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.explanations import FieldChange, apply_changes
+from refengine.oracle.judge import judge_recording
+from refengine.oracle.trial import RecordingToJudge
+
+RULES = ("WIN-2", "WIN-3", "WIN-8", "WIN-9", "REP-1", "REP-10", "R2S-1", "R2S-5", "TICK-4", "R2R-1")
+CLOSED = FieldChange("closure", Closure.CLOSED)
+FIRST = FieldChange("t0", T0.FIRST)
+NEWS = FieldChange("r2s", R2S.ISTREAM)
+EMPTY = FieldChange("empty", Empty.EMIT)
+
+
+def claiming() -> Engine:
+    """Return an engine that claims windows [o, c) from 0 on, each reported when it closes."""
+    tested = engine("rsp-js")
+    assert tested.profile is not None
+    profile = tested.profile.but(t0=0, offset=None, horizon="flush")
+    return replace(tested, name="mine", profile=profile, deviations=(), has_sentinels=False)
+
+
+def diagnosis_of(
+    *changes: FieldChange, wrong_engine: WrongEngine | None = None
+) -> Diagnosis | None:
+    """Return the diagnosis of an engine that does what it claims but for some changes."""
+    tested = claiming()
+    results = []
+    for case in questions():
+        question = question_of(case)
+        if case.rule not in RULES or _is_long(question):
+            continue
+        try:
+            relations = _answers(tested, question, changes, wrong_engine)
+            passes = _passes(tested, question, relations)
+        except RefengineError:
+            continue
+        outcome = Outcome.PASS if passes else Outcome.FAIL
+        reports = [EngineReport(relation, None, None) for relation in relations]
+        table = evidence.evidence(question, reports, None, None)
+        results.append(Result("mine", "corpus", case.id, case.rule, outcome, "", evidence=table))
+    item = Item("mine", "corpus", "any", lambda _: results[0], tested=tested)
+    return next(iter(diagnose(results, [item])), None)
+
+
+def _is_long(question: Question) -> bool:
+    """Whether a wrong engine may take very long with the streams."""
+    times = [element.app for stream in question.streams.values() for element in stream]
+    return max(times, default=0) - min(times, default=0) > 1000
+
+
+def _answers(
+    tested: Engine,
+    question: Question,
+    changes: Sequence[FieldChange],
+    wrong_engine: WrongEngine | None,
+) -> list[Relation]:
+    """Return what the engine answers to a question."""
+    semantics = apply_changes(tested.profile_for(question.query), *changes).semantics()
+    with nullcontext() if wrong_engine is None else wrong_engine.installed():
+        reports = evaluate(
+            question.query,
+            question.streams,
+            semantics,
+            static=question.static,
+            answer=defined_answer,
+        )
+        return [report.relation for report in reports]
+
+
+def _passes(tested: Engine, question: Question, relations: Sequence[Relation]) -> bool:
+    """Whether the answers are right under the semantics that the engine claims."""
+    recorded = RecordingToJudge.of(question, relations, missing=0)
+    return judge_recording(recorded, tested.profile_for(question.query), SharedAnswers(), ()).passed
+
+
+@pytest.mark.parametrize(
+    "change", [CLOSED, FIRST, NEWS, EMPTY], ids=lambda change: f"{change.field}={change.value}"
+)
+def test_one_defect_is_one_cause_that_explains_all_fails(change: FieldChange) -> None:
+    diagnosis = diagnosis_of(change)
+    assert diagnosis is not None
+    (cause,) = diagnosis.causes
+    assert cause.change == change
+    assert len(cause.cases) == diagnosis.fails > 3
+    assert not diagnosis.unexplained
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [(CLOSED, EMPTY), (FIRST, EMPTY)],
+    ids=lambda changes: " ".join(change.field for change in changes),
+)
+def test_two_defects_are_two_causes(changes: tuple[FieldChange, FieldChange]) -> None:
+    diagnosis = diagnosis_of(*changes)
+    assert diagnosis is not None
+    assert set(changes) <= {cause.change for cause in diagnosis.causes}
+
+
+def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
+    nothing_expires = next(one for one in WRONG_ENGINES if one.name == "nothing expires")
+    diagnosis = diagnosis_of(wrong_engine=nothing_expires)
+    assert diagnosis is not None
+    assert diagnosis.causes[0].wrong_engine == nothing_expires
+    assert diagnosis.causes[0].rules == ("WIN-8",)
+
+
+def test_an_engine_without_an_unexplained_fail_has_no_diagnosis() -> None:
+    assert diagnosis_of() is None
+
+
+def test_the_lines_state_the_cause_the_smallest_case_and_an_entry_for_the_file() -> None:
+    diagnosis = diagnosis_of(CLOSED)
+    assert diagnosis is not None
+    cause = diagnosis.causes[0]
+    lines = list(describe_diagnosis(diagnosis))
+    assert lines[0] == (
+        f"mine: closure=[] explains {diagnosis.fails} of {diagnosis.fails} fails (WIN-2); "
+        f"smallest case {cause.cases[0]}"
+    )
+    (entry,) = tomllib.loads("\n".join(cause.toml))["deviations"]
+    assert entry["fields"] == {"closure": "[]"}
+    assert entry["cases"] == [cause.cases[0]]
