@@ -5,25 +5,46 @@ with fails that no known deviation explains.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
 from conformance.verdict import results, rules
-from conformance.verdict.results import Result
+from conformance.verdict.results import KnownDeviation, Outcome, Result
 
 
 def describe_results(examined: Sequence[Result], items: Iterable[Item]) -> Iterator[str]:
     """Yield the lines about the examined results of some items: a line for each engine that counts
     its outcomes, lines about its rules, its unstable cases, and its diagnosis.
+
+    A fail that a diagnosis explains breaks the rules of its cause, and not the rule of its case.
     """
+    diagnoses = diagnose(examined, items)
     yield from results.summary(examined)
     verdicts = rules.judge_rules(
-        rules.CaseResult.of(result, result.evidence) for result in examined
+        rules.CaseResult.of(result, result.evidence) for result in _with_causes(examined, diagnoses)
     )
     yield from rules.summarize_rules(verdicts)
     yield from results.unstable_lines(examined)
-    for diagnosis in diagnose(examined, items):
+    for diagnosis in diagnoses:
         yield from describe_diagnosis(diagnosis)
+
+
+def _with_causes(examined: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> Iterator[Result]:
+    """Yield results in which a fail that a diagnosis explains has its cause as a deviation."""
+    causes = {
+        (diagnosis.engine, case): cause
+        for diagnosis in diagnoses
+        for cause in diagnosis.causes
+        for case in cause.cases
+    }
+    for result in examined:
+        cause = causes.get((result.engine, result.case))
+        if cause is not None and result.outcome is Outcome.FAIL:
+            in_semantics = cause.change is not None
+            found = KnownDeviation(str(cause), "", cause.rules, in_semantics)
+            result = replace(result, known=(found,))
+        yield result
 
 
 def describe_diagnosis(diagnosis: Diagnosis) -> Iterator[str]:

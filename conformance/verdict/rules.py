@@ -22,6 +22,7 @@ from conformance.verdict.wording import count_text
 REASONS = {
     "pass": "silent",
     "known": "wrong by another rule",
+    "error": "in error",
     "disputed": "disputed",
     "unstable": "unstable",
     "unsupported": "unsupported",
@@ -123,9 +124,12 @@ def _broken_rules(result: Result) -> set[str]:
     """Return the rules that a result shows to be broken."""
     if result.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return set()
-    if not result.known:
+    if result.known:
+        return {rule for deviation in result.known for rule in deviation.rules}
+    if result.outcome is Outcome.FAIL:
         return {result.rule}
-    return {rule for deviation in result.known for rule in deviation.rules}
+    # Where an engine breaks down, nothing is known of the rule.
+    return set()
 
 
 def _judge_rule(
@@ -134,11 +138,11 @@ def _judge_rule(
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
     if breaking:
         result = _smallest(breaking).result
-        reasons = [known.reason for known in result.known if rule in known.rules]
-        reason = reasons[0] if reasons else "no known deviation explains it"
-        return RuleVerdict(
-            engine, rule, RuleStatus.BROKEN, reason, result.case, is_known=bool(reasons)
-        )
+        deviations = [known for known in result.known if rule in known.rules]
+        reason = deviations[0].reason if deviations else "no known deviation explains it"
+        # A cause that a diagnosis has found has no link.
+        is_known = any(known.link for known in deviations)
+        return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, result.case, is_known=is_known)
 
     if showing := [case for case in cases if case.shows_its_rule]:
         result = _smallest(showing).result

@@ -58,6 +58,7 @@ def test_a_rule_holds_where_a_case_with_rows_passes_that_catches_a_wrong_engine(
     ("result", "reason"),
     [
         (found("WIN-8", rows=0), "1 case silent"),
+        (found("WIN-8", "error"), "1 case in error"),
         (found("WIN-8", "disputed"), "1 case disputed"),
         (found("WIN-8", "unstable"), "1 case unstable"),
         (found("WIN-8", "unsupported"), "1 case unsupported"),
