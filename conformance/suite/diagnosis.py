@@ -133,13 +133,15 @@ class Cause:
 @dataclass(frozen=True)
 class Diagnosis:
     """What explains the fails of an engine: its `causes`, those that explain most first, and the
-    cases that are `unexplained`, of so many `fails` in all.
+    cases that are `unexplained`, of so many `fails` in all. Of an engine that is `silent`, which
+    has answered no case with a row, nothing is explained.
     """
 
     engine: str
     fails: int
     causes: tuple[Cause, ...]
     unexplained: tuple[str, ...]
+    silent: bool = False
 
 
 def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis]:
@@ -162,6 +164,9 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     failed = [result for result in results if result.outcome is Outcome.FAIL and not result.known]
     if not failed or tested.is_configurable:
         return None
+    if not any(CaseResult.of(result, result.evidence).has_rows for result in results):
+        unexplained = tuple(sorted(result.case for result in failed))
+        return Diagnosis(tested.name, len(failed), (), unexplained, silent=True)
     cases = {case.id: case for case in corpus.cases()}
     ordered = sorted(results, key=_size_and_case)
     recorded = [

@@ -51,6 +51,9 @@ def describe_diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the lines of a diagnosis: each cause, with the entry for the engine's file that states
     it, and how many fails are left.
     """
+    if diagnosis.silent:
+        yield f"{diagnosis.engine}: it has answered no case with a row, so nothing shows what it does"
+        return
     of_all = f"of {diagnosis.fails}"
     for cause in diagnosis.causes:
         rule_ids = ", ".join(cause.rules)

@@ -158,10 +158,11 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
         1,
     )
     the_same(out, unsharded)
-    assert found.stdout.splitlines()[-2:] == [
-        "conformance: reference: 12 pass",
-        "conformance: silent: 12 fail",
-    ]
+    lines = found.stdout.splitlines()
+    assert {"conformance: reference: 12 pass", "conformance: silent: 12 fail"} <= {*lines}
+    assert lines[-1] == (
+        "conformance: silent: it has answered no case with a row, so nothing shows what it does"
+    )
     assert sum(line.startswith("silent-") for line in found.stdout.splitlines()) == 12
     assert re.fullmatch(r"conformance: 24 items in [0-9.]+ s\n", found.stderr)
 
