@@ -52,7 +52,8 @@ def describe_diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     it, and how many fails are left.
     """
     if diagnosis.silent:
-        yield f"{diagnosis.engine}: it has answered no case with a row, so nothing shows what it does"
+        name = diagnosis.engine
+        yield f"{name}: it has answered no case with a row, so nothing shows what it does"
         return
     of_all = f"of {diagnosis.fails}"
     for cause in diagnosis.causes:
