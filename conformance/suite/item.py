@@ -185,13 +185,23 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
 
 
 def _check_deviations(engine: Engine) -> None:
-    """Raise InvalidEngine if a known deviation names a case that the engine is not asked."""
+    """Raise InvalidEngine if a known deviation names a case that the engine is not asked, or a rule
+    without a case.
+    """
     names = {
         "corpus": [case.id for case in questions()],
         "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
     }
     valid = [name for suite in engine.suites for name in names[suite]]
+    rules = sorted({case.rule for case in corpus.cases()})
     for deviation in engine.deviations:
+        for rule in deviation.breaks:
+            if rule not in rules:
+                raise InvalidEngine(
+                    f"no rule {display(rule)}{nearest(rule, rules)}",
+                    rule="engine",
+                    place=f"{engine.name}: deviations",
+                )
         for name in deviation.cases:
             if name not in valid:
                 raise InvalidEngine(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from conformance.corpus import Case, cases, detection, question_of
-from conformance.harness.engine_file import Engine, engine
+from conformance.harness.engine_file import Engine, InvalidEngine, engine
 from conformance.suite import questions
 from conformance.suite.examination import examine_results
-from conformance.suite.item import Item
+from conformance.suite.item import Item, live_items
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules, summarize_rules
 from refengine.model.errors import RefengineError
@@ -155,6 +156,13 @@ def _silent_result(tested: Engine, case: Case) -> Result:
 def _items(tested: Engine) -> list[Item]:
     """Return an item of an engine, from which its file is known."""
     return [Item(tested.name, "corpus", "c", lambda harnesses: None, tested=tested)]  # type: ignore
+
+
+def test_a_deviation_that_breaks_an_unknown_rule_is_refused() -> None:
+    mine = engine("rsp-js")
+    wrong = replace(mine.deviations[0], fields={}, breaks=("WIN-99",))
+    with pytest.raises(InvalidEngine, match=r"rsp-js: deviations: engine: no rule 'WIN-99'"):
+        live_items(replace(mine, deviations=(wrong,)))
 
 
 def test_a_case_catches_a_wrong_engine_that_differs_in_what_a_reply_shows() -> None:
