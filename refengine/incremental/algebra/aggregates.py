@@ -23,7 +23,7 @@ class RunningAggregate:
     solutions. With `is_distinct` each term counts once.
     """
 
-    def __init__(self, slot: int | None, is_distinct: bool) -> None:
+    def __init__(self, slot: int | None, is_distinct: bool = False) -> None:
         self.slot = slot
         self.seen: Counter[Solution | Term | None] | None = None
         if is_distinct:
@@ -88,17 +88,15 @@ class RunningSum(RunningAggregate):
 
 
 class RunningExtreme(RunningAggregate):
-    """MIN or MAX of numbers, which are held in order.
+    """MIN or MAX of numbers, which are held in order. Under DISTINCT both are the same.
 
     Of equal numbers with several datatypes there is no single answer. With `must_be_exact` there is
     none of two forms of one value either, such as 1.0 and 1.00: where answers are sets, it matters
     which form is the row's.
     """
 
-    def __init__(
-        self, slot: int | None, is_distinct: bool, is_maximum: bool, must_be_exact: bool
-    ) -> None:
-        super().__init__(slot, is_distinct)
+    def __init__(self, slot: int | None, is_maximum: bool, must_be_exact: bool) -> None:
+        super().__init__(slot)
         self.is_maximum = is_maximum
         self.must_be_exact = must_be_exact
         self.terms = SortedList()  # (value, place among the equal ones by rank, term)
