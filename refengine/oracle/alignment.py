@@ -244,12 +244,12 @@ class _Beside:
 def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> RowDifference:
     """Return how the `actual` rows of a relation differ from the `expected` ones of a report.
 
-    If they differ in which rows share a blank node, and in nothing else, that counts as one row.
+    Unless they are the same under some renaming of blank nodes, these are compared by label.
     """
     if compare.equal(expected, actual, mode):
         return RowDifference(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
-    return RowDifference(lacking, surplus, max(lacking.total() + surplus.total(), 1))
+    return RowDifference(lacking, surplus, lacking.total() + surplus.total())
 
 
 def _with_divergence(
