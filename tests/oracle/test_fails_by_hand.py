@@ -10,11 +10,25 @@ from random import Random
 
 import pytest
 
-from refengine import Body, Query, Relation, Stream, Window, WindowKind, evaluate, profile, stream
+from refengine import (
+    Body,
+    OneOf,
+    Query,
+    Relation,
+    Stream,
+    Window,
+    WindowKind,
+    evaluate,
+    literal,
+    profile,
+    stream,
+)
 from refengine.core.question import Question
+from refengine.core.semantics import Closure, Collection
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Element, row
+from refengine.model.elements import XSD, Bag, Element, row
 from refengine.oracle import alignment, divergence
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import (
     Alignment,
     BorderRow,
@@ -24,6 +38,7 @@ from refengine.oracle.comparison import (
     RowDifference,
 )
 from refengine.oracle.divergence import UnreachableRow, find_unreachable_row
+from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import Missing, RecordingToJudge
@@ -371,3 +386,132 @@ def test_at_most_some_reports_are_looked_at(monkeypatch):
     found = judged(relations("d")).trial
     # two reports before it may be looked at, not three
     assert found.divergence.cost.rows > 6 or found.alignment.before <= 1
+
+
+# Answers that are compared as terms, and several assignments
+
+
+NUMBERS = Query(QUERY.windows, Body("SELECT ?y { ?x <urn:p> ?y }"))
+
+
+def number(text: str) -> str:
+    return literal(text, XSD + "integer")
+
+
+def numbered(is_ordered: bool = True, **times: int) -> dict[str, Stream]:
+    """Return a stream of the numbers 1, 2, …, at these instants."""
+    items = [(("<urn:s>", "<urn:p>", number(str(i))), at) for i, at in enumerate(times.values(), 1)]
+    return {"s": Stream(stream(items).elements, ordered=is_ordered)}
+
+
+def numbers(*texts: str) -> list[Relation]:
+    return [
+        Relation(("y",), Counter(row({"y": number(each)}) for each in text.split()))
+        for text in texts
+    ]
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize(
+    ("texts", "missing", "index", "distance", "reading"),
+    [
+        (["1", "02", "3"], 0, 1, (2, 2), ""),
+        (["1", "3"], 0, 1, (2, 1), None),
+        (["1", "03"], 0, 1, (4, 4), ""),  # a report is lost, and 3 is not 03
+        (["1", "5", "02", "3"], 0, 1, (6, 6), ""),
+        (["02", "3"], 0, 0, (4, 4), ""),
+        (["3", "1", "02"], 0, 0, (6, 4), ""),
+    ],
+)
+def test_terms_are_not_compared_by_value(texts, missing, index, distance, reading, mode):
+    given = numbered(a=1, b=6, c=11)
+    found = judge(NUMBERS, given, CLOSING, numbers(*texts), missing=missing, mode=mode)
+    if mode is Mode.VALUE:  # 02 is 2
+        plain = [text.replace("0", "") for text in texts]
+        same = judge(NUMBERS, given, CLOSING, numbers(*plain), missing=missing)
+        assert found.passed is same.passed
+        return
+    assert not found.passed
+    assert (found.trial.divergence.index, found.trial.divergence.cost) == (index, distance)
+    if reading is not None:
+        told = find_explanations(found.recorded, CLOSING, found, fields=()).readings
+        assert told == ()
+
+
+def test_slips_are_not_compared_by_value():
+    given = numbered(a=1, b=6, c=10)
+    for text, mode, fate in (
+        ("2 3", Mode.VALUE, Fate.EARLY),
+        ("2 03", Mode.VALUE, Fate.EARLY),
+        ("2 3", Mode.TERM, Fate.EARLY),
+        ("2 03", Mode.TERM, Fate.OUT),
+    ):
+        found = judge(NUMBERS, given, CLOSING, numbers("1", text, ""), missing=0, mode=mode)
+        (border,) = found.trial.divergence.borders
+        assert border.fate is fate, (text, mode)
+
+
+def test_a_term_that_the_stream_never_gives():
+    question = Question(NUMBERS, numbered(a=1))
+    for mode, expected in (
+        (Mode.VALUE, None),
+        (Mode.TERM, UnreachableRow(row({"y": number("01")}), None)),
+    ):
+        recorded = RecordingToJudge.of(question, numbers("01"), mode=mode)
+        assert find_unreachable_row(recorded) == expected
+
+
+def test_relations_are_dealt_to_instants_as_terms():
+    given = numbered(is_ordered=False, a=3, b=3)
+    query = Query((Window("s", WindowKind.TIME, 10, 10),), NUMBERS.body)
+    judged = profile("cqels").but(t0=0)
+    right = judge(query, given, judged, numbers("01", "2"), missing=0)
+    assert right.passed
+    wrong = judge(query, given, judged, numbers("01", "2"), missing=0, mode=Mode.TERM)
+    divergence = wrong.trial.divergence
+    assert (divergence.index, divergence.cost) == (0, Distance(2, 2))
+
+
+@pytest.mark.parametrize("values", [(0, 2), (2, 0), (2, 0, 3)])
+def test_the_nearest_of_several_assignments(values):
+    """From t0 = 0 one row is wrong and one is lacking. From 2 or 3 the first window lacks a."""
+    found = judge(
+        QUERY, FOUR, CLOSING.but(t0=OneOf(values)), relations("a", "x", "c", "d"), missing=0
+    )
+    assert not found.passed and found.tried == len(values)
+    assert found.trial.t0_class.t0 == 0 and found.trial.divergence.cost == Distance(2, 2)
+    assert found.trial.reports is not None
+
+
+@pytest.mark.parametrize("first", list(Collection))
+def test_of_several_that_are_as_near_the_first_is_named(first):
+    """Each row is there once, so that bags and sets are the same."""
+    order = sorted(Collection, key=lambda each: each is not first)
+    found = judge(
+        QUERY,
+        FOUR,
+        CLOSING.but(collection=OneOf(tuple(order))),
+        relations("a", "x", "c", "d"),
+        missing=0,
+    )
+    assert found.trial.semantics.collection is first
+
+
+def test_of_several_with_as_many_rows_the_one_with_most_slips_is_nearest():
+    """At 10 c is in [5, 10] under [], and in [10, 15) under [): from there it slips into the window
+    before. Under (] it is in (5, 10] alone, where it is right.
+    """
+    for closures in (("[)", "[]"), ("[]", "[)")):
+        found = judge(
+            QUERY,
+            ON_BORDER,
+            CLOSING.but(closure=OneOf(tuple(map(Closure, closures)))),
+            relations("a", "bc", "", "d"),
+            missing=0,
+        )
+        assert not found.passed and found.trial.divergence.cost.unexplained == 0
+
+
+def test_without_an_assignment_nothing_is_nearest():
+    recorded = RecordingToJudge.of(Question(QUERY, FOUR), relations("a"))
+    assert alignment.nearest_trial(recorded, [], SharedAnswers()) is None
