@@ -112,6 +112,8 @@ GRAPH_PATTERNS = (
     "?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z FILTER(?z != ?y) } FILTER(BOUND(?z) || ?x = ?y)",
     "?x <urn:p> ?y OPTIONAL { { ?x <urn:q> ?z } UNION { ?x <urn:p> ?z } }",
     "{ ?x <urn:p> ?y } { ?z <urn:q> ?w }",
+    "?x <urn:p> ?y FILTER(2 > 1)",
+    "?x <urn:p> ?y . ?y <urn:q> ?z FILTER(1 > 2)",
 )
 SELECTIONS = (
     "SELECT * {{ {} }}",
@@ -120,7 +122,7 @@ SELECTIONS = (
     "SELECT ?x (COUNT(?y) AS ?n) {{ {} }} GROUP BY ?x",
     "SELECT (COUNT(DISTINCT ?y) AS ?n) (COUNT(*) AS ?m) {{ {} }}",
     "SELECT DISTINCT (COUNT(*) AS ?n) {{ {} }} GROUP BY ?x ?y HAVING(COUNT(*) < 3)",
-    "SELECT (?y AS ?k) (COUNT(?x) AS ?n) {{ {} }} GROUP BY ?y ORDER BY ?y",
+    "SELECT (?y AS ?k) (?k AS ?l) (COUNT(?x) AS ?n) {{ {} }} GROUP BY ?y ORDER BY ?y",
 )
 
 

@@ -21,7 +21,12 @@ from refengine.incremental.algebra.aggregates import (
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.joins import JoinSide, MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
-from refengine.incremental.algebra.numbers import ExactSum, digits_behind_point, number_of
+from refengine.incremental.algebra.numbers import (
+    ExactSum,
+    compare_numbers,
+    digits_behind_point,
+    number_of,
+)
 from refengine.incremental.algebra.operators import (
     MaintainedFilter,
     MaintainedProjection,
@@ -31,6 +36,7 @@ from refengine.incremental.answer_delta import AnswerDelta, NearEqualIndex
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
+from refengine.sparql.values import DOUBLE, Number
 
 DRAWS = 150  # changes of one run
 IS_LATER = Call("<", (Variable("y"), Variable("z")))
@@ -424,3 +430,38 @@ def test_a_set_shows_the_first_of_the_rows_of_one_value():
         assert delta.now == {shown: 1} and delta.since == {shown: 1}
     delta.change(second, -1)
     assert not delta.now and not delta.since and not delta.rows_by_value
+
+
+def test_a_row_that_goes_back_to_its_baseline_stays_near_to_others():
+    delta = AnswerDelta(is_set=False, has_baseline=True)
+    one = row("1")
+    delta.change(one, 1)
+    delta.rebase()
+    delta.change(one, 1)
+    delta.change(one, -1)
+    assert (delta.now, delta.since) == ({one: 1}, {})
+    with pytest.raises(NotCovered):
+        delta.change(row("1.0000000009"), 1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (Number(DOUBLE, 1.0), Number(DOUBLE, 1.0), 0),
+        (Number(DOUBLE, 1.0, 0.25), Number(DOUBLE, 1.5), -1),
+        (Number(DOUBLE, 1.75, 0.25), Number(DOUBLE, 1.25, 0.125), 1),
+        (Number(DOUBLE, 1.0, 0.25), Number(DOUBLE, 1.25), None),
+        (Number(DOUBLE, 1.5, 0.125), Number(DOUBLE, 1.25, 0.125), None),
+        (Number(DOUBLE, 1.0, 0.25), Number(DOUBLE, 1.0), None),
+    ],
+)
+def test_rounding_decides_within_the_slack_of_both(a, b, expected):
+    if expected is None:
+        with pytest.raises(NotCovered, match=r"^comparing numbers that rounding tells apart$"):
+            compare_numbers(a, b)
+    else:
+        assert compare_numbers(a, b) == expected
+
+
+def test_a_decimal_of_as_many_digits_as_there_can_be():
+    assert total(decimal("0.123456789012345678")).value == Fraction(123456789012345678, 10**18)

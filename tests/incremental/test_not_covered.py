@@ -93,6 +93,14 @@ VALUES = [
     (FILTER.format("?v = 'x'"), ["<urn:a>"], TWO_KINDS),
     (FILTER.format("?v = <urn:a>"), [literal("x")], TWO_KINDS),
     (FILTER.format("?v = 'x'"), [literal("x", language="en")], TWO_KINDS),
+    (FILTER.format("?v + 1 = <urn:a>"), [number("1")], TWO_KINDS),
+    (FILTER.format("<urn:a> = ?v + 1"), [number("1")], TWO_KINDS),
+    (FILTER.format("'x' != ?v"), [number("1")], TWO_KINDS),
+    (
+        AGGREGATE.format("SUM(?v)").replace("SELECT", "SELECT DISTINCT"),
+        [double("0.5"), double("0.25"), double("0.125")],
+        "a rounded sum or average that a set depends on",
+    ),
     (FILTER.format("?v + 1 > 1"), ["<urn:a>"], "arithmetic of what is no number"),
     (FILTER.format("-?v > 1"), [literal("x")], "arithmetic of what is no number"),
     (FILTER.format("?v > 1"), [double("NaN")], "the number nan"),
@@ -145,3 +153,20 @@ def test_a_value_that_is_not_covered(text: str, values: list[str], reason: str):
             body.insert((f"<urn:{i}>", "<urn:n>", value))
         body.flush()
     assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
+    rows: list = []
+    text = AGGREGATE.format("SUM(?v)")
+    body = MaintainedBody(Body(text), lambda row, count: rows.append(row), is_set)
+    for i, value in enumerate(("0.5", "0.25", "0.125")):
+        body.insert((f"<urn:{i}>", "<urn:n>", double(value)))
+    if is_set:
+        with pytest.raises(NotCovered, match="a rounded sum"):
+            body.flush()
+    else:
+        body.flush()
+        assert rows == [(("n", double("0.875")),)]
+    assert MaintainedBody(Body(text), ignore).is_set is False
+    assert MaintainedBody(Body(text.replace("SELECT", "SELECT DISTINCT")), ignore).is_set is True

@@ -294,7 +294,15 @@ def test_what_needs_its_stream_whole():
 
 @pytest.mark.parametrize(
     "third",
-    [{"app": 1}, {"sys": 1}, {"app": 2.5}, {"app": 2**63}, {"sys": 2**63}, {"app": True}],
+    [
+        {"app": 1},
+        {"sys": 1},
+        {"sys": 2},
+        {"app": 2.5},
+        {"app": 2**63},
+        {"sys": 2**63},
+        {"app": True},
+    ],
 )
 def test_each_element_of_a_stream_is_checked_beside_the_one_before(third):
     one, two, three = elements_at(1, 2, 3)
@@ -621,3 +629,49 @@ def test_answers_of_contents_in_any_order_are_computed_once():
     with pytest.raises(NotCovered, match=r"^a value met before$"):
         cache((range(0, 5),))
     assert cache((range(0, 2),))  # is known
+
+
+def test_the_steps_of_a_cache_are_those_of_the_definition():
+    """Whether solutions of the whole stream answer, or a content that is followed."""
+    items = [((f"<urn:{i}>", P, f"<urn:{i % 3}>"), i) for i in range(8)]
+    static = frozenset([("<urn:s>", P, "<urn:1>")])
+    for text in (BODY, "SELECT ?y (COUNT(*) AS ?n) { ?x <urn:p> ?y } GROUP BY ?y"):
+        for kind, fields in (("time", {"size": 3, "slide": 2}), ("range", {"size": 3})):
+            for data in (frozenset(), static):
+                query = asked(text, kind, **fields)
+                planned = engine.plan(query, {"s": stream(items)}, chosen(horizon="flush"))
+                cache = incremental.AnswerCache(query, planned.views, data)
+                assert (cache.supported is None) is bool(data)
+                found = list(incremental.cached_steps(query, planned, cache))
+                expected = engine.steps(query, planned, static=data, answer=r2r.defined_answer)
+                for one, other in zip(found, expected, strict=True):
+                    assert (one.at, one.answer) == (other.at, other.answer)
+                    assert one.report.relation == other.report.relation
+
+
+def test_rows_with_the_elements_that_they_rest_on():
+    items = [(("<urn:a>", P, "<urn:k>"), 1), (("<urn:k>", "<urn:q>", "<urn:z>"), 3)]
+    body = "SELECT ?x { ?x <urn:p> ?y . ?y <urn:q> ?z }"
+    views = engine.plan(asked(body, size=5, slide=5), {"s": stream(items)}, chosen()).views
+    cache = incremental.AnswerCache(asked(body, size=5, slide=5), views, frozenset())
+    assert cache.supported_rows(range(0, 2)) == [((("x", "<urn:a>"),), (0, 1))]
+    assert cache.supported_rows(range(0, 1)) == [] and cache.supported_rows((0, 1)) is None
+    short = asked(body, size=1, slide=1)
+    views = engine.plan(short, {"s": stream(items)}, chosen()).views
+    cache = incremental.AnswerCache(short, views, frozenset())
+    assert cache.supported_rows(range(0, 2)) is None  # longer than any window
+    assert cache((range(0, 2),)) == {(("x", "<urn:a>"),): 1}
+
+
+def test_where_solutions_of_the_whole_stream_do_not_answer():
+    one = asked(BODY, size=5, slide=5)
+    two = replace(TWO_STREAMS, windows=TWO_STREAMS.windows[:2])
+    rows = asked(BODY, "rows", size=2)
+    points, intervals = elements_at(1, 2), Stream((elements_at(1).elements[0]._replace(end=4),))
+    for query, given, fields in (
+        (two, points, {}),
+        (one, intervals, {}),
+        (rows, points, {"closure": "none", "report": "content-change", "tick": "tuple"}),
+    ):
+        views = engine.plan(query, {"s": given, "r": given}, chosen(**fields)).views
+        assert incremental.AnswerCache(query, views, frozenset()).supported is None

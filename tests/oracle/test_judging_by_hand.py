@@ -276,6 +276,37 @@ def test_the_published_formulas_are_tried_too():
     found, _ = candidates(TIME, 10, 5, closure="(]", times=(40, 42), report="window-close")
     assert (found.lo, found.hi) == (26, 40)
     assert set(found.others) == {-6, -5, 0}
+    # of t1 = -40 they give -51, -50, -50, -6, -5, -1 and -51
+    found, _ = candidates(TIME, 10, 5, closure="(]", times=(-40, 42), report="window-close")
+    assert (found.lo, found.hi, found.others) == (-54, -40, (-6, -5, -1, 0))
+    # of ids 0, -5, -5, -5 and -10; there is no formula by kafka-streams
+    found, _ = candidates(
+        WindowKind.TUPLE, 10, 5, closure="(]", report="window-close", tick="tuple"
+    )
+    assert (found.lo, found.hi, found.others) == (-13, 1, ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        (TIME, {"report": "window-close"}, True),
+        (TIME, {"report": "content-change"}, True),
+        (TIME, {"report": "non-empty"}, False),
+        (TIME, {"report": "window-close,periodic", "period": 1, "anchor": 0}, False),
+        (TIME, {"report": "content-change", "change_baseline": "previous-instant"}, False),
+        (WindowKind.TUPLE, {"report": "window-close", "tick": "tuple"}, True),
+        (WindowKind.TUPLE, {"report": "window-close", "tick": "time"}, False),
+        (WindowKind.RANGE, {"report": "content-change"}, False),
+    ],
+)
+def test_whether_values_of_t0_fall_into_classes(kind, fields, expected):
+    found, planned = candidates(kind, 10, None if kind is WindowKind.RANGE else 5, **fields)
+    classes = split_into_t0_classes(planned, found)
+    assert (len(classes) < found.hi - found.lo + 1) is expected
+    intervals = Stream(tuple(each._replace(end=each.app + 1) for each in planned.arrivals))
+    query = Query((Window("s", TIME, 10, 5),), SELECT)
+    semantics = CLOSING.but(report="window-close").semantics()
+    assert not tried_values._has_classes(engine.plan(query, {"s": intervals}, semantics))
 
 
 def test_a_range_of_t0_in_words():
@@ -300,13 +331,14 @@ def test_the_values_of_a_profile():
 
 
 @pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
+@pytest.mark.parametrize("times", [(2, 3, 30), (5,)])
 @pytest.mark.parametrize("close_rule", ["reached", "passed"])
 @pytest.mark.parametrize("report", ["window-close", "content-change", "window-close,non-empty"])
-def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report):
+def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report, times):
     """ORA-2: and the classes together are the range."""
     tick = "time" if report == "content-change" else "tuple"
     found, planned = candidates(
-        TIME, 25, 20, closure, times=(2, 3, 30), report=report, tick=tick, close_rule=close_rule
+        TIME, 25, 20, closure, times=times, report=report, tick=tick, close_rule=close_rule
     )
     classes = split_into_t0_classes(planned, found)
     assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
@@ -335,8 +367,13 @@ def test_too_many_values_of_t0(monkeypatch):
         (periodic, 5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
         ({"report": "window-close"}, 4, None),
         ({"report": "window-close"}, 900, "too many classes of t0 from 0 to 900; give t0 or a"),
+        (
+            {"report": "window-close"},
+            -900,
+            "too many classes of t0 from -1800 to -900; give t0 or a",
+        ),
     ):
-        found, planned = candidates(TIME, 10, 5, t0=Between(0, hi), **fields)
+        found, planned = candidates(TIME, 10, 5, t0=Between(min(0, 2 * hi), hi), **fields)
         if reason is None:
             assert split_into_t0_classes(planned, found)[-1].hi == hi
         else:

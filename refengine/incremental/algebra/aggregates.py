@@ -99,7 +99,7 @@ class RunningExtreme(RunningAggregate):
         super().__init__(slot)
         self.is_maximum = is_maximum
         self.must_be_exact = must_be_exact
-        self.terms = SortedList()  # (value, place among the equal ones by rank, term)
+        self.terms = SortedList()  # (value, rank, term)
         self.terms_by_rank = [0, 0, 0, 0]  # how many different terms of each datatype
         self.counts: Counter[Term] = Counter()
 
@@ -110,9 +110,8 @@ class RunningExtreme(RunningAggregate):
         if not change:
             return
         self.terms_by_rank[number.rank] += change
-        rank = number.rank if self.is_maximum else -number.rank
-        entry = (number.value, rank, member)
-        if change > 0:
+        entry = (number.value, number.rank, member)
+        if change == 1:
             self.terms.add(entry)
         else:
             self.terms.remove(entry)
