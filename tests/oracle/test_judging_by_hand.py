@@ -831,3 +831,76 @@ def test_reports_of_a_judgement_are_those_of_its_trial():
     found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0)
     assert isinstance(found.reports, Reports)
     assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
+
+
+# Two elements of each window have the same row: as bags the answers are {a, a} twice.
+TWICE = {"s": stream([(("<urn:a>", "<urn:p>", f"<urn:{at}>"), at) for at in (1, 2, 6, 7)])}
+
+
+def explain(texts: str, judged, given=FOUR, **options) -> explaining.Explanations:
+    recorded = recording(*texts.split(), given=given, missing=0)
+    return find_explanations(recorded, judged, **options)
+
+
+def test_a_pair_of_changes_is_tried_last(monkeypatch):
+    """As sets, with Istream, the answers are {a} and nothing. Neither change alone explains it."""
+    monkeypatch.setattr(explaining, "PROFILES", {})
+    judged = CLOSING.but(empty="suppress")
+    fields = ("collection", "r2s")
+    pair = (FieldChange("collection", Collection.SET), FieldChange("r2s", R2S.ISTREAM))
+    assert explain("a", judged, TWICE, fields=fields) == explaining.Explanations(pairs=(pair,))
+    for work, is_complete in ((5, False), (10, False), (15, True)):
+        # 5 for one assignment that reads 4 elements; there are three pairs
+        monkeypatch.setattr(explaining, "PAIRS_WORK", work)
+        found = explain("a", judged, TWICE, fields=fields)
+        assert found.is_complete is is_complete
+
+    explains = {"pair": judged.but(collection="set", r2s="Istream", base="previous"), "no": judged}
+    monkeypatch.setattr(explaining, "PROFILES", explains)
+    found = explain("a", judged, TWICE, fields=fields)
+    assert found == explaining.Explanations(profiles=("pair",))
+    single = explain("aa", judged, TWICE, fields=fields)
+    assert single == explaining.Explanations((pair[1],))
+
+
+def test_profiles_take_the_t0_that_is_judged(monkeypatch):
+    """From t0 = 0 the outputs are {a}, {b}, {c} and {d}; from 2 there is no window with a."""
+    profiles = {"open": CLOSING.but(t0=UNKNOWN), "nine": CLOSING.but(t0=9), "zero": CLOSING}
+    monkeypatch.setattr(explaining, "PROFILES", profiles)
+    answers = SharedAnswers()
+    recorded = recording(*"abcd", missing=0)
+    for t0, expected in ((2, ["zero"]), (0, ["open", "zero"])):
+        judged = CLOSING.but(t0=t0)
+        assert list(explaining._profiles(recorded, judged, answers)) == expected
+
+
+@pytest.mark.parametrize("t0", [0, UNKNOWN])
+def test_a_later_t0_explains_that_the_stream_was_skipped(t0):
+    """An engine that begins with c: its first window holds it, and ends before d comes."""
+    (change,) = explain("c d", CLOSING.but(t0=t0), fields=("t0",)).changes
+    assert change.field == "t0" and 7 <= change.value <= 11
+    for texts, judged in (("x", CLOSING), ("d c", CLOSING), ("", CLOSING)):
+        assert explain(texts, judged.but(t0=t0), fields=("t0",)).changes == ()
+
+
+def test_an_earlier_t0_is_one_of_those_that_are_tried():
+    (change,) = explain("b c d", CLOSING.but(t0=9), fields=("t0",)).changes
+    assert 2 <= change.value <= 6
+    (change,) = explain("a b c d", CLOSING.but(t0=9), fields=("t0",)).changes
+    assert -8 <= change.value <= 1
+
+
+def test_changes_that_are_out_of_reach_are_named(monkeypatch):
+    out_of_reach = ProfileSearch(is_complete=False)
+    monkeypatch.setattr(explaining, "PROFILES", {})
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: out_of_reach)
+    found = explain("x", CLOSING, fields=("collection", "t0"))
+    assert found.untried == (FieldChange("collection", Collection.SET), FieldChange("t0", UNKNOWN))
+    assert found.changes == () and found.profiles == () and found.readings == ()
+
+
+def test_where_the_variables_are_others_nothing_else_is_tried():
+    recorded = RecordingToJudge.of(Question(QUERY, FOUR), [Relation(("z",), Counter())])
+    found = find_explanations(recorded, CLOSING)
+    said = "the recording has the variables z; the query projects x"
+    assert found == explaining.Explanations(readings=(said,))
