@@ -111,7 +111,7 @@ def _candidates(
             bound = differing
             yield _Candidate(differing, before, number, trial, reports)
         for gap in beside.gaps(before, lost):
-            if bound is None or gap.rows < bound:
+            if not _exceeds(gap.rows, bound):
                 bound = gap.rows
                 yield _Candidate(gap.rows, before, number, trial, reports, gap.lost, gap.repeated)
         if reports.get(before) is None:
@@ -149,7 +149,7 @@ class _Beside:
         rows = self.recorded.rows
         first = self._first_wrong(before)
         report = self.reports.get(before + first)
-        if not 0 < first < len(rows) or report is None:
+        if first == 0 or report is None:
             return  # at an end of the recording, outputs are missing and nothing is lost
 
         # From the first wrong relation on, each is that of the next report.

@@ -5,6 +5,7 @@ says of the bags below them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 
@@ -208,25 +209,41 @@ def run(aggregate: RunningAggregate, *terms: str | None) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("aggregate", "terms", "expected"),
+    ("make", "terms", "expected"),
     [
-        (RunningCount(0, False), [integer(2), None, integer(2)], integer(2)),
-        (RunningCount(0, True), [integer(2), None, integer(2), integer(3)], integer(2)),
-        (RunningSum(0, False, False, False), [integer(2), integer(2), integer(3)], integer(7)),
-        (RunningSum(0, True, False, False), [integer(2), integer(2), integer(3)], integer(5)),
-        (RunningSum(0, False, True, False), [integer(2), integer(2), integer(5)], decimal("3")),
-        (RunningSum(0, True, True, True), [integer(2), integer(2), integer(6)], decimal("4")),
-        (RunningSum(0, False, False, False), [decimal("0.5"), integer(1)], decimal("1.5")),
-        (RunningExtreme(0, True, False), [integer(2), integer(9), integer(3)], integer(9)),
-        (RunningExtreme(0, False, False), [integer(5), integer(2), integer(3)], integer(2)),
-        (RunningExtreme(0, True, True), [integer(2), integer(2), integer(3)], integer(3)),
-        (RunningExtreme(0, False, True), [integer(2), integer(2), integer(3)], integer(2)),
+        (lambda: RunningCount(0, False), [integer(2), None, integer(2)], integer(2)),
+        (lambda: RunningCount(0, True), [integer(2), None, integer(2), integer(3)], integer(2)),
+        (
+            lambda: RunningSum(0, False, False, False),
+            [integer(2), integer(2), integer(3)],
+            integer(7),
+        ),
+        (
+            lambda: RunningSum(0, True, False, False),
+            [integer(2), integer(2), integer(3)],
+            integer(5),
+        ),
+        (
+            lambda: RunningSum(0, False, True, False),
+            [integer(2), integer(2), integer(5)],
+            decimal("3"),
+        ),
+        (
+            lambda: RunningSum(0, True, True, True),
+            [integer(2), integer(2), integer(6)],
+            decimal("4"),
+        ),
+        (lambda: RunningSum(0, False, False, False), [decimal("0.5"), integer(1)], decimal("1.5")),
+        (lambda: RunningExtreme(0, True, False), [integer(2), integer(9), integer(3)], integer(9)),
+        (lambda: RunningExtreme(0, False, False), [integer(5), integer(2), integer(3)], integer(2)),
+        (lambda: RunningExtreme(0, True, True), [integer(2), integer(2), integer(3)], integer(3)),
+        (lambda: RunningExtreme(0, False, True), [integer(2), integer(2), integer(3)], integer(2)),
         # of two forms with one datatype either will do, as rows are compared by value
-        (RunningExtreme(0, True, False), [decimal("1.5"), integer(1)], decimal("1.5")),
+        (lambda: RunningExtreme(0, True, False), [decimal("1.5"), integer(1)], decimal("1.5")),
     ],
 )
-def test_aggregates_by_hand(aggregate: RunningAggregate, terms: list, expected: str):
-    assert run(aggregate, *terms) == expected
+def test_aggregates_by_hand(make: Callable[[], RunningAggregate], terms: list, expected: str):
+    assert run(make(), *terms) == expected
 
 
 def test_a_member_that_goes_takes_its_number_along():

@@ -5,6 +5,7 @@ over a border: fails whose every fact is derived by hand (ORA-9 to ORA-12).
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from random import Random
 
@@ -41,7 +42,7 @@ from refengine.oracle.divergence import UnreachableRow, find_unreachable_row
 from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Missing, RecordingToJudge
+from refengine.oracle.trial import Missing, RecordingToJudge, T0Class, Trial
 
 SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
 QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
@@ -103,6 +104,8 @@ TOO_LATE = "the recording begins too late"
         # a report that is lost, or a relation that is one too many, counts one more than its rows,
         # and is one thing that no slip explains
         (["a", "b", "d"], 0, 2, 2, None, LOST, ((2, 1), {"lost": 2})),
+        # also where as many rows differ without it: {c} is lacking, or {d} is in its place
+        (["b", "d"], 1, 1, 2, None, LOST, ((2, 1), {"before": 1, "lost": 2})),
         (["b", "d"], Missing(1, 0), 1, 2, None, LOST, ((2, 1), {"before": 1, "lost": 2})),
         (["a", "c", "d"], 0, 1, 1, None, LOST, ((2, 1), {"lost": 1})),
         (["a", "b", "b", "c", "d"], 0, 2, None, "b", REPEATED, ((2, 1), {"repeated": 2})),
@@ -515,3 +518,32 @@ def test_of_several_with_as_many_rows_the_one_with_most_slips_is_nearest():
 def test_without_an_assignment_nothing_is_nearest():
     recorded = RecordingToJudge.of(Question(QUERY, FOUR), relations("a"))
     assert alignment.nearest_trial(recorded, [], SharedAnswers()) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "bound", "expected"),
+    [
+        # (rows, reports before, lost, repeated)
+        ("a x c d", None, [(2, 0, None, None)]),
+        ("a x c d", 2, [(2, 0, None, None)]),
+        ("a x c d", 1, []),
+        ("b c d", None, [(8, 0, None, None), (2, 1, None, None)]),
+        ("b c d", 7, [(2, 1, None, None)]),
+        ("a b d", None, [(4, 0, None, None), (2, 0, 2, None)]),
+        ("a b d", 2, [(2, 0, 2, None)]),
+        ("a b b c d", None, [(6, 0, None, None), (2, 0, None, 2)]),
+    ],
+)
+def test_each_alignment_has_no_more_differing_rows_than_the_one_before(texts, bound, expected):
+    recorded = RecordingToJudge.of(Question(QUERY, FOUR), relations(*texts.split()), missing=0)
+    trial = Trial(CLOSING.semantics(), T0Class(0, 0, 0), accepting_state=None)
+    found = list(alignment._candidates(recorded, trial, 7, SharedAnswers(), bound))
+    assert [(each.rows, each.before, each.lost, each.repeated) for each in found] == expected
+    assert all(each.number == 7 and each.trial is trial for each in found)
+    searched = replace(
+        trial,
+        divergence=Divergence(0, None, None, (), None, None, "", cost=Distance(3, 0)),
+    )
+    for most, count in ((None, 1), (3, 1), (2, 0)):
+        only = list(alignment._candidates(recorded, searched, 7, SharedAnswers(), most))
+        assert only == [alignment._Candidate(3, 0, 7, searched, None)] * count

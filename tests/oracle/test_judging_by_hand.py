@@ -42,7 +42,8 @@ from refengine.incremental import AnswerCache
 from refengine.model.elements import Bag, Stream, row
 from refengine.model.errors import RefengineError, TooManyReports
 from refengine.oracle import assignments as tried_values
-from refengine.oracle import attempts, confirmation
+from refengine.oracle import attempts, confirmation, derivations
+from refengine.oracle import judge as judging
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
     T0Candidates,
@@ -52,6 +53,7 @@ from refengine.oracle.assignments import (
     split_into_t0_classes,
 )
 from refengine.oracle.comparison import Alignment
+from refengine.oracle.derivations import Derivation
 from refengine.oracle.explanations import changes, find_explanations, readings
 from refengine.oracle.explanations import search as explaining
 from refengine.oracle.explanations.changes import FieldChange, ProfileSearch
@@ -175,6 +177,7 @@ def test_the_state_with_the_fewest_outputs_missing():
     recorded = recording("a", "b", missing=9)
     states = [State(*each) for each in ((3, 2, 0), (1, 2, 1), (0, 2, 2), (0, 1, 0), (2, 2, 1))]
     assert find_accepting_state(states, recorded) == State(0, 2, 2)
+    assert find_accepting_state([State(0, 2, 3), State(1, 2, 1)], recorded) == State(1, 2, 1)
     assert find_accepting_state([State(0, 1, 0)], recorded) is None
     nothing = recording(missing=9)
     assert find_accepting_state([State(1, 0, 0)], nothing) is None
@@ -904,3 +907,34 @@ def test_where_the_variables_are_others_nothing_else_is_tried():
     found = find_explanations(recorded, CLOSING)
     said = "the recording has the variables z; the query projects x"
     assert found == explaining.Explanations(readings=(said,))
+
+
+def test_an_assignment_without_end_has_failed_where_t0_is_open(monkeypatch):
+    """ENG-3: its values of t0 are named all the same. A t0 that is given leaves no verdict."""
+
+    def endless(*arguments):
+        raise TooManyReports("too many", rule="ENG-3")
+
+    monkeypatch.setattr(judging, "attempt", endless)
+    found = judge(QUERY, FOUR, CLOSING.but(t0=Between(3, 3)), relations("x"), missing=0)
+    assert not found.passed and found.trial.t0_class == T0Class(3, 3, 3)
+    assert found.trial.semantics.t0 == 3 and found.tried == 1
+    with pytest.raises(TooManyReports):
+        judge(QUERY, FOUR, CLOSING, relations("x"), missing=0)
+
+
+def test_derivations_are_the_same_if_each_support_has_the_same_rows():
+    """CMP-1: by value, and as often."""
+    one, other = (frozenset([(f"<urn:{name}>", "<urn:p>", "<urn:o>")]) for name in "ab")
+    (a,), (b,) = bag("a"), bag("b")
+    some = [Derivation(a, one), Derivation(a, one), Derivation(b, other)]
+    assert derivations.rows_by_support(some) == {one: {a: 2}, other: {b: 1}}
+    assert derivations.are_equal(some, some[::-1]) and derivations.are_equal([], [])
+    for others in (
+        some[1:],
+        some[:2],
+        [*some, Derivation(b, one)],
+        [*some[:2], Derivation(a, other)],
+    ):
+        assert not derivations.are_equal(some, others)
+        assert not derivations.are_equal(others, some)

@@ -271,6 +271,7 @@ def judged(recorded, streams, missing=NONE, query=QUERY, **fields) -> Judgement:
 
 TWO = unordered(("a", 3), ("b", 3))
 LATER = unordered(("a", 3), ("b", 3), ("c", 13), ("d", 13))
+FIRST_ALONE = unordered(("a", 1), ("b", 3), ("c", 3))
 RSTREAM = {"r2s": "Rstream", "base": None}
 NO_ORDER = "no order of the simultaneous elements gives this"
 AN_INSTANT = "the answers of this instant differ"
@@ -287,6 +288,9 @@ NOTHING_MORE = "the semantics reports nothing more"
         (LATER, "a bx c d", {}, (0, 3, (0, 10), "ab", "ab", "abx", AN_INSTANT, (1, 1))),
         # one instant with two wrong rows, and not two with one each
         (LATER, "a x y c d", {}, (0, 3, (0, 10), "ab", "ab", "axy", AN_INSTANT, (3, 3))),
+        # an instant of one element has a sum, too
+        (FIRST_ALONE, "a b x", {}, (1, 3, (0, 10), "abc", "bc", "bx", AN_INSTANT, (2, 2))),
+        (FIRST_ALONE, "x b c", {}, (0, 1, (0, 10), "a", "a", "x", AN_INSTANT, (2, 2))),
         # the sums are right: it is their parts that no order gives
         (TWO, "ab", {}, (1, 3, (0, 10), "ab", "ab", None, NO_ORDER, (0, 0))),
         # what has no fixed sum: the answers are {a} or {b}, and then {a, b}
@@ -294,12 +298,7 @@ NOTHING_MORE = "the semantics reports nothing more"
         (TWO, "x ab y", RSTREAM, (0, 3, (0, 10), "ab", "ab", "x", NO_ORDER, (3, 0))),
         (TWO, "a", RSTREAM, (1, 3, (0, 10), "ab", "ab", None, NO_ORDER, (0, 0))),
         (TWO, "a ab x", RSTREAM, (2, None, None, "", None, "x", NOTHING_MORE, (1, 0))),
-        (
-            unordered(("a", 1), ("b", 3), ("c", 3)),
-            "x",
-            RSTREAM,
-            (0, 1, (0, 10), "a", "a", "x", "the answer differs", (1, 0)),
-        ),
+        (FIRST_ALONE, "x", RSTREAM, (0, 1, (0, 10), "a", "a", "x", "the answer differs", (1, 0))),
     ],
 )
 def test_where_every_order_parts_from_a_recording(streams, texts, fields, expected):
