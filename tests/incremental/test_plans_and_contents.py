@@ -143,6 +143,13 @@ def test_triples_come_in_an_order_of_their_own():
     follower.body.insert = came.append
     follower.grow_to(range(0, 1))
     assert came == sorted(triples)
+    for count in (1, 2, 3):
+        came.clear()
+        (one,) = views[0].elements
+        follower.elements = [[one._replace(graph=triples[:count][::-1])]]
+        follower._move(0, [0], came.append)
+        assert came == triples[:count]
+    assert follower.body.is_set is False
 
 
 def test_what_a_follower_does_not_cover():
@@ -340,6 +347,19 @@ def test_a_buffer_keeps_indices_while_it_forgets():
     assert times[0] == 7 and times[1] == times[1023] < -(2**62)
     buffer.forget_before(1999)  # not 1024 more
     assert buffer.number_forgotten == 1024
+
+
+def test_a_buffer_asks_now_and_then_what_can_be_forgotten():
+    """After each 1,024 elements that are kept: to find out takes longer than an arrival."""
+    buffer = ArrivalBuffer(iter(elements_at(*range(2500))), lambda last: None)
+    asked_at: list[int] = []
+
+    def find_first_needed() -> int:
+        asked_at.append(len(buffer))
+        return 0
+
+    buffer.find_first_needed = find_first_needed
+    assert len(list(buffer)) == 2500 and asked_at == [1024, 2048]
 
 
 def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
