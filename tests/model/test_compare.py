@@ -648,3 +648,17 @@ def test_an_integer_beyond_all_doubles_is_near_to_none():
     great = Fraction(10**400)
     assert not compare.maybe_near(great, 1.0) and not compare.maybe_near(1.0, great)
     assert compare.maybe_near(great, great + 1)
+
+
+def test_values_have_their_kind():
+    """Else true would be the same as another value that is written so."""
+    assert compare.value(typed("1", "boolean")) == ("boolean", True)
+    kind, *parts = compare.value(typed("2020-01-01T00:00:00Z", "dateTime"))
+    assert kind == "dateTime" and parts
+
+
+def test_beside_an_empty_bag_nothing_is_compared():
+    rows = Counter([row({"x": "<urn:a>"})])
+    nothing: Bag = Counter()
+    assert compare.difference(rows, nothing)[0] is rows
+    assert compare.difference(nothing, rows)[1] is rows
