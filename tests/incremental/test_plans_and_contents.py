@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from incremental_trials import P, asked, chosen, collect
 
-from refengine import Element, from_table, incremental, stream
+from refengine import Body, Element, from_table, incremental, stream
 from refengine.core import engine, r2r, window
 from refengine.incremental import parts
 from refengine.incremental.arrival_buffer import (
@@ -26,7 +26,9 @@ from refengine.incremental.arrival_buffer import (
 )
 from refengine.incremental.content_follower import ContentFollower, without
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import MaintainedAnswers
 from refengine.incremental.partitions import PartitionContent, is_single_partition
+from refengine.incremental.supports import SupportedSolutions
 from refengine.incremental.whole_stream import (
     opening_of_first_window,
     whole_stream_frames,
@@ -695,3 +697,43 @@ def test_where_solutions_of_the_whole_stream_do_not_answer():
     ):
         views = engine.plan(query, {"s": given, "r": given}, chosen(**fields)).views
         assert incremental.AnswerCache(query, views, frozenset()).supported is None
+
+
+def test_a_triple_that_comes_again_rests_on_either_element():
+    """Within the span its solutions would. Beyond it the first one is forgotten."""
+    triple, other = (("<urn:a>", P, "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:b>"))
+    for items, is_covered in (
+        ([(triple, 1), (triple, 5)], False),
+        ([(triple, 1), (triple, 6)], True),
+        ([(other, 1), (other, 5)], True),  # it matches nothing
+    ):
+        elements = stream(items).elements
+        times = [element.app for element in elements]
+        if is_covered:
+            assert SupportedSolutions(Body(BODY), elements, times, span=4)
+        else:
+            with pytest.raises(NotCovered, match=r"^a triple that comes again$"):
+                SupportedSolutions(Body(BODY), elements, times, span=4)
+
+
+def test_what_is_looked_at_of_what_leaves():
+    """Nothing where one window grows, as long as R2S does not ask what was kept."""
+    for count, fields, can_grow in (
+        (1, {}, True),
+        (2, {}, False),
+        (1, {"r2s": "append"}, False),
+        (1, {"r2s": "Istream", "base": "previous"}, True),
+    ):
+        query = replace(TWO_STREAMS, windows=TWO_STREAMS.windows[:count])
+        given = {"s": elements_at(1), "r": elements_at(2)}
+        planned = engine.plan(query, given, chosen(**fields))
+        assert MaintainedAnswers(query, planned, frozenset()).can_grow is can_grow
+
+
+def test_new_blank_nodes_are_numbered_as_if_nothing_was_left_out():
+    """R2R-7: their labels have the number of the evaluation."""
+    query = asked("SELECT ?x (BNODE() AS ?b) { ?x <urn:p> ?y }", size=5, slide=5)
+    planned = engine.plan(query, {"s": elements_at(*MANY)}, chosen(horizon="flush"))
+    expected = [step.report.relation for step in engine.steps(query, planned)]
+    found = [report.relation for report in incremental.evaluate_plan(query, planned, skip=2)]
+    assert found == expected[2:] and len(found) > 1
