@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
@@ -662,3 +663,27 @@ def test_beside_an_empty_bag_nothing_is_compared():
     nothing: Bag = Counter()
     assert compare.difference(rows, nothing)[0] is rows
     assert compare.difference(nothing, rows)[1] is rows
+
+
+def test_a_search_of_one_step_needs_a_bound_of_one(monkeypatch):
+    """One blank node, and one that it can be: that is one step."""
+    one, other = (Counter([row({"x": label})]) for label in ("_:a", "_:b"))
+    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 1)
+    assert compare.equal(one, other)
+    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 0)
+    with pytest.raises(Unsupported):
+        compare.equal(one, other)
+
+
+def test_numbers_as_far_apart_as_their_margin_are_in_one_class():
+    apart = isomorphism.margin(Fraction(1))
+    with localcontext() as context:
+        context.prec = 200
+        numbers = [
+            Decimal(number.numerator) / Decimal(number.denominator)
+            for number in (1 + apart, 1 + apart + Fraction(1, 10**80))
+        ]
+    one, *others = (typed(format(each, "f"), "decimal") for each in (Decimal(1), *numbers))
+    for other, expected in zip(others, (0, 1), strict=True):
+        rows = [row({"x": term}) for term in (one, other)]
+        assert isomorphism.classes_of_numbers(rows, Mode.VALUE) == {one: 0, other: expected}
