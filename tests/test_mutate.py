@@ -6,11 +6,12 @@ import ast
 import re
 import tomllib
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
-from tools import mutate
+from tools import mutant_classes, mutate
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = mutate.packages()
@@ -82,10 +83,107 @@ def test_a_sample_is_every_nth_mutant_by_name() -> None:
 
 def test_the_table_says_that_it_is_a_sample() -> None:
     results = {"core.tick.x_due__mutmut_1": "killed", "core.tick.x_due__mutmut_10": "survived"}
-    assert next(mutate.score_table(results)).split()[:2] == ["module", "mutants"]
-    head, tick, *_ = mutate.score_table(results, 5)
+    assert next(mutate.score_table(results, {})).split()[:2] == ["module", "mutants"]
+    head, tick, *_ = mutate.score_table(results, {}, 5)
     assert head.startswith("module (1 mutant of 5) ")
-    assert tick.split() == ["core.tick", "2", "1", "0", "1", "0", "50.0", "%"]
+    assert tick.split() == ["core.tick", "2", "1", "0", "1", "0", "0", "50.0", "%", "50.0", "%"]
+
+
+def test_the_score_leaves_out_what_is_in_a_class_and_the_raw_score_does_not():
+    statuses = ["killed", "killed", "killed", "survived", "no tests", "timeout", "not checked"]
+    results = {f"core.tick.x_due__mutmut_{i}": status for i, status in enumerate(statuses)}
+    classes = {"core.tick.x_due__mutmut_3": mutant_classes.STRICT}
+    _, tick, total = mutate.score_table(results, classes)
+    assert tick.split()[1:] == total.split()[1:]
+    # 3 of 5 that have no class, and 3 of 6
+    assert tick.split()[1:] == ["7", "3", "1", "2", "1", "1", "60.0", "%", "50.0", "%"]
+    assert mutate.percentage(0, 0) == "-"
+
+
+# The body of a function, what stands in place of a part of it, and the class of the change.
+CHANGES = [
+    ("zip(a, b, strict=True)", "zip(a, b, )", mutant_classes.STRICT),
+    ("zip(a, b, strict=True)", "zip(a, b, strict=None)", mutant_classes.STRICT),
+    ("zip(a, b, strict=False)", "zip(a, b, strict=None)", mutant_classes.STRICT),
+    ("zip(a, b, strict=False)", "zip(a, b, strict=True)", None),
+    ("zip(a, b, strict=True)", "zip(a, strict=True)", None),
+    ("zip(a, b, strict=True)", "zip(a, None, strict=True)", None),
+    ("pair(a, b, strict=True)", "pair(a, b, )", None),
+    ('cast("int", a)', "cast(None, a)", mutant_classes.CAST),
+    ('cast("int", a)', 'cast("XXintXX", a)', mutant_classes.CAST),
+    ('cast("int", a)', 'cast("int", None)', None),
+    ('raise Wrong("no such place")', 'raise Wrong("XXno such placeXX")', mutant_classes.WORDS),
+    ('raise Wrong("no such place")', 'raise Wrong("NO SUCH PLACE")', mutant_classes.WORDS),
+    ('raise Wrong("no such place")', "raise Wrong(None)", None),
+    ('raise Wrong("no", rule="WIN-1")', 'raise Wrong("no", rule="win-1")', None),
+    (
+        'raise Wrong("no", rule="WIN-1")',
+        'raise Wrong("XXnoXX", rule="WIN-1")',
+        mutant_classes.WORDS,
+    ),
+    ('raise Wrong("no", rule="WIN-1")', 'raise Wrong("no", )', None),
+    ('raise Wrong(f"no {a}" " here")', 'raise Wrong(f"no {a}" "XX hereXX")', mutant_classes.WORDS),
+    ('raise Wrong(f"no {a}")', 'raise Wrong(f"no {b}")', None),
+    ('return Disputed("no")', 'return Disputed("NO")', mutant_classes.WORDS),
+    ('return Report("no")', 'return Report("NO")', None),
+    ('reason = "no"', 'reason = "XXnoXX"', mutant_classes.WORDS),
+    ('reason = "no"', "reason = None", None),
+    ('name = "no"', 'name = "XXnoXX"', None),
+    ("raise AssertionError(a)", "raise AssertionError(None)", mutant_classes.UNREACHABLE),
+    (
+        "match a:\n  case 1: return 2\n  case _: raise AssertionError(a)",
+        "match a:\n  case 1: return 2",
+        mutant_classes.UNREACHABLE,
+    ),
+    (
+        "match a:\n  case 1: return 2\n  case _: raise AssertionError(a)",
+        "match a:\n  case _: raise AssertionError(a)",
+        None,
+    ),
+    (
+        "match a:\n  case 1: return 2\n  case _: return None",
+        "match a:\n  case 1: return 2",
+        mutant_classes.END,
+    ),
+    (
+        "match a:\n  case 1: return 2\n  case _: return None\nreturn 3",
+        "match a:\n  case 1: return 2\nreturn 3",
+        None,
+    ),
+    ("match a:\n  case 1: return 2\n  case _: return 0", "match a:\n  case 1: return 2", None),
+    ("a", "a", None),
+    ("a + b", "a - b", None),
+]
+
+
+@pytest.mark.parametrize(("original", "mutant", "expected"), CHANGES)
+def test_a_class_is_seen_by_the_change_alone(original: str, mutant: str, expected: str | None):
+    functions = []
+    for body in (original, mutant):
+        text = "def function(a, b):\n" + indent(body, "  ")
+        (function,) = ast.parse(text).body
+        assert isinstance(function, ast.FunctionDef)
+        functions.append(function)
+    assert mutant_classes.class_of(*functions) == expected
+
+
+def test_the_class_of_a_survivor_is_found_in_the_mutated_file(tmp_path: Path):
+    folder = tmp_path / "mutants" / "refengine" / "core"
+    folder.mkdir(parents=True)
+    bodies = {"orig": "zip(a, strict=True)", "1": "zip(a, )", "2": "zip(None, strict=True)"}
+    lines = [f"  def x_f__mutmut_{name}(a): return {body}" for name, body in bodies.items()]
+    (folder / "tick.py").write_text("\n".join(["class C:", *lines]), encoding="utf-8")
+    results = {"core.tick.x_f__mutmut_1": "survived", "core.tick.x_f__mutmut_2": "survived"}
+    assert mutate.classes_of(tmp_path, results) == {
+        "core.tick.x_f__mutmut_1": mutant_classes.STRICT
+    }
+    assert mutate.classes_of(tmp_path, dict.fromkeys(results, "killed")) == {}
+
+
+def test_each_class_is_explained():
+    text = (ROOT / "docs" / "mutation.md").read_text(encoding="utf-8")
+    for name in mutant_classes.CLASSES:
+        assert f"`{name}`" in text
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x"])

@@ -9,11 +9,15 @@ call with the same folder goes on where the first one ended. After a change of t
 use a new folder, or name the mutants to try again.
 
 `--every 10` tries a sample: every tenth mutant, in the order of their names.
+
+The survivors that no input tells apart from the code are counted by themselves, where that is seen
+by their change alone (`tools.mutant_classes`).
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -31,6 +35,8 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tools.mutant_classes import class_of
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = (
@@ -342,44 +348,97 @@ def module_of(mutant: str) -> str:
     return mutant.rpartition(".")[0]
 
 
-def score_table(results: Mapping[str, str], every: int = 1) -> Iterator[str]:
-    """Yield the lines of the table: mutants, killed, timeouts, survived, left to try and score, by
-    module. `results` are a sample of one mutant of `every`. A timeout counts as no kill.
+def is_survivor(status: str) -> bool:
+    """Return whether mutmut's word for a mutant says that no test notices it."""
+    return status != "killed" and status not in UNDECIDED
+
+
+def score_table(
+    results: Mapping[str, str], classes: Mapping[str, str], every: int = 1
+) -> Iterator[str]:
+    """Yield the lines of the table, by module: mutants, killed, timeouts, survived, how many of
+    these are in a class, left to try, and two scores. `results` are a sample of one mutant of
+    `every`, and `classes` has the class of each survivor that is in one.
+
+    The raw score is that of all mutants which were tried. The score is that of those without a
+    class. A timeout counts as no kill.
     """
     title = "module"
     if every > 1:
         title = f"module (1 mutant of {every})"
     counts: dict[str, Counter[str]] = {name: Counter() for name in sorted(map(module_of, results))}
     for mutant, status in results.items():
-        if status not in ("killed", *UNDECIDED):
+        if is_survivor(status):
             status = "survived"
         counts[module_of(mutant)][status] += 1
+        counts[module_of(mutant)]["in a class"] += mutant in classes
     counts["all"] = sum(counts.values(), Counter())
-    heads = ("mutants", "killed", "timeouts", "survived", "left", "score")
-    yield f"{title:28}" + "".join(f"{head:>9}" for head in heads)
+    heads = ("mutants", "killed", "timeouts", "survived", "in class", "left", "score", "raw")
+    yield f"{title:36}" + "".join(f"{head:>9}" for head in heads)
     for module, count in counts.items():
-        each = [count["killed"], count["timeout"], count["survived"], count["not checked"]]
-        tried = sum(each[:3])
-        score = "-"
-        if tried:
-            score = f"{100 * each[0] / tried:.1f} %"
-        numbers = "".join(f"{number:9}" for number in (sum(each), *each))
-        yield f"{module:28}{numbers}{score:>9}"
+        each = [count["killed"], count["timeout"], count["survived"]]
+        tried = sum(each)
+        left = count["not checked"]
+        numbers = (tried + left, *each, count["in a class"], left)
+        scores = (
+            percentage(count["killed"], tried - count["in a class"]),
+            percentage(count["killed"], tried),
+        )
+        cells = [f"{number:9}" for number in numbers] + [f"{score:>9}" for score in scores]
+        yield f"{module:36}" + "".join(cells)
 
 
-def survivors(copy: Path, results: Mapping[str, str]) -> Iterator[str]:
-    """Yield a paragraph on each mutant that no test notices: its name, its change, and whether
-    docs/mutation.md argues that the change makes no difference.
+def percentage(part: int, whole: int) -> str:
+    """Return a part of a whole in percent: "50.0 %". For a whole of nothing that is "-"."""
+    if not whole:
+        return "-"
+    return f"{100 * part / whole:.1f} %"
+
+
+def classes_of(copy: Path, results: Mapping[str, str]) -> dict[str, str]:
+    """Return the class of each survivor that is in one, by its name without `refengine.`."""
+    found: dict[str, str] = {}
+    functions: dict[str, dict[str, ast.FunctionDef]] = {}
+    for mutant, status in results.items():
+        if not is_survivor(status):
+            continue
+        module = module_of(mutant)
+        if module not in functions:
+            functions[module] = functions_of(copy, module)
+        name = mutant.removeprefix(f"{module}.")
+        original = functions[module][re.sub(r"__mutmut_\d+$", "__mutmut_orig", name)]
+        changed = functions[module][name]
+        changed.name = original.name
+        which = class_of(original, changed)
+        if which is not None:
+            found[mutant] = which
+    return found
+
+
+def functions_of(copy: Path, module: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions of a module's mutated file by name: each mutant and each original."""
+    path = copy / "mutants" / "refengine" / (module.replace(".", "/") + ".py")
+    if not path.exists():
+        path = path.with_suffix("") / "__init__.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def survivors(copy: Path, results: Mapping[str, str], classes: Mapping[str, str]) -> Iterator[str]:
+    """Yield a paragraph on each mutant that no test notices: its name, its change, and its class,
+    or whether docs/mutation.md argues that the change makes no difference.
     """
     argued = ""
     if ARGUED.exists():
         argued = ARGUED.read_text(encoding="utf-8")
     for name, status in results.items():
-        if status == "killed" or status in UNDECIDED:
+        if not is_survivor(status):
             continue
         where = "NOT argued in docs/mutation.md"
         if f"`{name}`" in argued:
             where = "argued in docs/mutation.md"
+        if name in classes:
+            where = f"in the class {classes[name]!r}"
         change = ask(copy, "show", f"refengine.{name}").splitlines()[3:]
         yield "\n".join([f"{name}: {status}, {where}", *change, ""])
 
@@ -434,6 +493,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as temporary:
         folder = (options.folder or Path(temporary)).resolve()
         results: dict[str, str] = {}
+        classes: dict[str, str] = {}
         try:
             prepare_environment(folder)
             for task in planned_tasks:
@@ -445,9 +505,11 @@ def main() -> int:
                 else:
                     try_mutants(task, copy, options.jobs)
                 own = statuses(copy, sample)
-                table = score_table(own, options.every)
-                print(*survivors(copy, own), *table, sep="\n", flush=True)
+                own_classes = classes_of(copy, own)
+                table = score_table(own, own_classes, options.every)
+                print(*survivors(copy, own, own_classes), *table, sep="\n", flush=True)
                 results |= own
+                classes |= own_classes
         except LookupError as error:
             print(f"mutants: {error.args[0]}", file=sys.stderr)
             return 2
@@ -462,7 +524,9 @@ def main() -> int:
             print(f"mutants: interrupted; {rest}", file=sys.stderr)
             return 130
     if len(planned_tasks) > 1:
-        print(*score_table(results, options.every), sep="\n")
+        print(*score_table(results, classes, options.every), sep="\n")
+    for which, count in sorted(Counter(classes.values()).items()):
+        print(f"in the class {which!r}: {count}")
     minutes = (time.monotonic() - began) / 60
     version = sys.version.split()[0]
     print(f"{TOOL}, Python {version}, {options.jobs} at once, {minutes:.0f} minutes")

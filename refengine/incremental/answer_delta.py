@@ -67,7 +67,7 @@ class AnswerDelta:
         value = compare.identity(row)
         rows = self.rows_by_value.setdefault(value, SortedList())
         shown_before = rows[0] if rows else None
-        if change > 0:
+        if change == 1:
             rows.add(row)
         else:
             rows.remove(row)

@@ -11,7 +11,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, cast
 
-from refengine.core import engine, tick, window
+from refengine.core import engine, plan, tick, window
 from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -27,7 +27,7 @@ from refengine.core.window import Content
 from refengine.model import elements
 from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
-from refengine.model.errors import RefengineError, Unsupported
+from refengine.model.errors import RefengineError, Unsupported, require
 
 # Elements are forgotten so many at a time, at least: to forget moves all that are left
 FORGOTTEN_AT_ONCE = 1024
@@ -43,14 +43,15 @@ class ArrivalBuffer(Sequence[Element]):
     """The arrivals of one stream. Iterating reads the stream; an arrival keeps its index while
     those before it are forgotten.
 
-    `make_sentinel` gives the arrival at the horizon (ENG-1), by the last element, or None.
+    `make_sentinel` gives the arrival at the horizon (ENG-1), by the last element, or None. The
+    stream has at least one element.
     `find_first_needed` gives the index before which no element is needed any more.
     """
 
     def __init__(
         self,
         elements: Iterator[Element],
-        make_sentinel: Callable[[Element | None], Element | None],
+        make_sentinel: Callable[[Element], Element | None],
     ) -> None:
         self.elements = elements
         self.make_sentinel = make_sentinel
@@ -78,7 +79,7 @@ class ArrivalBuffer(Sequence[Element]):
             if not len(self.items) % FORGOTTEN_AT_ONCE:
                 self.forget_before(self.find_first_needed())
 
-        sentinel = self.make_sentinel(before)
+        sentinel = self.make_sentinel(require(before))
         if sentinel is not None:
             append(sentinel)
             yield sentinel
@@ -187,14 +188,8 @@ def plan_streamed(
     check_streamed(None, first, 1)
     view = window.view(spec, [first], semantics, query.registered)
 
-    def make_sentinel(last: Element | None) -> Element | None:
-        known = [] if last is None else [last]
-        horizon = engine.horizon([view.spec], known, semantics.horizon)
-        if horizon is None:
-            return None
-        if last is None:
-            return Element(frozenset(), horizon, 1, 1)
-        return Element(frozenset(), horizon, last.sys + 1, (last.batch or 0) + 1)
+    def make_sentinel(last: Element) -> Element | None:
+        return plan.sentinel([view], [last], (), semantics)
 
     buffer = ArrivalBuffer(chain([first], source), make_sentinel)
     ids = range(1, ENDLESS)

@@ -42,10 +42,11 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
         return True
     if a.total() != b.total():
         return False
-    if not blanks(a) and not blanks(b):
+    lines = [*a, *b]
+    if not blanks(lines):
         return not any(difference(a, b, mode))
 
-    classes = classes_of_numbers([*a, *b], mode)
+    classes = classes_of_numbers(lines, mode)
     plain, ours = split_components(a, mode, classes)
     other_plain, theirs = split_components(b, mode, classes)
     if {key: len(found) for key, found in ours.items()} != {

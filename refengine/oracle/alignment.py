@@ -111,7 +111,7 @@ def _candidates(
             bound = differing
             yield _Candidate(differing, before, number, trial, reports)
         for gap in beside.gaps(before, lost):
-            if bound is None or gap.rows < bound:
+            if not _exceeds(gap.rows, bound):
                 bound = gap.rows
                 yield _Candidate(gap.rows, before, number, trial, reports, gap.lost, gap.repeated)
         if reports.get(before) is None:
@@ -149,7 +149,7 @@ class _Beside:
         rows = self.recorded.rows
         first = self._first_wrong(before)
         report = self.reports.get(before + first)
-        if not 0 < first < len(rows) or report is None:
+        if first == 0 or report is None:
             return  # at an end of the recording, outputs are missing and nothing is lost
 
         # From the first wrong relation on, each is that of the next report.
@@ -244,12 +244,12 @@ class _Beside:
 def difference_of(expected: Bag, actual: Bag, mode: compare.Mode) -> RowDifference:
     """Return how the `actual` rows of a relation differ from the `expected` ones of a report.
 
-    If they differ in which rows share a blank node, and in nothing else, that counts as one row.
+    Unless they are the same under some renaming of blank nodes, these are compared by label.
     """
     if compare.equal(expected, actual, mode):
         return RowDifference(Counter(), Counter(), 0)
     lacking, surplus = compare.difference(expected, actual, mode)
-    return RowDifference(lacking, surplus, max(lacking.total() + surplus.total(), 1))
+    return RowDifference(lacking, surplus, lacking.total() + surplus.total())
 
 
 def _with_divergence(

@@ -92,6 +92,54 @@ def run_supported(trial: BodyTrial, r: Random) -> int:
     return compared
 
 
+GRAPH_PATTERNS = (
+    "?x <urn:p> ?y",
+    "?x <urn:p> ?x",
+    "?x ?q ?y . ?y <urn:p> ?x",
+    "?x ?x ?y . ?y <urn:p> <urn:a>",
+    "?x ?x ?x",
+    "<urn:a> <urn:p> <urn:b> . ?x <urn:q> ?y",
+    "?x <urn:p> ?y . ?y <urn:q> ?z . ?z <urn:p> ?x",
+    "?x <urn:p> ?y . ?z <urn:p> ?y . ?x <urn:q> ?w FILTER(?x != ?z)",
+    "_:k <urn:p> ?x . _:k <urn:q> ?y",
+    "?x <urn:p> ?y FILTER(?x = ?y || ?x = <urn:a>) FILTER(?y != <urn:b>)",
+    "{ { ?x <urn:p> ?y FILTER(?x != <urn:a>) } FILTER(?y != <urn:b>) } ?y <urn:q> ?z",
+    "{ ?x <urn:p> ?y } UNION { ?x <urn:q> ?y }",
+    "{ ?x <urn:p> ?y } UNION { ?z <urn:q> ?y . ?y ?x ?z } FILTER(!BOUND(?z) || ?y != <urn:a>)",
+    "{ { { ?x <urn:p> ?y } UNION { ?y <urn:q> ?x } } FILTER(?x != <urn:a>) } FILTER(?y != ?x)",
+    "{ { ?x <urn:p> ?y } UNION { ?y <urn:q> ?x } } { ?y <urn:p> ?z }",
+    "?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z }",
+    "?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z FILTER(?z != ?y) } FILTER(BOUND(?z) || ?x = ?y)",
+    "?x <urn:p> ?y OPTIONAL { { ?x <urn:q> ?z } UNION { ?x <urn:p> ?z } }",
+    "{ ?x <urn:p> ?y } { ?z <urn:q> ?w }",
+    "?x <urn:p> ?y FILTER(2 > 1)",
+    "?x <urn:p> ?y . ?y <urn:q> ?z FILTER(1 > 2)",
+)
+SELECTIONS = (
+    "SELECT * {{ {} }}",
+    "SELECT ?x {{ {} }}",
+    "SELECT DISTINCT ?y ?y {{ {} }}",
+    "SELECT ?x (COUNT(?y) AS ?n) {{ {} }} GROUP BY ?x",
+    "SELECT (COUNT(DISTINCT ?y) AS ?n) (COUNT(*) AS ?m) {{ {} }}",
+    "SELECT DISTINCT (COUNT(*) AS ?n) {{ {} }} GROUP BY ?x ?y HAVING(COUNT(*) < 3)",
+    "SELECT (?y AS ?k) (?k AS ?l) (COUNT(?x) AS ?n) {{ {} }} GROUP BY ?y ORDER BY ?y",
+)
+
+
+def test_each_form_answers_as_the_definition_does():
+    """Over all the triples of two IRIs and two predicates, which come and go."""
+    triples = tuple(
+        (f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s in "abp" for p in "pq" for o in "abp"
+    )
+    r = Random(0)
+    for selection in SELECTIONS:
+        for pattern in GRAPH_PATTERNS:
+            trial = BodyTrial(selection.format(pattern), triples)
+            if "?y" in pattern or "?y" not in selection:
+                assert run_maintained(trial, r) == CONTENTS, trial.text
+                assert run_supported(trial, r) > 0, trial.text
+
+
 def test_bodies_answer_as_the_definition_does():
     compared: Counter[str] = Counter()
     for seed in range(draws(800)):

@@ -1,4 +1,6 @@
-"""The fast schedule of one time-based window: the example of its docstring, by hand."""
+"""The fast schedule of one time-based window: the example of its docstring, by hand, and groups of
+evaluations.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import pytest
 
 from refengine import from_table, profile, stream
 from refengine.core import engine
-from refengine.incremental.time_windows import is_covered_by_time_windows, time_window_groups
+from refengine.incremental.arrival_buffer import plan_streamed
+from refengine.incremental.time_windows import (
+    SimultaneousEvaluations,
+    is_covered_by_time_windows,
+    time_window_groups,
+)
+from refengine.model.errors import TooManyReports
 
 QUERY = from_table(
     {
@@ -42,3 +50,52 @@ def test_four_arrivals(closing, expected):
     groups = time_window_groups(planned, max_reports=100)
     found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
     assert found == expected
+
+
+def test_simultaneous_arrivals_are_evaluated_together():
+    """a@1, b, c, d and e@4, f@12: c, d and e see one element more each. But the bound on reports
+    allows no more than three; and of arrivals that are not known beforehand each is by itself.
+    """
+    items = [(("<urn:x>", "<urn:p>", f"<urn:{i}>"), at) for i, at in enumerate((1, 4, 4, 4, 4, 12))]
+    semantics = (
+        profile("csparql")
+        .but(t0=0, report="content-change", tick="tuple", horizon="none")
+        .semantics()
+    )
+    planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
+    groups = list(time_window_groups(planned, max_reports=100))
+    together = [each for each in groups if isinstance(each, SimultaneousEvaluations)]
+    assert [(each.instant, each.arrivals, each.first_index) for each in together] == [
+        (4, range(2, 5), 0)
+    ]
+    assert [(at.t, at.arrival, list(at.content)) for at in together[0]] == [
+        (4, k, list(range(k))) for k in (2, 3, 4)
+    ]
+    assert [at.arrival for at in together[0][1:]] == [3, 4] and together[0][-1].arrival == 4
+    found = []
+    with pytest.raises(TooManyReports):
+        for group in time_window_groups(planned, max_reports=3):
+            found += group
+    assert [at.arrival for at in found] == [1, 2, 3]
+
+    streamed = plan_streamed(QUERY, {"s": iter(stream(items))}, semantics)
+    each_alone = [list(group) for group in time_window_groups(streamed, max_reports=100)]
+    assert [at for group in each_alone for at in group] == [at for group in groups for at in group]
+    assert all(len(group) <= 1 for group in each_alone)
+
+
+def test_arrivals_before_the_first_window():
+    """At s0 = -1 the arrival there is looked at, and by the tuple tick it has the instant to itself
+    only if none came before.
+    """
+    for times in ((-1, 3), (-5, -1, 3), (-9, -5, 0, 3), (-9, -5, -1, -1, 0)):
+        items = [(("<urn:x>", "<urn:p>", f"<urn:{i}>"), at) for i, at in enumerate(times)]
+        for tick in ("tuple", "time"):
+            for report in ("content-change", "window-close"):
+                semantics = profile("csparql").but(t0=0, report=report, tick=tick).semantics()
+                planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
+                found = [at for group in time_window_groups(planned, 100) for at in group]
+                expected = list(engine.evaluations(planned))
+                assert [(at.t, at.arrival, list(at.content)) for at in found] == [
+                    (at.t, at.arrival, list(at.content)) for at in expected
+                ]

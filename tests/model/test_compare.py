@@ -6,16 +6,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refengine import Mode, Unsupported, literal, row
-from refengine.model import compare
+from refengine.model import compare, isomorphism, matching
 from refengine.model.elements import XSD, Bag, Row, is_blank
 from refengine.model.terms import Term
 
@@ -534,3 +536,154 @@ def test_every_number_that_is_near_may_be_near():
 def test_values_of_each_kind(one, other, expected):
     """CMP-1: what is the same value, kind by kind."""
     assert compare.equal(Counter([row({"x": one})]), Counter([row({"x": other})])) is expected
+
+
+def test_one_row_stands_for_those_of_one_value():
+    """R2R-9: the first by its text. Numbers are the same only if they are equal."""
+    forms = ["01", "1", "1.0", "2"]
+    rows = Counter({row({"x": typed(form, "decimal")}): 3 for form in forms})
+    rows[row({"x": typed("1.0", "double")})] = 2
+    chosen = {row({"x": typed(form, "decimal")}): 1 for form in ("01", "2")}
+    assert compare.representatives(rows) in (
+        chosen,
+        chosen | {row({"x": typed("1.0", "double")}): 1},
+    )
+    assert compare.representatives(Counter()) == Counter()
+
+
+def test_classes_of_numbers_begin_where_the_margin_ends():
+    """Floats are near within 1e-6, and a class goes on from number to near number."""
+    near = [typed(text, "float") for text in ("1.0", "1.000001", "1.000002")]
+    others = [typed("2.0", "double"), typed("NaN", "double"), typed("INF", "float"), "<urn:a>"]
+    rows = [row({"x": term}) for term in [*reversed(near), *others]]
+    found = isomorphism.classes_of_numbers(rows, Mode.VALUE)
+    assert found == {**dict.fromkeys(near, 0), others[0]: 1}
+    assert isomorphism.classes_of_numbers(rows, Mode.TERM) == {}
+
+
+def test_colours_tell_apart_where_a_blank_node_stands():
+    def colours(*lines: str) -> list[str]:
+        rows = [
+            row(dict(zip("xyz", (f"_:{node}" for node in line), strict=True))) for line in lines
+        ]
+        return sorted(isomorphism.colours(Counter(rows)).values())
+
+    # a stands at each place once in both, but beside itself at other places
+    assert colours("aab", "bba") != colours("aba", "bab")
+    assert colours("aab", "bba") == colours("ccd", "ddc")
+    # from end to end of a chain, which takes several rounds; a circle has one colour
+    chain = [(("x", f"_:{i}"), ("y", f"_:{i + 1}")) for i in range(6)]
+    assert len(set(isomorphism.colours(Counter(chain)).values())) == 7
+    circle = [*chain, (("x", "_:6"), ("y", "_:0"))]
+    assert len(set(isomorphism.colours(Counter(circle)).values())) == 1
+    twice = Counter({chain[0]: 1, (("x", "_:k"), ("y", "_:l")): 2})
+    assert len(set(isomorphism.colours(twice).values())) == 4
+
+
+# Graphs of which each node has three neighbours, so that colours tell none apart: two of four
+# nodes that all but two are joined, and the edges of a cube.
+PAIRS = [
+    (4 * k + i, 4 * k + j) for k in (0, 1) for i, j in ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3))
+]
+TWO_FOURS = [*PAIRS, (3, 4), (7, 0)]
+CUBE = [(i, i ^ bit) for i in range(8) for bit in (1, 2, 4) if i < i ^ bit]
+
+
+def edges(pairs: list[tuple[int, int]], names: list[int]) -> Bag:
+    """Return a row for each direction of each edge, with the nodes renamed."""
+    both = [(a, b) for pair in pairs for a, b in (pair, pair[::-1])]
+    return Counter((("x", f"_:n{names[a]}"), ("y", f"_:n{names[b]}")) for a, b in both)
+
+
+def test_a_search_for_a_renaming_turns_back():
+    """Nodes of one colour are not all alike, so the first choice may be wrong."""
+    rng = Random(0)
+    same = list(range(8))
+    for _ in range(12):
+        names = rng.sample(same, k=8)
+        assert compare.equal(edges(TWO_FOURS, same), edges(TWO_FOURS, names))
+        assert compare.equal(edges(CUBE, names), edges(CUBE, same))
+        assert not compare.equal(edges(TWO_FOURS, names), edges(CUBE, same))
+
+
+def test_a_search_for_a_renaming_has_a_bound(monkeypatch):
+    """CMP-4: after so many steps in all it is given up."""
+    one, other = edges(TWO_FOURS, list(range(8))), edges(CUBE, list(range(8)))
+    assert not compare.equal(one, other)
+    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 12)
+    with pytest.raises(Unsupported) as refused:
+        compare.equal(one, other)
+    assert str(refused.value) == "CMP-4: blank nodes too symmetric to compare"
+
+
+def test_a_maximum_matching_without_a_reach():
+    """Augmenting paths of 2 and 3 steps; and more of ours than of theirs."""
+
+    def pairs(fits: list[str], count: int) -> dict[int, int]:
+        return matching.match(fits, list("abcdef"[:count]), lambda x, y: y in x)
+
+    assert pairs(["ab", "a"], 2) == {0: 1, 1: 0}
+    assert pairs(["abc", "ab", "a"], 3) == {0: 2, 1: 1, 2: 0}
+    assert len(pairs(["a", "a", "ab"], 2)) == 2 and pairs([], 2) == pairs(["a"], 0) == {}
+    rng = Random(0)
+    for _ in range(150):
+        fits = ["".join(rng.sample("abcd", k=rng.randint(0, 3))) for _ in range(rng.randint(1, 4))]
+        found = pairs(fits, 4)
+        assert len(set(found.values())) == len(found)
+        assert all("abcd"[j] in fits[i] for i, j in found.items())
+        most = max(
+            sum(letter in each for letter, each in zip(order, fits, strict=False))
+            for order in permutations("abcd")
+        )
+        assert len(found) == most
+
+
+def test_numbers_in_order():
+    values = [math.inf, Fraction(2), math.nan, -1.5, -math.inf]
+    ordered = sorted(values, key=matching.order_key)
+    assert ordered[:-1] == [-math.inf, -1.5, 2, math.inf] and math.isnan(ordered[-1])
+    assert matching.order_key(math.nan) == (True, 0)
+
+
+def test_an_integer_beyond_all_doubles_is_near_to_none():
+    great = Fraction(10**400)
+    assert not compare.maybe_near(great, 1.0) and not compare.maybe_near(1.0, great)
+    assert compare.maybe_near(great, great + 1)
+
+
+def test_values_have_their_kind():
+    """Else true would be the same as another value that is written so."""
+    assert compare.value(typed("1", "boolean")) == ("boolean", True)
+    kind, *parts = compare.value(typed("2020-01-01T00:00:00Z", "dateTime"))
+    assert kind == "dateTime" and parts
+
+
+def test_beside_an_empty_bag_nothing_is_compared():
+    rows = Counter([row({"x": "<urn:a>"})])
+    nothing: Bag = Counter()
+    assert compare.difference(rows, nothing)[0] is rows
+    assert compare.difference(nothing, rows)[1] is rows
+
+
+def test_a_search_of_one_step_needs_a_bound_of_one(monkeypatch):
+    """One blank node, and one that it can be: that is one step."""
+    one, other = (Counter([row({"x": label})]) for label in ("_:a", "_:b"))
+    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 1)
+    assert compare.equal(one, other)
+    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 0)
+    with pytest.raises(Unsupported):
+        compare.equal(one, other)
+
+
+def test_numbers_as_far_apart_as_their_margin_are_in_one_class():
+    apart = isomorphism.margin(Fraction(1))
+    with localcontext() as context:
+        context.prec = 200
+        numbers = [
+            Decimal(number.numerator) / Decimal(number.denominator)
+            for number in (1 + apart, 1 + apart + Fraction(1, 10**80))
+        ]
+    one, *others = (typed(format(each, "f"), "decimal") for each in (Decimal(1), *numbers))
+    for other, expected in zip(others, (0, 1), strict=True):
+        rows = [row({"x": term}) for term in (one, other)]
+        assert isomorphism.classes_of_numbers(rows, Mode.VALUE) == {one: 0, other: expected}

@@ -23,7 +23,7 @@ class RunningAggregate:
     solutions. With `is_distinct` each term counts once.
     """
 
-    def __init__(self, slot: int | None, is_distinct: bool) -> None:
+    def __init__(self, slot: int | None, is_distinct: bool = False) -> None:
         self.slot = slot
         self.seen: Counter[Solution | Term | None] | None = None
         if is_distinct:
@@ -88,20 +88,18 @@ class RunningSum(RunningAggregate):
 
 
 class RunningExtreme(RunningAggregate):
-    """MIN or MAX of numbers, which are held in order.
+    """MIN or MAX of numbers, which are held in order. Under DISTINCT both are the same.
 
     Of equal numbers with several datatypes there is no single answer. With `must_be_exact` there is
     none of two forms of one value either, such as 1.0 and 1.00: where answers are sets, it matters
     which form is the row's.
     """
 
-    def __init__(
-        self, slot: int | None, is_distinct: bool, is_maximum: bool, must_be_exact: bool
-    ) -> None:
-        super().__init__(slot, is_distinct)
+    def __init__(self, slot: int | None, is_maximum: bool, must_be_exact: bool) -> None:
+        super().__init__(slot)
         self.is_maximum = is_maximum
         self.must_be_exact = must_be_exact
-        self.terms = SortedList()  # (value, place among the equal ones by rank, term)
+        self.terms = SortedList()  # (value, rank, term)
         self.terms_by_rank = [0, 0, 0, 0]  # how many different terms of each datatype
         self.counts: Counter[Term] = Counter()
 
@@ -112,9 +110,8 @@ class RunningExtreme(RunningAggregate):
         if not change:
             return
         self.terms_by_rank[number.rank] += change
-        rank = number.rank if self.is_maximum else -number.rank
-        entry = (number.value, rank, member)
-        if change > 0:
+        entry = (number.value, number.rank, member)
+        if change == 1:
             self.terms.add(entry)
         else:
             self.terms.remove(entry)

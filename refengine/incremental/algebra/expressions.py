@@ -32,7 +32,7 @@ SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (
 
 
 def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condition:
-    """Return an expression as a condition on solutions whose variables stand in `slots`.
+    """Return an expression as a condition on solutions. `slots` has the slot of each variable.
 
     The condition gives an error only of an unbound variable, and raises NotCovered for what else
     the definition calls an error, and where it has no single answer. Raises NotCovered for an
@@ -46,8 +46,8 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
         case Call("!", (argument,)):
             return _not(compile_condition(argument, slots))
         case Call("BOUND", (Variable(name),)):
-            slot = slots.get(name)
-            return lambda terms: slot is not None and terms[slot] is not None
+            slot = slots[name]
+            return lambda terms: terms[slot] is not None
         case Call(name, (left, right)) if name in SIGNS:
             return _relation(
                 SIGNS[name], _compile_operand(left, slots), _compile_operand(right, slots)
@@ -109,9 +109,7 @@ def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operan
     """Return what gives an operand's term or number. Raises NotCovered."""
     match expression:
         case Variable(name):
-            slot = slots.get(name)
-            if slot is None:
-                return lambda terms: None
+            slot = slots[name]
             return lambda terms: terms[slot]
         case str():
             return lambda terms: expression

@@ -122,6 +122,6 @@ def compile_aggregate(
             return lambda: RunningSum(slot, is_distinct, is_average, must_be_exact)
         case "MIN" | "MAX":
             is_maximum = function.name == "MAX"
-            return lambda: RunningExtreme(slot, is_distinct, is_maximum, must_be_exact)
+            return lambda: RunningExtreme(slot, is_maximum, must_be_exact)
         case _:
             raise NotCovered(function.name)

@@ -87,7 +87,6 @@ class MaintainedOptional(MaintainedNode):
 
     def _change_left(self, solution: Solution, count: int) -> None:
         key = self.left_side.key(solution)
-        before = self.left_side.by_key.get(key, NO_PARTNERS).get(solution, 0)
         self.left_side.add(solution, count)
 
         partners = 0
@@ -99,7 +98,7 @@ class MaintainedOptional(MaintainedNode):
         if not partners:
             self.emit((*solution, *self.unbound), count)
 
-        if before + count:
+        if solution in self.left_side.by_key.get(key, NO_PARTNERS):
             self.partners[solution] = partners
         else:
             self.partners.pop(solution, None)

@@ -38,7 +38,7 @@ class MaintainedNode:
         self.names = tuple(names)
         self.slots = {name: slot for slot, name in enumerate(self.names)}
         self.certain = frozenset(certain)
-        self.emit: Emit = lambda solution, count: None
+        self.emit: Emit
 
     def condition(self, expression: Expression) -> Condition:
         """Return an expression as a condition on this node's solutions.

@@ -73,7 +73,7 @@ class IndexedPattern:
         self.bound = tuple(self.place.items())
         self.conditions: list[Condition] = []  # filters on this pattern's variables alone
         self.indexes: list[tuple[PickKey, PickKey, Index]] = []
-        self.join: Continue = lambda solution, count: None
+        self.join: Continue  # what completes its triples to solutions
 
     @property
     def number_of_constants(self) -> int:

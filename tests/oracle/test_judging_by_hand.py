@@ -1,0 +1,940 @@
+"""What a verdict is made of, by hand: the states of a trial, the values of t0 that are tried, the
+confirmation by the definition and by witnesses, and what would explain a fail (ORA-1 to ORA-3,
+ORA-8, ORA-11, ORA-13).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from refengine import (
+    UNKNOWN,
+    Between,
+    Body,
+    Disputed,
+    InvalidSemantics,
+    Mode,
+    OneOf,
+    Query,
+    Relation,
+    Unsupported,
+    Window,
+    WindowKind,
+    profile,
+    stream,
+)
+from refengine.core import engine, r2r
+from refengine.core.question import Question
+from refengine.core.semantics import (
+    R2S,
+    T0,
+    Base,
+    Closure,
+    Collection,
+    Condition,
+    MissedInstants,
+    Tick,
+)
+from refengine.incremental import AnswerCache
+from refengine.model.elements import Bag, Stream, row
+from refengine.model.errors import RefengineError, TooManyReports
+from refengine.oracle import assignments as tried_values
+from refengine.oracle import attempts, confirmation, derivations
+from refengine.oracle import judge as judging
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.assignments import (
+    T0Candidates,
+    find_profile_t0_candidates,
+    find_t0_candidates,
+    fit_to_stated_window,
+    split_into_t0_classes,
+)
+from refengine.oracle.comparison import Alignment
+from refengine.oracle.derivations import Derivation
+from refengine.oracle.explanations import changes, find_explanations, readings
+from refengine.oracle.explanations import search as explaining
+from refengine.oracle.explanations.changes import FieldChange, ProfileSearch
+from refengine.oracle.judge import WrongWindow, find_wrong_windows, judge
+from refengine.oracle.reports import Reports
+from refengine.oracle.trial import (
+    Missing,
+    RecordingToJudge,
+    State,
+    T0Class,
+    Trial,
+    advance,
+    find_accepting_state,
+    first_and_last_instant,
+)
+from refengine.sparql.witnesses import NoSay
+
+SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
+QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
+CLOSING = profile("csparql").but(t0=0, horizon="flush")
+
+
+def bag(names: str) -> Bag:
+    return Counter(row({"x": f"<urn:{name}>"}) for name in names)
+
+
+def relations(*texts: str) -> list[Relation]:
+    """Return a relation for each text, with a row for each of its letters."""
+    return [Relation(("x",), bag(text)) for text in texts]
+
+
+def streams(**times: int) -> dict[str, Stream]:
+    items = [((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at) for name, at in times.items()]
+    return {"s": stream(items)}
+
+
+FOUR = streams(a=1, b=6, c=11, d=16)
+
+
+def recording(*texts: str, given: dict[str, Stream] = FOUR, **options) -> RecordingToJudge:
+    return RecordingToJudge.of(Question(QUERY, given), relations(*texts), **options)
+
+
+# The states of a trial (ORA-3)
+
+
+def test_bounds_of_what_is_missing():
+    assert Missing.of(2) == Missing(2, 2) and Missing.of(Missing(1, 2)) == Missing(1, 2)
+    assert str(Missing(2, 2)) == "2 at each end"
+    assert str(Missing(1, 2)) == "1 before the first and 2 after the last"
+
+
+def test_options_of_a_recording():
+    plain = recording("a")
+    assert (plain.missing, plain.mode, plain.windows, plain.window_closure) == (
+        Missing(1, 1),
+        Mode.VALUE,
+        (),
+        None,
+    )
+    stated = recording(
+        "a", missing=0, mode=Mode.TERM, windows=[None, (0, 5)], window_closure=Closure.CLOSED
+    )
+    assert (stated.missing, stated.mode) == (Missing(0, 0), Mode.TERM)
+    assert stated.first_stated_window() == ((0, 5), Closure.CLOSED)
+    assert recording("a", windows=[None, None]).windows == ()
+    assert plain.first_stated_window() is None and plain.stated_window(0, None) is None
+
+
+@pytest.mark.parametrize(
+    ("closure", "expected"),
+    [("[)", (0, 9)), ("(]", (1, 10)), ("[]", (0, 10))],
+)
+def test_the_instants_of_a_window(closure, expected):
+    assert first_and_last_instant((0, 10), Closure(closure)) == expected
+    assert first_and_last_instant(None, Closure(closure)) is None
+
+
+def test_a_stated_window_holds_the_instants_of_a_report():
+    one = recording("a", "b", windows=[(-1, 9)], window_closure=Closure.LEFT_OPEN)
+    assert one.is_about(0, (0, 10), Closure.RIGHT_OPEN)
+    assert not one.is_about(0, (-1, 9), Closure.RIGHT_OPEN)
+    assert one.is_about(1, (7, 9), Closure.RIGHT_OPEN) and one.is_about(0, None, None)
+    own = recording("a", windows=[(0, 10)])
+    assert own.is_about(0, (0, 10), Closure.LEFT_OPEN)
+    assert not own.is_about(0, (0, 11), Closure.LEFT_OPEN)
+
+
+@pytest.mark.parametrize(
+    ("states", "output", "missing", "expected"),
+    [
+        ([(0, 0, 0)], "a", Missing(1, 1), [(1, 0, 0), (0, 1, 0)]),
+        ([(0, 0, 0)], "a", Missing(0, 1), [(0, 1, 0)]),
+        ([(0, 0, 0)], "x", Missing(1, 1), [(1, 0, 0)]),
+        ([(1, 0, 0)], "x", Missing(1, 1), []),
+        ([(1, 0, 0), (0, 1, 0)], "b", Missing(2, 1), [(2, 0, 0), (0, 2, 0)]),
+        ([(1, 1, 0)], "x", Missing(2, 2), []),
+        ([(0, 2, 0)], "x", Missing(1, 1), [(0, 2, 1)]),
+        ([(0, 2, 1)], "x", Missing(1, 1), []),
+        ([(0, 2, 0)], "x", Missing(1, 0), []),
+    ],
+)
+def test_one_more_output(states, output, missing, expected):
+    recorded = recording("a", "b", missing=missing)
+    found = advance([State(*state) for state in states], bag(output), recorded)
+    assert found == {State(*state) for state in expected}
+
+
+def test_an_output_beside_no_relation():
+    assert advance([State(0, 0, 0)], bag("a"), recording(missing=Missing(0, 9))) == set()
+    stated = recording("a", missing=0, windows=[(0, 5)])
+    for borders, expected in (
+        ((0, 5), {State(0, 1, 0)}),
+        ((5, 10), set()),
+        (None, {State(0, 1, 0)}),
+    ):
+        assert advance([State(0, 0, 0)], bag("a"), stated, borders, Closure.RIGHT_OPEN) == expected
+
+
+def test_the_state_with_the_fewest_outputs_missing():
+    recorded = recording("a", "b", missing=9)
+    states = [State(*each) for each in ((3, 2, 0), (1, 2, 1), (0, 2, 2), (0, 1, 0), (2, 2, 1))]
+    assert find_accepting_state(states, recorded) == State(0, 2, 2)
+    assert find_accepting_state([State(0, 2, 3), State(1, 2, 1)], recorded) == State(1, 2, 1)
+    assert find_accepting_state([State(0, 1, 0)], recorded) is None
+    nothing = recording(missing=9)
+    assert find_accepting_state([State(1, 0, 0)], nothing) is None
+    assert find_accepting_state([State(1, 0, 0), State(0, 0, 0)], nothing) == State(0, 0, 0)
+
+
+def test_what_a_pass_rests_on():
+    found = judge(QUERY, FOUR, CLOSING, relations("b", "c"), missing=1)
+    trial = found.trial
+    assert found.passed and found.tried == 1 and found.t0 is None
+    assert (trial.accepting_state, trial.most_matched) == (State(1, 2, 1), 2)
+    assert trial.computed_by == "incremental evaluation" and trial.is_order_known
+    assert (trial.t0_class, trial.divergence) == (T0Class(0, 0, 0), None)
+    assert [each.relation for each in found.alignment.beside] == relations("b", "c")
+    assert (found.alignment.before, found.alignment.after) == (1, 1)
+    assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
+    assert found.missing == Missing(1, 1) and found.mode is Mode.VALUE
+    assert not found.is_right_but_for_windows and found.setting.semantics == trial.semantics
+    path = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:p>+ ?y }"))
+    by_definition = judge(path, FOUR, CLOSING, relations("b", "c"), missing=1).trial
+    assert by_definition.computed_by == "the definition (a property path)"
+    assert by_definition.last_answer is None
+    as_terms = judge(QUERY, FOUR, CLOSING, relations("b", "c"), missing=1, mode=Mode.TERM).trial
+    assert as_terms.computed_by == "the definition (answers are compared as terms)"
+
+
+def test_a_fail_for_the_stated_windows_alone():
+    """ORA-11: of the second relation the window is [5, 10), and not [6, 11)."""
+    recorded = relations("a", "b", "c")
+    windows = [(0, 5), (6, 11), None]
+    found = judge(QUERY, FOUR, CLOSING, recorded, missing=1, windows=windows)
+    assert not found.passed and found.is_right_but_for_windows
+    (wrong,) = found.wrong_windows
+    evaluations = [report.evaluation for report in found.reports.first(4)]
+    assert wrong == WrongWindow(2, evaluations[1], (5, 10), (6, 11))
+    stated = replace(found.recorded, windows=())
+    assert find_wrong_windows(stated, found.trial) == ()
+
+
+# The values of t0 (ORA-2)
+
+
+def candidates(kind: WindowKind, size, slide, closure="[)", t0=UNKNOWN, times=(3, 12), **fields):
+    given = {"s": streams(**{"abcdefgh"[i]: at for i, at in enumerate(times)})["s"]}
+    registered = fields.pop("registered", None)
+    query = Query((Window("s", kind, size, slide),), SELECT, registered=registered)
+    semantics = CLOSING.but(closure=closure, horizon="none", **fields).semantics()
+    planned = engine.plan(query, given, semantics)
+    return find_t0_candidates(query, planned, t0), planned
+
+
+TIME = WindowKind.TIME
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fields", "expected"),
+    [
+        # all windows that hold the element at 3 are there from t0 = -7 on; so are they 5 earlier
+        ((TIME, 10, 5), {}, (-11, 3, ())),
+        ((TIME, 10, 10), {}, (-16, 3, ())),
+        # engines are known to begin at 0 and when the query is registered, if that is later, or
+        # earlier where windows without elements are reported
+        ((TIME, 10, 5), {"times": (-4, 12)}, (-18, -4, (0,))),
+        ((TIME, 10, 5), {"times": (40, 42)}, (26, 40, (0,))),
+        ((TIME, 10, 5), {"times": (40, 42), "registered": 39}, (26, 40, (0,))),
+        ((TIME, 10, 5), {"times": (40, 42), "registered": 41}, (26, 40, (0, 41))),
+        ((TIME, 10, 5), {"times": (40, 42), "report": "window-close,non-empty"}, (26, 40, ())),
+        (
+            (TIME, 10, 5),
+            {"times": (-4, 12), "report": "window-close,content-change", "registered": -30},
+            (-18, -4, (0,)),
+        ),
+        ((TIME, 10, 5), {"times": (-4, 12), "registered": -30}, (-18, -4, (-30, 0))),
+        # without an element as if one came at 0
+        ((TIME, 10, 5), {"times": ()}, (-14, 0, ())),
+        # a period that counts from t0 comes round with the slide after 15
+        (
+            (TIME, 10, 5),
+            {"report": "window-close,periodic", "period": 3, "anchor": "t0"},
+            (-21, 3, ()),
+        ),
+        (
+            (TIME, 10, 5),
+            {"report": "window-close,periodic", "period": 3, "anchor": 0},
+            (-11, 3, ()),
+        ),
+        ((TIME, 10, 5), {"t0": Between(4, 7)}, (4, 7, ())),
+        ((TIME, 10, 5), {"t0": Between(4, 4)}, (4, 4, ())),
+    ],
+)
+def test_the_values_of_t0_that_are_tried(arguments, fields, expected):
+    fields = {"report": "window-close", **fields}
+    found, _ = candidates(*arguments, **fields)
+    assert found == T0Candidates(*expected)
+
+
+def test_the_published_formulas_are_tried_too():
+    """WIN-7, under (]: of ω = 10, β = 5 and t1 = 40 they give 40, 30, 30, -6, -5, 34 and 29."""
+    found, _ = candidates(TIME, 10, 5, closure="(]", times=(40, 42), report="window-close")
+    assert (found.lo, found.hi) == (26, 40)
+    assert set(found.others) == {-6, -5, 0}
+    # of t1 = -40 they give -51, -50, -50, -6, -5, -1 and -51
+    found, _ = candidates(TIME, 10, 5, closure="(]", times=(-40, 42), report="window-close")
+    assert (found.lo, found.hi, found.others) == (-54, -40, (-6, -5, -1, 0))
+    # of ids 0, -5, -5, -5 and -10; there is no formula by kafka-streams
+    found, _ = candidates(
+        WindowKind.TUPLE, 10, 5, closure="(]", report="window-close", tick="tuple"
+    )
+    assert (found.lo, found.hi, found.others) == (-13, 1, ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "expected"),
+    [
+        (TIME, {"report": "window-close"}, True),
+        (TIME, {"report": "content-change"}, True),
+        (TIME, {"report": "non-empty"}, False),
+        (TIME, {"report": "window-close,periodic", "period": 1, "anchor": 0}, False),
+        (TIME, {"report": "content-change", "change_baseline": "previous-instant"}, False),
+        (WindowKind.TUPLE, {"report": "window-close", "tick": "tuple"}, True),
+        (WindowKind.TUPLE, {"report": "window-close", "tick": "time"}, False),
+        (WindowKind.RANGE, {"report": "content-change"}, False),
+    ],
+)
+def test_whether_values_of_t0_fall_into_classes(kind, fields, expected):
+    found, planned = candidates(kind, 10, None if kind is WindowKind.RANGE else 5, **fields)
+    classes = split_into_t0_classes(planned, found)
+    assert (len(classes) < found.hi - found.lo + 1) is expected
+    intervals = Stream(tuple(each._replace(end=each.app + 1) for each in planned.arrivals))
+    query = Query((Window("s", TIME, 10, 5),), SELECT)
+    semantics = CLOSING.but(report="window-close").semantics()
+    assert not tried_values._has_classes(engine.plan(query, {"s": intervals}, semantics))
+
+
+def test_a_range_of_t0_in_words():
+    assert str(T0Candidates(-3, 4)) == "from -3 to 4"
+    assert str(T0Candidates(-3, 4, (9, T0.FIRST))) == "from -3 to 4, 9, first-element"
+    with pytest.raises(InvalidSemantics) as refused:
+        candidates(TIME, 10, 5, t0=Between(4, 3))
+    reason = "t0 must be in a range with at least one value, got 4 to 3"
+    assert str(refused.value) == f"ORA-2: {reason}"
+
+
+def test_the_values_of_a_profile():
+    question = Question(QUERY, FOUR)
+
+    def found(**fields):
+        return find_profile_t0_candidates(question, CLOSING.but(**fields), SharedAnswers().plan)
+
+    assert found() is None and found(t0=OneOf((0, 1))) is None
+    assert found(t0=UNKNOWN) == T0Candidates(-8, 1, ())
+    assert found(t0=Between(3, 4)) == T0Candidates(3, 4)
+    assert found(t0=UNKNOWN, closure="none") is None  # such windows have borders
+
+
+@pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
+@pytest.mark.parametrize("times", [(2, 3, 30), (5,)])
+@pytest.mark.parametrize("close_rule", ["reached", "passed"])
+@pytest.mark.parametrize("report", ["window-close", "content-change", "window-close,non-empty"])
+def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report, times):
+    """ORA-2: and the classes together are the range."""
+    tick = "time" if report == "content-change" else "tuple"
+    found, planned = candidates(
+        TIME, 25, 20, closure, times=times, report=report, tick=tick, close_rule=close_rule
+    )
+    classes = split_into_t0_classes(planned, found)
+    assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
+        *range(found.lo, found.hi + 1)
+    ]
+    assert all(each.t0 == each.hi for each in classes) and len(classes) < found.hi - found.lo + 1
+
+    query = Query((Window("s", TIME, 25, 20),), SELECT)
+
+    def contents(t0: int) -> list:
+        semantics = replace(planned.semantics, t0=t0)
+        other = engine.plan(query, {"s": Stream(planned.arrivals)}, semantics)
+        return [tuple(at.content) for at in engine.evaluations(other)]
+
+    for each in classes:
+        for t0 in {each.lo, each.hi - 1, (each.lo + each.hi) // 2} - {each.lo - 1}:
+            assert contents(t0) == contents(each.t0), each
+
+
+def test_too_many_values_of_t0(monkeypatch):
+    """Without classes each value is tried, up to a bound of values; with them, of classes."""
+    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", 5)
+    periodic = {"report": "window-close,periodic", "period": 1, "anchor": 0}
+    for fields, hi, reason in (
+        (periodic, 4, None),
+        (periodic, 5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
+        ({"report": "window-close"}, 4, None),
+        ({"report": "window-close"}, 900, "too many classes of t0 from 0 to 900; give t0 or a"),
+        (
+            {"report": "window-close"},
+            -900,
+            "too many classes of t0 from -1800 to -900; give t0 or a",
+        ),
+    ):
+        found, planned = candidates(TIME, 10, 5, t0=Between(min(0, 2 * hi), hi), **fields)
+        if reason is None:
+            assert split_into_t0_classes(planned, found)[-1].hi == hi
+        else:
+            with pytest.raises(Unsupported) as refused:
+                split_into_t0_classes(planned, found)
+            assert str(refused.value) == f"ORA-2: {reason} narrower range".replace(
+                "narrower narrower", "narrower"
+            )
+
+
+@pytest.mark.parametrize(
+    ("closure", "t0_class", "stated", "expected"),
+    [
+        # windows of 10 begin every 5 instants from t0 on
+        ("[)", (0, 4), ((13, 23), None), 3),
+        ("[)", (4, 7), ((13, 23), None), None),
+        ("[)", (4, 8), ((13, 23), None), 8),
+        ("[)", (0, 4), ((12, 22), Closure.LEFT_OPEN), 3),
+        ("(]", (0, 4), ((13, 22), Closure.CLOSED), 2),
+        ("(]", (0, 4), ((12, 22), None), 2),
+    ],
+)
+def test_a_value_of_t0_with_which_a_stated_window_begins(closure, t0_class, stated, expected):
+    _, planned = candidates(TIME, 10, 5, closure)
+    lo, hi = t0_class
+    found = fit_to_stated_window(planned, T0Class(hi, lo, hi), stated)
+    assert found == (None if expected is None else T0Class(expected, expected, expected))
+
+
+def test_a_window_that_does_not_begin_at_t0_fits_every_value():
+    _, planned = candidates(
+        WindowKind.ROWS, 3, None, closure=None, report="content-change", tick="tuple"
+    )
+    assert fit_to_stated_window(planned, T0Class(4, 0, 4), ((13, 23), None)) == T0Class(4, 0, 4)
+
+
+# Confirmation (ORA-8)
+
+
+def wrong_answer(self: AnswerCache, contents: tuple) -> Bag:
+    return bag("w" * len(contents[0]))
+
+
+def test_incremental_evaluation_is_held_to_the_definition(monkeypatch):
+    """A defect of incremental evaluation gives no verdict, whether it would pass or fail."""
+    monkeypatch.setattr(AnswerCache, "__call__", wrong_answer)
+    wrong, right = relations("w", "w", "w", "w"), relations("a", "b", "c", "d")
+    disagree = "ORA-8: incremental evaluation and the definition disagree"
+    for recorded in (wrong, right, relations("x")):
+        with pytest.raises(Disputed) as refused:
+            judge(QUERY, FOUR, CLOSING, recorded, missing=0)
+        assert str(refused.value) == disagree
+        assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
+
+    monkeypatch.setattr(confirmation, "_check_incremental", lambda *arguments: None)
+    for recorded, reason in (
+        (wrong, "ORA-8: incremental evaluation passes what the definition fails"),
+        (right, "ORA-8: incremental evaluation fails what the definition passes"),
+        (relations("x"), disagree),
+    ):
+        with pytest.raises(Disputed) as refused:
+            judge(QUERY, FOUR, CLOSING, recorded, missing=0)
+        assert str(refused.value) == reason
+
+
+TWO_AT_ONCE = {"s": Stream(streams(a=3, b=3)["s"].elements, ordered=False)}
+RSTREAM = profile("cqels").but(t0=0, r2s="Rstream", base=None)
+
+
+def searched_trial(text: str) -> tuple[RecordingToJudge, Trial]:
+    """Return a recording, and a trial in which arrival orders were searched."""
+    recorded = recording(*text.split(), given=TWO_AT_ONCE, missing=0)
+    answers = SharedAnswers()
+    return recorded, attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
+
+
+@pytest.mark.parametrize("text", ["a ab", "a x"])
+def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
+    """Some witness must find what the definition finds; the faster one is asked first."""
+    recorded, trial = searched_trial(text)
+    other = searched_trial("a x" if trial.explains_recording else "a ab")[1]
+    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: False)
+    asked: list[str] = []
+
+    def confirm(**found: Trial | None) -> list[str]:
+        def attempt(recorded, semantics, t0_class, answers):
+            asked.append(answers.witness)
+            result = found[answers.witness]
+            if result is None:
+                raise NoSay("no say")
+            return result
+
+        asked.clear()
+        monkeypatch.setattr(confirmation, "attempt", attempt)
+        confirmation.confirm_order_search(recorded, trial, SharedAnswers(), tuple(found))
+        return list(asked)
+
+    assert confirm() == []
+    assert confirm(slow=trial, fast=trial) == ["fast"]
+    assert confirm(slow=trial, fast=other) == ["fast", "slow"]
+    assert confirm(slow=trial, fast=None) == ["fast", "slow"]
+    assert confirm(slow=None, fast=None) == ["fast", "slow"]
+    one, two = "a witness's", "the definition's"
+    if trial.explains_recording:
+        one, two = two, one
+    said = f"ORA-8: an arrival order explains the output with {one} answers, but none with {two}: "
+    for found, names in (
+        ({"slow": other, "fast": other}, "fast, slow"),
+        ({"slow": None, "fast": other}, "fast"),
+    ):
+        with pytest.raises(Disputed) as refused:
+            confirm(**found)
+        assert str(refused.value) == said + names
+    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: True)
+    assert confirm(slow=other, fast=other) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "expected"),
+    [
+        ("SELECT ?x { ?x <urn:p> ?y }", Mode.VALUE, True),
+        ("SELECT ?x { ?x <urn:p> ?y }", Mode.TERM, False),
+        ("SELECT DISTINCT ?x { ?x <urn:p> ?y }", Mode.VALUE, False),
+        ("SELECT ?x (?y + 1 AS ?z) { ?x <urn:p> ?y }", Mode.VALUE, False),
+    ],
+)
+def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
+    query = Query(QUERY.windows, Body(text))
+    recorded = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [], mode=mode)
+    trial = Trial(RSTREAM.semantics(), T0Class(0, 0, 0), None, is_order_known=False)
+    answers = SharedAnswers()
+    witnesses = ("pyoxigraph", "rdflib")
+    assert confirmation._answer_alike(recorded, trial, answers, witnesses) is expected
+    assert len(answers.testimonies_used) == expected
+
+
+def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
+    def disputed(*arguments):
+        raise Disputed("no", rule="R2R-5")
+
+    recorded, trial = searched_trial("a ab")
+    answers = SharedAnswers()
+    monkeypatch.setattr(answers, "confirmed_answer", disputed)
+    assert confirmation._answer_alike(recorded, trial, answers, ()) is False
+
+
+def test_what_is_confirmed_of_a_fail():
+    """The answers up to the first divergence: of {a}, {x}, … those over [0, 5) and [5, 10)."""
+    answers = SharedAnswers()
+    found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0, answers=answers)
+    assert not found.passed
+    confirmed = [testimony.relation for testimony in answers.testimonies_used]
+    assert confirmed[:2] == relations("a", "b")
+    assert Relation(("x",), bag("d")) not in confirmed
+    judge(QUERY, FOUR, CLOSING, relations("a", "b", "c", "d"), answers=answers)
+    assert [each.relation for each in answers.testimonies_used] == relations("a", "b", "c", "d")
+
+
+# Reports beside a trial
+
+
+def test_reports_go_on_by_the_definition(monkeypatch):
+    """Where incremental evaluation ends, after two reports, none is lost, and none comes twice."""
+    recorded = recording("a")
+    answers = SharedAnswers()
+    right = AnswerCache.__call__
+    asked: list[tuple] = []
+
+    def ends(self: AnswerCache, contents: tuple) -> Bag:
+        asked.append(contents)
+        if len(asked) > 2:
+            raise attempts.NotCovered("enough")
+        return right(self, contents)
+
+    monkeypatch.setattr(AnswerCache, "__call__", ends)
+    found = attempts.reports_of(recorded, CLOSING.semantics(), answers)
+    assert [each.relation for each in found.first(9)] == relations("a", "b", "c", "d")
+    trial = attempts.attempt(recorded, CLOSING.semantics(), T0Class(0, 0, 0), answers)
+    assert trial.computed_by == "the definition (enough)"
+
+
+# What would explain a fail (ORA-13)
+
+
+def test_other_variables_than_the_querys():
+    two = Query(QUERY.windows, Body("SELECT ?x ?z { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } }"))
+
+    def said(variables: tuple[str, ...], names: str) -> str:
+        relation = Relation(variables, Counter([row(dict.fromkeys(names, "<urn:a>"))]))
+        question = Question(two, FOUR)
+        return readings.other_variables(RecordingToJudge.of(question, [relation]))
+
+    assert said(("x", "z"), "xz") == said(("z", "x"), "x") == said((), "x") == ""
+    assert said(("x",), "x") == "the recording has the variables x; the query projects x, z"
+    assert said((), "xv") == "the recording has the variables v, x; the query projects x, z"
+    assert said(("x", "v"), "x") == "the recording has the variables v, x; the query projects x, z"
+
+
+def read(*texts: str, timestamps=(), missing=0, **fields) -> tuple[str, ...]:
+    """Return the readings under which a recording is right."""
+    judged = CLOSING.but(**fields)
+    found = judge(QUERY, FOUR, judged, relations(*texts), missing=missing)
+    assert not found.passed
+    return find_explanations(
+        found.recorded, judged, found, fields=(), timestamps=timestamps
+    ).readings
+
+
+AS_SETS = "as sets of rows, repeated rows counted once, it is right"
+TOGETHER = "with the relations of one timestamp taken together"
+
+
+@pytest.mark.parametrize(
+    ("texts", "timestamps", "missing", "expected"),
+    [
+        (["b", "a", "c", "d"], (), 0, "it has the same relations in another order"),
+        (["a", "bb", "c", "d"], (), 0, AS_SETS),
+        (["a", "", "b", "c", "d"], (5, 10, 10, 15, 20), 0, f"{TOGETHER}, it is right"),
+        (["a", "b", "b", "c", "d"], (5, 10, 10, 15, 20), 0, f"{TOGETHER}, {AS_SETS}"),
+        (["a", "x", "b", "c", "d"], (5, 10, 10, 15, 20), 0, None),
+        (["a", "", "b", "c", "d"], (5, 10, None, 15, 20), 0, None),
+        (["a", "", "b", "c", "d"], (5, 10, 11, 15, 20), 0, None),
+        (["a", "", "b", "c", "d"], (5, 10, 10), 0, None),
+        (
+            ["b", "c"],
+            (),
+            0,
+            "every relation is right, and 1 output is missing before the first; the bound is 0, and"
+            " 1 output is missing after the last; the bound is 0",
+        ),
+        (
+            ["d"],
+            (),
+            2,
+            "every relation is right, and 3 outputs are missing before the first; the bound is 2",
+        ),
+        (
+            ["a"],
+            (),
+            1,
+            "every relation is right, and 3 outputs are missing after the last; the bound is 1",
+        ),
+        (["a", "c", "b"], (), 1, "it has the same relations in another order"),
+        (["a", "x"], (), 1, None),
+        ([], (), 0, None),
+    ],
+)
+def test_other_readings(texts, timestamps, missing, expected):
+    found = read(*texts, timestamps=timestamps, missing=missing)
+    assert found == (() if expected is None else (expected,))
+
+
+def test_more_outputs_are_missing_than_are_looked_at():
+    recorded = recording("a", missing=0)
+    report = judge(QUERY, FOUR, CLOSING, relations("a", "b", "c", "d")).reports.first(1)
+    many = Alignment(report + report * 101, 0, 1)
+    said = readings._extent(recorded, many)
+    assert said.endswith("at least 101 outputs are missing after the last; the bound is 0")
+    assert "at least" not in readings._extent(recorded, Alignment(report * 101, 0, 1))
+
+
+def test_relations_of_one_timestamp_are_merged():
+    merged = readings.merge_timestamps(
+        recording("a", "b", "bc", "d", windows=[(0, 5)]), (1, 2, 1, 3)
+    )
+    assert list(merged.relations) == relations("abc", "b", "d") and merged.windows == ()
+    once = readings.without_repeated_rows(recording("aab", "", "c"))
+    assert list(once.relations) == relations("ab", "", "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "current", "expected"),
+    [
+        ("t0", 3, [UNKNOWN]),
+        ("collection", Collection.BAG, [Collection.SET]),
+        ("tick", Tick.TIME, [Tick.TUPLE, Tick.BATCH]),
+        ("r2s", None, list(R2S)),
+    ],
+)
+def test_the_other_values_of_a_field(name, current, expected):
+    assert sorted(map(str, changes.alternatives(name, current))) == sorted(map(str, expected))
+
+
+def test_the_other_reports_are_the_combinations_that_are_not_periodic():
+    current = frozenset({Condition.CLOSE, Condition.NON_EMPTY})
+    found = changes.alternatives("report", current)
+    three = {Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY}
+    assert len(found) == 6 and len(set(found)) == 6 and current not in found
+    assert frozenset(three) in found and all(len(each) > 0 and each <= three for each in found)
+
+
+def test_a_field_brings_its_companions_along():
+    """SEM-2: Istream needs a base, which Rstream has none of; only a periodic report has a period,
+    and only window close can miss instants.
+    """
+    istream = CLOSING.but(r2s="Istream", base="previous-new", period=2, anchor=0, report="periodic")
+
+    def changed(judged, *pairs: tuple[str, object]) -> dict[str, object]:
+        before, after = (
+            judged.fields,
+            changes.apply_changes(judged, *(FieldChange(*pair) for pair in pairs)).fields,
+        )
+        return {name: value for name, value in after.items() if before.get(name) != value}
+
+    assert changed(istream, ("r2s", R2S.RSTREAM)) == {"r2s": R2S.RSTREAM, "base": None}
+    assert changed(istream, ("r2s", R2S.DSTREAM)) == {"r2s": R2S.DSTREAM}
+    assert changed(CLOSING, ("r2s", R2S.ISTREAM)) == {"r2s": R2S.ISTREAM, "base": Base.PREVIOUS}
+    latest = CLOSING.but(missed_instants="latest", report="window-close")
+    for report, more in (
+        ({Condition.CHANGE}, {"missed_instants": MissedInstants.ALL}),
+        ({Condition.CLOSE, Condition.CHANGE}, {}),
+    ):
+        report = frozenset(report)
+        assert changed(latest, ("report", report)) == {"report": report, **more}
+    closes = frozenset({Condition.CLOSE})
+    assert changed(istream, ("report", closes)) == {
+        "report": closes,
+        "period": None,
+        "anchor": None,
+    }
+    assert changed(CLOSING.but(t0="epoch", offset=3), ("t0", 4)) == {"t0": 4, "offset": None}
+    assert changed(CLOSING, ("tick", Tick.TIME), ("collection", Collection.SET)) == {
+        "tick": Tick.TIME,
+        "collection": Collection.SET,
+    }
+
+
+def test_every_change_of_some_fields():
+    found = list(changes.changes_of(QUERY, CLOSING, ["collection", "r2s"]))
+    assert FieldChange("collection", Collection.SET) in found
+    assert {change.field for change in found} == {"collection", "r2s"}
+    states = Query(QUERY.windows, SELECT, r2s=R2S.RSTREAM)
+    stated = changes.changes_of(states, CLOSING, ["r2s", "collection"])
+    assert {change.field for change in stated} == {"collection"}
+
+
+def test_a_formula_is_replaced_by_the_integer_that_it_gives():
+    """WIN-7: under (], by `storm` t0 is β - ω."""
+    question = Question(Query((Window("s", TIME, 10, 4),), SELECT), FOUR)
+    formula = CLOSING.but(closure="(]", t0="storm")
+    for judged, expected in (
+        (formula, -6),
+        (CLOSING.but(t0=7), 7),
+        (CLOSING.but(t0="first-element"), "first-element"),
+        (CLOSING.but(t0=UNKNOWN), UNKNOWN),
+    ):
+        found = changes.resolve_t0_formula(question, judged, SharedAnswers())
+        assert found.fields["t0"] == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "listed", "tried"),
+    [
+        (Unsupported("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
+        (Disputed("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
+        (TooManyReports("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
+        (InvalidSemantics("no", rule="X-1"), [], ProfileSearch()),
+        (RefengineError("no", rule="X-1"), [], ProfileSearch()),
+    ],
+)
+def test_assignments_that_cannot_be_tried(monkeypatch, error, listed, tried):
+    """An assignment that is out of reach does not keep others from being tried; one without an
+    answer, or without end, ends the search.
+    """
+
+    def refuse(*arguments):
+        raise error
+
+    recorded, answers = recording("a"), SharedAnswers()
+    monkeypatch.setattr(changes, "attempt", refuse)
+    semantics = CLOSING.semantics()
+    found = changes.try_assignments(recorded, [(semantics, T0Class(0, 0, 0))] * 2, answers)
+    assert found == tried
+    monkeypatch.setattr(changes, "assignments", refuse)
+    assert changes.list_assignments(recorded, CLOSING, answers, 3) == listed
+
+
+def test_a_profile_with_too_many_assignments_is_out_of_reach():
+    recorded, answers = recording("a", "b", "c", "d", missing=0), SharedAnswers()
+    judged = CLOSING.but(t0=OneOf((9, 0, 1)))
+    for bound in range(4):
+        listed = changes.list_assignments(recorded, judged, answers, bound)
+        assert len(listed) == min(3, bound + 1)
+        found = changes.find_explaining_trial(recorded, judged, answers, bound)
+        assert found.is_complete is (bound >= 3) and (found.trial is not None) is (bound >= 3)
+    nothing = changes.find_explaining_trial(recorded, CLOSING.but(t0=9), answers, 5)
+    assert nothing == ProfileSearch(None, is_complete=True)
+
+
+def test_single_changes_that_explain_a_recording():
+    """{a, b}, {c, d} is what windows of twice the length give; a t0 of 1 gives {b}, {c}, {d}, as
+    does one that is later than the first element; and from t0 = 0 on Istream is Rstream.
+    """
+    judged = CLOSING.but(r2s="Istream", base="previous")
+    for texts, fields, expected in (
+        (["a", "b", "c", "d"], ["r2s"], None),
+        (["b", "c", "d"], ["t0", "closure"], [FieldChange("t0", 2)]),
+        (["x"], ["t0", "r2s", "tick"], []),
+    ):
+        recorded = recording(*texts, missing=0)
+        found = find_explanations(recorded, judged, fields=fields)
+        if expected is None:
+            assert {change.field for change in found.changes} == {"r2s"}
+        else:
+            assert [change.field for change in found.changes] == [each.field for each in expected]
+        assert found.untried == () and found.is_complete
+
+
+def test_pairs_are_tried_up_to_a_bound(monkeypatch):
+    """Each pair of these changes has one assignment, and none explains x."""
+    recorded, answers = recording("x", missing=0), SharedAnswers()
+    of_fields = [
+        FieldChange("collection", Collection.SET),
+        FieldChange("tick", Tick.TUPLE),
+        FieldChange("empty", "suppress"),
+        FieldChange("t0", UNKNOWN),
+    ]
+
+    def pairs(most: int, given=of_fields) -> tuple:
+        return explaining._pairs(recorded, CLOSING, given, answers, most)
+
+    assert pairs(3) == ((), True) and pairs(2) == ((), False)
+    assert pairs(0, of_fields[:1]) == ((), True)
+    assert pairs(0, [FieldChange("tick", Tick.TUPLE), FieldChange("tick", Tick.BATCH)]) == (
+        (),
+        True,
+    )
+    monkeypatch.setattr(explaining, "PAIRS_BOUND", 2)
+    assert pairs(3) == ((), False)
+    monkeypatch.setattr(explaining, "try_assignments", lambda *arguments: ProfileSearch(object()))
+    monkeypatch.setattr(explaining, "PAIRS_BOUND", 99)
+    assert pairs(99) == (
+        (
+            (of_fields[0], of_fields[1]),
+            (of_fields[0], of_fields[2]),
+            (of_fields[1], of_fields[2]),
+        ),
+        True,
+    )
+    out_of_reach = ProfileSearch(is_complete=False)
+    monkeypatch.setattr(explaining, "try_assignments", lambda *arguments: out_of_reach)
+    assert pairs(99) == ((), False)
+    monkeypatch.setattr(explaining, "list_assignments", lambda *arguments: None)
+    assert pairs(99) == ((), False)
+
+
+def test_the_length_of_what_a_query_reads():
+    two = {**FOUR, "r": streams(a=1)["s"]}
+    assert explaining._length(recording(given=two)) == 5
+    query = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)
+    assert explaining._length(RecordingToJudge.of(Question(query, two), [])) == 6
+
+
+def test_reports_of_a_judgement_are_those_of_its_trial():
+    found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0)
+    assert isinstance(found.reports, Reports)
+    assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
+
+
+# Two elements of each window have the same row: as bags the answers are {a, a} twice.
+TWICE = {"s": stream([(("<urn:a>", "<urn:p>", f"<urn:{at}>"), at) for at in (1, 2, 6, 7)])}
+
+
+def explain(texts: str, judged, given=FOUR, **options) -> explaining.Explanations:
+    recorded = recording(*texts.split(), given=given, missing=0)
+    return find_explanations(recorded, judged, **options)
+
+
+def test_a_pair_of_changes_is_tried_last(monkeypatch):
+    """As sets, with Istream, the answers are {a} and nothing. Neither change alone explains it."""
+    monkeypatch.setattr(explaining, "PROFILES", {})
+    judged = CLOSING.but(empty="suppress")
+    fields = ("collection", "r2s")
+    pair = (FieldChange("collection", Collection.SET), FieldChange("r2s", R2S.ISTREAM))
+    assert explain("a", judged, TWICE, fields=fields) == explaining.Explanations(pairs=(pair,))
+    for work, is_complete in ((5, False), (10, False), (15, True)):
+        # 5 for one assignment that reads 4 elements; there are three pairs
+        monkeypatch.setattr(explaining, "PAIRS_WORK", work)
+        found = explain("a", judged, TWICE, fields=fields)
+        assert found.is_complete is is_complete
+
+    explains = {"pair": judged.but(collection="set", r2s="Istream", base="previous"), "no": judged}
+    monkeypatch.setattr(explaining, "PROFILES", explains)
+    found = explain("a", judged, TWICE, fields=fields)
+    assert found == explaining.Explanations(profiles=("pair",))
+    single = explain("aa", judged, TWICE, fields=fields)
+    assert single == explaining.Explanations((pair[1],))
+
+
+def test_profiles_take_the_t0_that_is_judged(monkeypatch):
+    """From t0 = 0 the outputs are {a}, {b}, {c} and {d}; from 2 there is no window with a."""
+    profiles = {"open": CLOSING.but(t0=UNKNOWN), "nine": CLOSING.but(t0=9), "zero": CLOSING}
+    monkeypatch.setattr(explaining, "PROFILES", profiles)
+    answers = SharedAnswers()
+    recorded = recording(*"abcd", missing=0)
+    for t0, expected in ((2, ["zero"]), (0, ["open", "zero"])):
+        judged = CLOSING.but(t0=t0)
+        assert list(explaining._profiles(recorded, judged, answers)) == expected
+
+
+@pytest.mark.parametrize("t0", [0, UNKNOWN])
+def test_a_later_t0_explains_that_the_stream_was_skipped(t0):
+    """An engine that begins with c: its first window holds it, and ends before d comes."""
+    (change,) = explain("c d", CLOSING.but(t0=t0), fields=("t0",)).changes
+    assert change.field == "t0" and 7 <= change.value <= 11
+    for texts, judged in (("x", CLOSING), ("d c", CLOSING), ("", CLOSING)):
+        assert explain(texts, judged.but(t0=t0), fields=("t0",)).changes == ()
+
+
+def test_an_earlier_t0_is_one_of_those_that_are_tried():
+    (change,) = explain("b c d", CLOSING.but(t0=9), fields=("t0",)).changes
+    assert 2 <= change.value <= 6
+    (change,) = explain("a b c d", CLOSING.but(t0=9), fields=("t0",)).changes
+    assert -8 <= change.value <= 1
+
+
+def test_changes_that_are_out_of_reach_are_named(monkeypatch):
+    out_of_reach = ProfileSearch(is_complete=False)
+    monkeypatch.setattr(explaining, "PROFILES", {})
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: out_of_reach)
+    found = explain("x", CLOSING, fields=("collection", "t0"))
+    assert found.untried == (FieldChange("collection", Collection.SET), FieldChange("t0", UNKNOWN))
+    assert found.changes == () and found.profiles == () and found.readings == ()
+
+
+def test_where_the_variables_are_others_nothing_else_is_tried():
+    recorded = RecordingToJudge.of(Question(QUERY, FOUR), [Relation(("z",), Counter())])
+    found = find_explanations(recorded, CLOSING)
+    said = "the recording has the variables z; the query projects x"
+    assert found == explaining.Explanations(readings=(said,))
+
+
+def test_an_assignment_without_end_has_failed_where_t0_is_open(monkeypatch):
+    """ENG-3: its values of t0 are named all the same. A t0 that is given leaves no verdict."""
+
+    def endless(*arguments):
+        raise TooManyReports("too many", rule="ENG-3")
+
+    monkeypatch.setattr(judging, "attempt", endless)
+    found = judge(QUERY, FOUR, CLOSING.but(t0=Between(3, 3)), relations("x"), missing=0)
+    assert not found.passed and found.trial.t0_class == T0Class(3, 3, 3)
+    assert found.trial.semantics.t0 == 3 and found.tried == 1
+    with pytest.raises(TooManyReports):
+        judge(QUERY, FOUR, CLOSING, relations("x"), missing=0)
+
+
+def test_derivations_are_the_same_if_each_support_has_the_same_rows():
+    """CMP-1: by value, and as often."""
+    one, other = (frozenset([(f"<urn:{name}>", "<urn:p>", "<urn:o>")]) for name in "ab")
+    (a,), (b,) = bag("a"), bag("b")
+    some = [Derivation(a, one), Derivation(a, one), Derivation(b, other)]
+    assert derivations.rows_by_support(some) == {one: {a: 2}, other: {b: 1}}
+    assert derivations.are_equal(some, some[::-1]) and derivations.are_equal([], [])
+    for others in (
+        some[1:],
+        some[:2],
+        [*some, Derivation(b, one)],
+        [*some[:2], Derivation(a, other)],
+    ):
+        assert not derivations.are_equal(some, others)
+        assert not derivations.are_equal(others, some)
