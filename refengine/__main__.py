@@ -297,7 +297,7 @@ def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterat
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         yield f"{len(planned.late)} late elements dropped, {place} (MOD-2)"
-    yield from startup.notes(planned)
+    yield from startup.notes_on_hidden_ranges(planned)
 
 
 def _overrides(words: list[str]) -> dict[str, str]:

@@ -121,7 +121,7 @@ def _condition(
         case Condition.NON_EMPTY:
             return f"REP-3 non-empty {_holds(bool(content))}"
         case Condition.PERIODIC:
-            holds = _holds(bool(report.beats(semantics, view, range(t, t + 1))))
+            holds = _holds(bool(report.periodic_instants(semantics, view, range(t, t + 1))))
             since = report.anchor(semantics, view)
             return f"REP-4 periodic {holds}: every {semantics.period} from {since}"
 

@@ -209,7 +209,7 @@ def _members_of_period(semantics: Semantics, view: WindowView, span: range, shif
 
 @wrong(
     "REP-4",
-    replaces=report.beats,
+    replaces=report.periodic_instants,
     half=("For `[)` the border instant at t is t+1", "otherwise it is t"),
 )
 def beats_beside_the_border(
@@ -239,7 +239,7 @@ def close_outdoes_periodic(
     if Condition.CLOSE in semantics.report:
         return report.closes(view.frame, span, own)
     if Condition.PERIODIC in semantics.report:
-        return report.beats(semantics, view, span)
+        return report.periodic_instants(semantics, view, span)
     return span
 
 

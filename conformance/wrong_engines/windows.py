@@ -266,7 +266,7 @@ def content_is_looked_up_at_the_trigger(
 
 @wrong(
     "WIN-9",
-    replaces=window.until,
+    replaces=window.next_change,
     half="another window becomes the active one",
     seen=f"{CQELS} 1.x: expiry emits nothing",
 )
@@ -280,7 +280,7 @@ def expiry_is_not_seen(right: Right, view: WindowView, t: int, arrived: int) -> 
 @wrong(
     "WIN-9",
     "ENG-2",
-    replaces=window.until,
+    replaces=window.next_change,
     half=("an element that has arrived comes into scope", "stretches of constant content"),
 )
 def a_content_lasts_until_the_next_arrival(

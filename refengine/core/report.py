@@ -99,7 +99,7 @@ def anchor(semantics: Semantics, view: WindowView) -> int | None:
             return integer
 
 
-def beats(semantics: Semantics, view: WindowView, span: range) -> range:
+def periodic_instants(semantics: Semantics, view: WindowView, span: range) -> range:
     """REP-4: Return the instants of a range at which periodic holds: those whose border instant is
     the anchor plus a multiple of the period. The border instant at t is t + 1 where windows are [o,
     c), so that a window's last instant counts as c, else t.
@@ -138,7 +138,7 @@ def timely_instants(semantics: Semantics, view: WindowView, span: range, own: in
             return range(0)
         at = closes(view.frame, at, own)
     if Condition.PERIODIC in semantics.report:
-        at = meet(at, beats(semantics, view, span))
+        at = meet(at, periodic_instants(semantics, view, span))
     return at
 
 

@@ -283,7 +283,7 @@ def spans(
     while t < interval.stop:
         stop = interval.stop
         for view, n in zip(views, arrived, strict=True):
-            change = window.until(view, t, n)
+            change = window.next_change(view, t, n)
             if change is not None:
                 stop = min(stop, change)
         contents = tuple(window.content(view, t, n) for view, n in zip(views, arrived, strict=True))

@@ -35,7 +35,7 @@ def reason(view: WindowView, semantics: Semantics) -> str | None:
     )
 
 
-def notes(planned: Plan) -> Iterator[str]:
+def notes_on_hidden_ranges(planned: Plan) -> Iterator[str]:
     """WIN-12: Yield a note for each `range` that is not shown yet when its first element comes:
     which fields say so, and with which t0 it would be shown.
     """

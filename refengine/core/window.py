@@ -454,7 +454,7 @@ def overlapping(view: WindowView, first: int, last: int, arrived: int) -> Conten
     return tuple(i for i in range(begun) if ends[i] >= first) or range(0)
 
 
-def until(view: WindowView, t: int, arrived: int) -> int | None:
+def next_change(view: WindowView, t: int, arrived: int) -> int | None:
     """WIN-9: Return the next instant after t at which the content may differ from that at t, or a
     scope may begin; None if there is no such instant. The first `arrived` elements are there.
 
