@@ -33,6 +33,7 @@ from conformance.suite import questions
 from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
+from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules
 from refengine import cli
 from refengine.core.semantics import OneOf, show
 from refengine.model.errors import RefengineError
@@ -44,6 +45,12 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
 OVERVIEW = FOLDER.with_suffix(".md")
 PART = "table: engines"  # of OVERVIEW
 COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns of its table
+# the columns that count rules, by their status
+COUNTED_RULES = {
+    RuleStatus.HOLDS: "rules hold",
+    RuleStatus.BROKEN: "broken",
+    RuleStatus.NOT_SHOWN: "not shown",
+}
 COMMAND = "python -m tools.engine_pages"
 NAMED = 5  # cases that a message names, at most
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
@@ -90,15 +97,15 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
     deviation, by its reason, the id of a case, and the lines of its block; there are none if the
     block would be too long. Of the cases that show the deviation it is the one that shows the
     fewest others; then one with a block; then the one with the fewest elements; then the one with
-    the shortest block.
+    the shortest block. `rules` has the verdict on each rule in reach: by rule its status, and the
+    case that shows it, or why it is not shown.
     """
     asked = {case.id: case for case in questions()}
     tested = engine_file.engine(engine)
     cases = {}
     smallest: dict[str, tuple[int, bool, int, int, str, list[str]]] = {}
-    for result in sorted(of_engine, key=lambda result: result.key):
-        if result.suite != "corpus":
-            continue
+    of_corpus = [result for result in of_engine if result.suite == "corpus"]
+    for result in sorted(of_corpus, key=lambda result: result.key):
         case = asked[result.case]
         cases[case.id] = [digest(case), kind_of(result)]
         if not result.known:
@@ -109,11 +116,17 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
         for reason, *_ in result.known:
             shown = (*size, case.id, lines)
             smallest[reason] = min(smallest.get(reason, shown), shown)
+    verdicts = judge_rules(CaseResult.of(result, result.evidence) for result in of_corpus)
     return {
         "engine": engine,
         "date": date,
         "machine": machine,
         "cases": cases,
+        "rules": {
+            verdict.rule: [str(verdict.status), verdict.case or verdict.reason]
+            for verdict in verdicts
+            if verdict.is_in_reach
+        },
         "smallest": {
             reason: {"case": case_id, "lines": lines}
             for reason, (*_, case_id, lines) in sorted(smallest.items())
@@ -133,7 +146,8 @@ def count_elements(case: Case, result: Result) -> int:
 
 def page(engine: Engine, kept: Mapping[str, Any]) -> str:
     """Return the page of an engine in Markdown."""
-    return "\n".join([*_head(engine), "", *_outcomes(kept), "", *_deviations(engine, kept), ""])
+    parts = (_head(engine), _outcomes(kept), _rule_verdicts(kept), _deviations(engine, kept))
+    return "\n".join(line for part in parts for line in [*part, ""])
 
 
 def _head(engine: Engine) -> Iterator[str]:
@@ -211,6 +225,27 @@ def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
             yield f"Cases that are *{kind}*: {', '.join(f'`{case}`' for case in cases)}."
 
 
+def _rule_verdicts(kept: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the verdicts on the rules in the engine's reach."""
+    rules: Mapping[str, Sequence[str]] = kept["rules"]
+    yield "## Rules"
+    yield ""
+    yield (
+        f"{len(rules)} rules of SPEC.md are in its reach. "
+        "[What the verdicts mean](../testing-your-engine.md#a-verdict-on-each-rule)."
+    )
+    for status in RuleStatus:
+        found = [(rule, why) for rule, (verdict, why) in sorted(rules.items()) if verdict == status]
+        if not found:
+            continue
+        yield ""
+        if status is RuleStatus.NOT_SHOWN:
+            listed = "; ".join(f"{rule} ({why})" for rule, why in found)
+        else:
+            listed = ", ".join(rule for rule, _ in found)
+        yield f"- *{status}*, {len(found)}: {listed}"
+
+
 def _deviations(engine: Engine, kept: Mapping[str, Any]) -> Iterator[str]:
     """Yield the known deviations, each with the smallest case that shows it, and what happens in
     that case.
@@ -262,7 +297,11 @@ def _fence(lines: Iterable[str]) -> str:
 
 
 def _rules(deviation: Deviation, case: str) -> str:
-    """Return the rules that a deviation breaks: those of its fields, or that of a case."""
+    """Return the rules that a deviation breaks: those of its fields, those that its entry names, or
+    that of a case.
+    """
+    if deviation.breaks:
+        return ", ".join(deviation.breaks)
     rules = [
         rule for name, value in deviation.fields.items() for rule in rules_of_value(name, value)
     ]
@@ -284,19 +323,23 @@ def _engine_table() -> Iterator[str]:
     the corpus, whose cases the table counts. One that has a page is linked to it, with the numbers
     of its results.
     """
-    yield f"| name | engine | version | licence | comes from | {' | '.join(COUNTED)} |"
-    yield f"|---|---|---|---|---|{'---|' * len(COUNTED)}"
+    columns = [*COUNTED, *COUNTED_RULES.values()]
+    yield f"| name | engine | version | licence | comes from | {' | '.join(columns)} |"
+    yield f"|---|---|---|---|---|{'---|' * len(columns)}"
     for name, engine in engine_file.engines().items():
         if "corpus" not in engine.suites:
             continue
         cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
         kept_file = FOLDER / f"{name}.json"
         counts: Counter[str] = Counter()
+        rule_counts: Counter[str] = Counter()
         if kept_file.exists():
             cells[0] = f"[`{name}`](engines/{name}.md)"
             kept = json.loads(kept_file.read_text(encoding="utf-8"))
             counts.update(word for _, word in kept["cases"].values())
+            rule_counts.update(status for status, _ in kept["rules"].values())
         cells += [str(counts[kind] or "") for kind in COUNTED]
+        cells += [str(rule_counts[status] or "") for status in COUNTED_RULES]
         yield f"| {' | '.join(cells)} |"
 
 
