@@ -90,8 +90,8 @@ class RecordedCase:
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of a diagnosis: a change of a field, or a wrong engine, with the cases whose fail it
-    explains beside the causes before it, the smallest first.
+    """A part of a diagnosis: a change of a field, or a wrong engine. It explains the fails of
+    `cases`, together with the causes that were found before it; the smallest case is the first.
     """
 
     change: FieldChange | None
@@ -170,9 +170,9 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     cases = {case.id: case for case in corpus.cases()}
     ordered = sorted(results, key=_size_and_case)
     recorded = [
-        again
+        answers
         for result in ordered
-        if (again := _record_again(tested, cases[result.case], result)) is not None
+        if (answers := _restore_answers(tested, cases[result.case], result)) is not None
     ]
     left = [case for case in recorded if case.result in failed]
     passes = [case for case in recorded if case.result.outcome is Outcome.PASS][:PASSES]
@@ -197,7 +197,7 @@ def _size_and_case(result: Result) -> tuple[int, str]:
     return CaseResult.of(result, result.evidence).size, result.case
 
 
-def _record_again(tested: Engine, case: corpus.Case, result: Result) -> RecordedCase | None:
+def _restore_answers(tested: Engine, case: corpus.Case, result: Result) -> RecordedCase | None:
     """Return the answers of a result, to be judged again. None if the result does not have all of
     them, or if they are about nothing that can be judged.
     """
@@ -243,8 +243,8 @@ def _best_cause(
 def _best_change(
     left: Sequence[RecordedCase], passes: Sequence[RecordedCase], changes: Sequence[FieldChange]
 ) -> Cause | None:
-    """Return the change that explains most of the fails that are left, beside those already found;
-    None if no change explains any.
+    """Return the change that explains most of the fails that are left, together with the changes
+    already found; None if no change explains any.
     """
     changed_fields = {change.field for change in changes}
     profile = left[0].claimed

@@ -17,14 +17,18 @@ from conformance.verdict.rules import CaseResult
 from refengine.core.semantics import Profile
 from refengine.model.errors import RefengineError
 
+# the groups of cases, in the order in which they are examined
+RIGHT_WITH_ROWS, OTHERWISE_JUDGED, NOT_SUPPORTED = range(3)
+
 
 def examine_results(results: Iterable[Result], items: Sequence[Item]) -> list[Result]:
     """Return results with `detects`, as far as a verdict on each rule needs it.
 
-    The cases of a rule are examined one after the other until one is found that a wrong engine of
-    the rule would have failed: first those that the engine passes with rows, then the other judged
-    ones, and last those that it does not support; in each group the smallest first. `items` are
-    those of the run. Results of benchmarks and of recorded engines are left as they are.
+    The cases of a rule are examined in three groups, each from the smallest case on: those that the
+    engine passes with rows, until one is found that a wrong engine of the rule would have failed;
+    if there is none, all other judged ones; and if none of these is such a case, those that the
+    engine does not support, up to the first one. `items` are those of the run. Results of
+    benchmarks and of recorded engines are left as they are.
     """
     engines = {item.engine: item.tested for item in items if item.tested is not None}
     by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
@@ -48,29 +52,36 @@ def examine_results(results: Iterable[Result], items: Sequence[Item]) -> list[Re
 def _examine_rule(
     tested: Engine, of_rule: Sequence[CaseResult], cases: Mapping[str, Case]
 ) -> list[Result]:
-    """Return the results of a rule, one of them with `detects` if a case would catch a wrong
-    engine.
-    """
+    """Return the results of a rule, with `detects` where the case would catch a wrong engine."""
     results = {found.result.case: found.result for found in of_rule}
+    has_found = False
     for found in sorted(of_rule, key=_examination_order):
+        group = _group(found)
         case = cases.get(found.result.case)
         if case is None:
             continue
+        if has_found and group != OTHERWISE_JUDGED:
+            break
         if wrong_engine := _find_caught_wrong_engine(tested, case, found.result):
             results[case.id] = replace(found.result, detects=wrong_engine)
-            break
+            if group != OTHERWISE_JUDGED:
+                break
+            has_found = True
     return list(results.values())
 
 
 def _examination_order(found: CaseResult) -> tuple[int, int, str]:
     """Return the sort key by which the cases of a rule are examined."""
+    return _group(found), found.size, found.result.case
+
+
+def _group(found: CaseResult) -> int:
+    """Return the group of a case in the order of examination."""
     if found.has_rows and found.is_right_about_its_rule:
-        group = 0
-    elif found.result.outcome is not Outcome.UNSUPPORTED:
-        group = 1
-    else:
-        group = 2
-    return group, found.size, found.result.case
+        return RIGHT_WITH_ROWS
+    if found.result.outcome is not Outcome.UNSUPPORTED:
+        return OTHERWISE_JUDGED
+    return NOT_SUPPORTED
 
 
 def _find_caught_wrong_engine(tested: Engine, case: Case, result: Result) -> str:

@@ -39,8 +39,8 @@ class KnownDeviation(NamedTuple):
     """A known deviation of an engine that explains a result: its reason and link, and the rules of
     SPEC.md that it breaks.
 
-    If it is `in_semantics`, the engine's answers are right once its semantics is changed by it. So
-    nothing else is wrong with them.
+    It is `in_semantics` if the judge can grant it: its entry has `fields`, or says that the windows
+    are misstated. Then the rest of the answers has been judged, and is right.
     """
 
     reason: str

@@ -18,7 +18,9 @@ from typing import Any
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.wording import count_text
 
-# Kinds of results of which a rule that is not shown says how many it has, in this order.
+# Why a case does not show its rule, by the kind of its result; in the order in which they are
+# written. A case that is known to fail is wrong by another rule: if it were wrong by its own, the
+# rule would be broken.
 REASONS = {
     "pass": "silent",
     "known": "wrong by another rule",
@@ -71,7 +73,9 @@ class CaseResult:
 
     @property
     def is_right_about_its_rule(self) -> bool:
-        """Whether the answers are right, or wrong only by known deviations from other rules."""
+        """Whether the answers are right, or wrong only by known deviations from other rules. Such a
+        deviation must be `in_semantics`: the rest of the answers is right once it is granted.
+        """
         known = self.result.known
         if self.result.outcome is Outcome.PASS:
             return True

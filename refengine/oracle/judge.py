@@ -184,9 +184,9 @@ def judge_recording(
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
             raise search_with_windows.first_refusal
-        # Each trial of the search with windows failed at some answer. If no witness confirms one
-        # of these answers, there is no verdict, either. No nearest trial is needed here: the
-        # divergence is in the windows.
+        # Each trial of the search with windows failed at some answer. Each of these answers must be
+        # confirmed by a witness; else there is no verdict, either. No nearest trial is needed here:
+        # the divergence is in the windows.
         confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
         return judgement(False, result.winner, result.count, wrong_windows)
