@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from conformance.report import texts
 from conformance.report.source import Entry, Results
 from conformance.verdict.outcomes import Outcome
+from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules
 
 NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
+LISTED_RULES = 400  # characters of a list of rules
 
 
 def markdown_lines(results: Results) -> Iterator[str]:
@@ -19,6 +21,7 @@ def markdown_lines(results: Results) -> Iterator[str]:
     yield "# Conformance"
     yield ""
     yield from _engines(results.entries)
+    yield from _rules(results.entries)
     for title, kinds in (
         ("Fails and errors that no known deviation explains", ("fail", "error")),
         ("Known to fail", ("known",)),
@@ -42,6 +45,29 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
     for name, of_engine in sorted(counts.items()):
         cells = " | ".join(str(of_engine[outcome]) for outcome in [*Outcome, "known"])
         yield f"| {escape_markdown(name)} | {cells} |"
+
+
+def _rules(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the lines of a table of the rules in each engine's reach: how many hold, are broken and
+    are not shown, and which are broken. There are none if no result was examined.
+    """
+    counts: dict[str, Counter[RuleStatus]] = {}
+    broken: dict[str, list[str]] = {}
+    for verdict in judge_rules(CaseResult.of(entry.result, entry.evidence) for entry in entries):
+        if verdict.is_in_reach:
+            counts.setdefault(verdict.engine, Counter())[verdict.status] += 1
+            if verdict.status is RuleStatus.BROKEN:
+                broken.setdefault(verdict.engine, []).append(verdict.rule)
+    if not counts:
+        return
+    columns = (RuleStatus.HOLDS, RuleStatus.BROKEN, RuleStatus.NOT_SHOWN)
+    yield ""
+    yield f"| rules in reach | {' | '.join(columns)} | which are broken |"
+    yield f"|---|{'---:|' * len(columns)}---|"
+    for name, of_engine in sorted(counts.items()):
+        cells = " | ".join(str(of_engine[status]) for status in columns)
+        listed = escape_markdown(", ".join(broken.get(name, ())), LISTED_RULES)
+        yield f"| {escape_markdown(name)} | {cells} | {listed} |"
 
 
 def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:

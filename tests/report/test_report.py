@@ -1385,3 +1385,11 @@ def test_bad_results_are_an_error_of_ours(tmp_path):
     with pytest.raises(InvalidResults, match=re.escape(f"{path}:1: results: not UTF-8")):
         source.read_results([path])
     assert BAD in reports.hostile().engine
+
+
+def test_markdown_counts_the_rules_in_reach_and_names_those_that_are_broken():
+    shown = result(detects="WIN-2 both borders")
+    broken = result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG)
+    lines = list(markdown.markdown_lines(source.of([shown, broken])))
+    assert "| rules in reach | holds | broken | not shown | which are broken |" in lines
+    assert "| mine | 1 | 1 | 0 | REP-1 |" in lines
