@@ -54,7 +54,8 @@ COUNTED_RULES = {
 COMMAND = "python -m tools.engine_pages"
 NAMED = 5  # cases that a message names, at most
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
-KEYS = {"engine", "date", "machine", "cases", "smallest"}  # of what is kept of an engine's results
+# the keys of what is kept of an engine's results
+KEYS = {"engine", "date", "machine", "cases", "smallest", "rules"}
 MEANINGS = {
     "pass": "right, with rows",
     "silent": "right, but nothing was to be answered or nothing was: this shows little",

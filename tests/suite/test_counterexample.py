@@ -137,7 +137,7 @@ def page_of(lines: list[str]) -> str:
     deviation = Deviation("it\ngoes wrong", "https://example.org", ("R2S-1-a-case-of-a-test",))
     engine = replace(ENGINE, deviations=(deviation,))
     smallest = {"it\ngoes wrong": {"case": "R2S-1-a-case-of-a-test", "lines": lines}}
-    kept = {"cases": {}, "date": "2026-01-01", "machine": "here", "smallest": smallest}
+    kept = {"cases": {}, "date": "2026-01-01", "machine": "here", "smallest": smallest, "rules": {}}
     return engine_pages.page(engine, kept)
 
 

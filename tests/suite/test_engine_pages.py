@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.corpus import question_of
 from conformance.harness import engine_file
 from conformance.suite import questions
-from conformance.suite.exchange import question_of
 from conformance.suite.expectations import expects_reports
 from conformance.verdict.evidence import evidence
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import KnownDeviation, Outcome, Result
 from tools import engine_pages
 
 PAGES = engine_pages.kept_files()
@@ -96,8 +96,8 @@ def test_what_is_kept_is_what_the_page_counts():
 
     assert engine_pages.kind_of(result("pass", quiet)) == "silent"
     assert engine_pages.kind_of(result("pass", loud)) == "pass"
-    assert engine_pages.kind_of(result("fail", loud, ((reason, ""),))) == "known"
-    known = [result("fail", loud, ((reason, ""),))]
+    assert engine_pages.kind_of(result("fail", loud, (KnownDeviation(reason, ""),))) == "known"
+    known = [result("fail", loud, (KnownDeviation(reason, ""),))]
     kept = engine_pages.summarize("rsp-js", known, "2026-01-01", "here")
     assert kept["smallest"][reason]["case"] == case.id
     text = engine_pages.page(engine_file.engine("rsp-js"), kept)
@@ -175,6 +175,7 @@ OF_BEFORE_BLOCKS = json.dumps(
         "machine": "",
         "cases": {},
         "smallest": {"why": "CMP-1-a-case"},
+        "rules": {},
     }
 )
 
