@@ -532,7 +532,9 @@ def pairs() -> Iterator[tuple[str, object, object]]:
     """All pairs of values of a field, each of which means something in the other's place in some
     semantics.
     """
-    for name in ENUMS.keys() & CHOICES.keys():
+    for name in ENUMS:
+        if name not in CHOICES:
+            continue
         values = [value for value in CHOICES[name] if name != "t0" or value in (T0.FIRST, T0.REACH)]
         yield from (
             (name, a, b)
