@@ -3,7 +3,7 @@ asked one command after the other.
 
 Each command ends in a reply or in `Broken`, whether the harness hangs, exits, floods its output or
 writes garbage. No shell is involved. On POSIX the process leads a session of its own. It is killed
-together with its session and with all its descendants, also those that lead sessions of their own.
+together with its process group and with all its descendants, also those that lead other groups.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
 GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
-# A wrong line that comes so many seconds after a case's last reply may belong to that case, even if
-# the next one has been registered.
+# A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
+# even if the next one has been registered.
 STILL_LATE = 1.0
 
 
@@ -188,8 +188,8 @@ class Harness:
 
     def look_for_late_line(self, grace: float = 0) -> str:
         """Return what the harness has written since its last reply, as a text for the case that
-        this reply was about; an empty text if there is nothing. Nothing was asked since, so the
-        process is killed then.
+        this reply was about; an empty text if there is nothing. A harness that has written
+        something is killed, since it was asked nothing.
 
         What comes within `grace` seconds of the last reply is waited for.
         """
@@ -359,7 +359,7 @@ class Harness:
         self._note_descendants()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        for descendant in self._descendants:  # some may have left the session
+        for descendant in self._descendants:  # some may have left the group
             with suppress(psutil.Error):
                 descendant.kill()
         self._process.wait()

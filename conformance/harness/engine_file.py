@@ -73,7 +73,7 @@ class Deviation:
     breaks: tuple[str, ...] = ()
 
     @property
-    def is_known_to_oracle(self) -> bool:
+    def can_be_granted(self) -> bool:
         """Whether the oracle can judge with this deviation, so that it may explain any case."""
         return bool(self.fields or self.misstates)
 

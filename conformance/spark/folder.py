@@ -178,7 +178,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
         ("reason", text),
         ("link", text),
         ("rules", pyarrow.list_(text)),
-        ("in_semantics", pyarrow.bool_()),
+        ("can_be_granted", pyarrow.bool_()),
     ]
     known = pyarrow.list_(pyarrow.struct(known_fields))
     names = ("engine", "suite", "case", "rule", "outcome", "argument")

@@ -28,7 +28,7 @@ def find_explaining_deviations(
     """
     in_no_field = _in_no_field(tested, case)
     if in_no_field:
-        return in_no_field + _known_to_oracle(tested, case)
+        return in_no_field + _grantable(tested, case)
     return _needed_deviations(tested, exchange)
 
 
@@ -46,16 +46,16 @@ def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation
     return tuple(
         deviation
         for deviation in tested.deviations
-        if not deviation.is_known_to_oracle and not deviation.crashes and case.id in deviation.cases
+        if not deviation.can_be_granted and not deviation.crashes and case.id in deviation.cases
     )
 
 
-def _known_to_oracle(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
+def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations that list a case and of which the oracle can be told."""
     return tuple(
         deviation
         for deviation in tested.deviations
-        if deviation.is_known_to_oracle and case.id in deviation.cases
+        if deviation.can_be_granted and case.id in deviation.cases
     )
 
 
@@ -68,7 +68,7 @@ def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, .
     have been needed only because of another.
     """
     explain = partial(_explain, tested, exchange, SharedAnswers())
-    needed = [deviation for deviation in tested.deviations if deviation.is_known_to_oracle]
+    needed = [deviation for deviation in tested.deviations if deviation.can_be_granted]
     if not needed or not explain(needed):
         return ()
     while True:

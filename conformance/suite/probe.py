@@ -59,8 +59,8 @@ def _result_or_error(
 ) -> Result:
     """Return the result of asking a question, or the result for the error with which it ends.
 
-    A RefengineError comes from a case that is bad input. It becomes `unsupported`, since no engine
-    can be blamed for it.
+    A RefengineError says that the case and the claimed semantics have no answer that could be
+    judged. It becomes `unsupported`, since the engine cannot be blamed for it.
     """
     try:
         return ask()
@@ -74,7 +74,7 @@ def _result_or_error(
         broken = _make_result(tested, case, Outcome.ERROR, argument)
         return replace(broken, known=_describe_deviations(deviations, case))
     except RefengineError as error:
-        argument = f"the case itself is bad input, so it says nothing about the engine: {error}"
+        argument = f"the case has no answer under this semantics, so it says nothing here: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
 
 
@@ -99,7 +99,7 @@ def _describe_deviations(
             deviation.reason,
             deviation.link,
             broken_rules(deviation, case),
-            deviation.is_known_to_oracle,
+            deviation.can_be_granted,
         )
         for deviation in deviations
     )

@@ -41,8 +41,8 @@ def _with_causes(examined: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> 
     for result in examined:
         cause = causes.get((result.engine, result.case))
         if cause is not None and result.outcome is Outcome.FAIL:
-            in_semantics = cause.change is not None
-            found = KnownDeviation(str(cause), "", cause.rules, in_semantics)
+            can_be_granted = cause.change is not None
+            found = KnownDeviation(str(cause), "", cause.rules, can_be_granted)
             result = replace(result, known=(found,))
         yield result
 

@@ -39,14 +39,14 @@ class KnownDeviation(NamedTuple):
     """A known deviation of an engine that explains a result: its reason and link, and the rules of
     SPEC.md that it breaks.
 
-    It is `in_semantics` if the judge can grant it: its entry has `fields`, or says that the windows
-    are misstated. Then the rest of the answers has been judged, and is right.
+    It `can_be_granted` if its entry has `fields`, or says that the windows are misstated: the judge
+    takes it for granted, and has found the rest of the answers right.
     """
 
     reason: str
     link: str
     rules: tuple[str, ...] = ()
-    in_semantics: bool = False
+    can_be_granted: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the deviation as a JSON object."""
@@ -115,7 +115,7 @@ def from_json(table: dict[str, Any]) -> Result:
             entry["reason"],
             entry["link"],
             tuple(entry.get("rules", ())),
-            entry.get("in_semantics", False),
+            entry.get("can_be_granted", False),
         )
         for entry in table["known"]
     )

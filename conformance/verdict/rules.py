@@ -74,13 +74,13 @@ class CaseResult:
     @property
     def is_right_about_its_rule(self) -> bool:
         """Whether the answers are right, or wrong only by known deviations from other rules. Such a
-        deviation must be `in_semantics`: the rest of the answers is right once it is granted.
+        deviation must be one that `can_be_granted`: the rest of the answers is right then.
         """
         known = self.result.known
         if self.result.outcome is Outcome.PASS:
             return True
         return bool(known) and all(
-            deviation.in_semantics and self.result.rule not in deviation.rules
+            deviation.can_be_granted and self.result.rule not in deviation.rules
             for deviation in known
         )
 

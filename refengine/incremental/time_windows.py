@@ -61,7 +61,8 @@ class SimultaneousEvaluations(Sequence[Evaluation]):
 
 
 def is_covered_by_time_windows(planned: Plan) -> bool:
-    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`.
+    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`, whose
+    place in time is known.
 
     The window's elements must have no intervals, and the tick must not be `batch`. The report must
     name window close, or content change by elements; it must not name `periodic`. Content change
@@ -79,8 +80,8 @@ def is_covered_by_time_windows(planned: Plan) -> bool:
         return False
     if Condition.CLOSE in semantics.report:
         return True
-    # Under close_rule=passed, `where_contents_change_under_passed` looks at every arrival, so
-    # it is right for the tuple tick only.
+    # Under close_rule=passed, `where_contents_change_under_passed` does not ask whether time has
+    # advanced (TICK-2), so it is right for the tuple tick only.
     is_tick_covered = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
     return has_change and semantics.change_scope is ChangeScope.ELEMENTS and is_tick_covered
 
@@ -188,8 +189,8 @@ class TimeWindowSchedule:
         self.seen = ReportState(reported=(range(0),), at_instant_before=(range(0),))
 
         # Arrivals before s0 trigger no evaluation (WIN-5), so they are skipped if they are known
-        # beforehand. Under the tuple tick the first evaluated interval begins at the last of them
-        # (TICK-5). Under the time tick it does not (TICK-2).
+        # beforehand. Under the tuple tick the last of them counts as looked at (TICK-5), and under
+        # the time tick none of them does (TICK-2). This matters to an arrival at s0 itself.
         self.last_looked_at = self.start
         early = 0
         if self.own_instants is not None:

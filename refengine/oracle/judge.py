@@ -142,9 +142,11 @@ def judge(
     - `windows`: the borders of the window that the engine states for each relation (none);
     - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises Unsupported if no assignment explains the relations and some could not be tried, and
-    Disputed if no witness confirms what the verdict rests on. Of several assignments that explain
-    the relations one is enough of which a witness confirms it.
+    Raises Unsupported if the verdict depends on an assignment that could not be tried: no other one
+    explains the relations, or none explains them with the stated windows. Raises TooManyReports if
+    a profile without open fields gives too many. Raises Disputed if no witness confirms what the
+    verdict rests on; of several assignments that explain the relations it is enough that a witness
+    confirms one.
     """
     recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
