@@ -7,8 +7,8 @@
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
 # Bytecode is written even where the environment says not to: the tests start some hundred Pythons, of which each would
-# compile all that it imports. Three workers on two cores: one of them mostly waits for Spark, Node.js and other processes.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q
+# compile all that it imports.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
 EXTRAS := suite spark zst dev

@@ -164,7 +164,7 @@ def test_a_class_path_is_kept_with_absolute_places(tmp_path, monkeypatch, capsys
     monkeypatch.chdir("/")
     assert place in engine_file.engine("cqels").with_classpath("").command
     assert main(["engines", "add", "cqels", f"a.jar{os.pathsep}"]) == 2
-    assert "a.jar is no classpath" in capsys.readouterr().err
+    assert "an empty entry in its classpath 'a.jar:'" in capsys.readouterr().err
     assert main(["engines", "add", "cqels", os.pathsep]) == 2
     assert "write . for the current folder" in capsys.readouterr().err
 

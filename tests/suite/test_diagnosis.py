@@ -34,7 +34,7 @@ from refengine.oracle.explanations import FieldChange, apply_changes
 from refengine.oracle.judge import judge_recording
 from refengine.oracle.trial import RecordingToJudge
 
-RULES = ("WIN-2", "WIN-3", "WIN-8", "WIN-9", "REP-1", "REP-10", "R2S-1", "R2S-5", "TICK-4", "R2R-1")
+RULES = ("WIN-2", "WIN-3", "WIN-8", "R2S-1", "R2S-5")
 CLOSED = FieldChange("closure", Closure.CLOSED)
 FIRST = FieldChange("t0", T0.FIRST)
 NEWS = FieldChange("r2s", R2S.ISTREAM)

@@ -37,6 +37,11 @@ RIGHT_OPEN_BORDER = "WIN-2-an-element-on-the-upper-border-of-a-right-open-window
 TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
 
 
+def line_without_detection(line: str) -> str:
+    """A result as a line of JSON, without the wrong engine that its case would have caught."""
+    return json.dumps({**json.loads(line), "detects": ""}, sort_keys=True)
+
+
 def told(path: Path) -> list:
     """The results in a file."""
     return [from_json(json.loads(line)) for line in path.read_text().splitlines()]
@@ -91,9 +96,11 @@ def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
     assert {result.case for result in results} == asked and len(results) == len(asked)
     assert f"conformance: reference: {len(asked)} pass" in found.stdout
     assert run_suite("--engine=reference", "--smoke", f"--results={alone}").returncode == 0
-    assert {*alone.read_text().splitlines()} < {*spread.read_text().splitlines()} and len(
-        told(alone)
-    ) == 12
+    # Which case is examined for its rule depends on the cases of the run.
+    of_all = {line_without_detection(line) for line in spread.read_text().splitlines()}
+    of_smoke = {line_without_detection(line) for line in alone.read_text().splitlines()}
+    assert of_smoke < of_all
+    assert len(of_smoke) == 12
 
 
 def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
