@@ -24,7 +24,7 @@ PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 # A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
 pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=700, database=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=500, database=None)
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
 )
