@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from conformance.harness.pool import Harnesses
     from conformance.report.source import Entry
-    from conformance.suite import Item, SuiteOptions
+    from conformance.suite import Item, RunSummary, SuiteOptions
     from conformance.verdict.journal import Journal
     from conformance.verdict.results import Result
 
@@ -87,6 +87,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--baseline": {
         "metavar": "RESULTS",
         "help": "say which results are new, fixed or changed since those in this file",
+    },
+    "--diagnose": {
+        "metavar": "FILE",
+        "help": "write to FILE the entries of [[deviations]] that the diagnosis of the run has "
+        "found, to put into the engine's file",
     },
     "--report": {"metavar": "FILE", "help": "write all results to FILE, as one page in HTML"},
     "--spark": {
@@ -209,7 +214,7 @@ def _check_outputs(config: pytest.Config) -> None:
     from conformance.verdict import journal, results
     from refengine.model.errors import RefengineError
 
-    paths = [_option(config, option) for option in ("--results", "--report")]
+    paths = [_option(config, option) for option in ("--results", "--report", "--diagnose")]
     targets = [results.target(Path(path)) for path in paths if path is not None]
     if paths[0] is not None:
         targets.append(results.target(journal.journal_path(targets[0])))
@@ -467,6 +472,7 @@ class _Collector:
         self.ran: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.results: list[Result] = []
+        self.summary: RunSummary | None = None  # of a run that was not interrupted
         self.late_errors: list[Result] = []  # of items that had another result before
         self.journal: Journal | None = None
         self.is_cut_short = False  # whether an item was not run to its end
@@ -532,13 +538,15 @@ class _Collector:
         judged, in which a line came after the last reply about an item, or whose results could not
         be written.
         """
-        from conformance.suite import examine_results
+        from conformance.suite import summarize_run
         from refengine.model.errors import RefengineError
 
         try:
             if self.ran:
-                items: list[Item] = self.config.stash[ITEMS]
-                self.results = examine_results(self.results, items)
+                if session.exitstatus != pytest.ExitCode.INTERRUPTED:
+                    items: list[Item] = self.config.stash[ITEMS]
+                    self.summary = summarize_run(self.results, items)
+                    self.results = list(self.summary.results)
                 self._write()
             if self.journal is not None:
                 self._end_journal(session)
@@ -578,15 +586,20 @@ class _Collector:
             from conformance.report import page, source
 
             results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
+        if (path := _option(self.config, "--diagnose")) is not None and self.summary is not None:
+            from conformance.suite import write_entries
+
+            results.replace({results.target(Path(path)): write_entries(self.summary.diagnoses)})
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write a line for each engine that counts its outcomes."""
-        from conformance.suite.summary import describe_results
+        """Write what is said of the run at its end; of one that was interrupted, only a line for
+        each engine that counts its outcomes.
+        """
         from conformance.verdict import results
 
-        items: list[Item] = self.config.stash[ITEMS]
+        described = results.summary(self.results) if self.summary is None else self.summary.lines()
         lines = [
-            *describe_results(self.results, items),
+            *described,
             *(
                 f"{error.engine}: error: {error.case}: {error.argument}"
                 for error in self.late_errors

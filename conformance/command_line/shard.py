@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from conformance.command_line.options import Commands
     from conformance.spark.folder import Folder
-    from conformance.suite import Item, SuiteOptions
+    from conformance.suite import Item, RunSummary, SuiteOptions
     from conformance.verdict.results import Result
 
 
@@ -85,7 +85,7 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the suite over Spark; return the exit code."""
     from conformance.spark import folder, session
-    from conformance.suite import SuiteOptions, examine_results
+    from conformance.suite import SuiteOptions, summarize_run
 
     bar = progress_bar(desc="items", unit="item")  # raises before anything is written
     check_positive("--parallel", options.parallel)
@@ -108,11 +108,11 @@ def run(options: argparse.Namespace) -> int:
     with folder.open_run(options.out, suite_options, options.resume) as run:
         try:
             _spread_over_spark(run, suite_options, runnable, options, bar)
-            examined = examine_results(run.results(), items)
-            run.write(examined)
+            summary = summarize_run(run.results(), items)
+            run.write(summary.results)
         except KeyboardInterrupt:
             return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
-        return _conclude(items, run.done, examined, options.allow_missing)
+        return _conclude(items, run.done, summary, options.allow_missing)
 
 
 def _spread_over_spark(
@@ -147,13 +147,10 @@ def _spread_over_spark(
 def _conclude(
     items: list[Item],
     done: Mapping[tuple[str, str, str], dict[str, Any]],
-    examined: Sequence[Result],
+    summary: RunSummary,
     allow_missing: bool,
 ) -> int:
-    """Print the results that are not as expected, and a summary; return the exit code. `examined`
-    are all results.
-    """
-    from conformance.suite.summary import describe_results
+    """Print the results that are not as expected, and a summary; return the exit code."""
     from conformance.verdict import results
 
     judged_engines: set[str] = set()
@@ -167,7 +164,7 @@ def _conclude(
             judged_engines.add(item.engine)
     unjudged_engines = sorted({item.engine for item in items} - judged_engines)
     unjudged_lines = map(results.unjudged_line, unjudged_engines)
-    for line in (*describe_results(examined, items), *unjudged_lines):
+    for line in (*summary.lines(), *unjudged_lines):
         print(f"conformance: {line}")
     if is_wrong:
         return 1

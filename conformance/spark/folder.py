@@ -181,6 +181,13 @@ def parquet(items_results: Iterable[Result]) -> bytes:
         ("can_be_granted", pyarrow.bool_()),
     ]
     known = pyarrow.list_(pyarrow.struct(known_fields))
+    cause_fields = [
+        ("reason", text),
+        ("rules", pyarrow.list_(text)),
+        ("can_be_granted", pyarrow.bool_()),
+        ("entry", text),
+    ]
+    causes = pyarrow.list_(pyarrow.struct(cause_fields))
     names = ("engine", "suite", "case", "rule", "outcome", "argument")
     schema = pyarrow.schema(
         [
@@ -189,6 +196,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
             ("evidence", text),
             ("witnesses", pyarrow.list_(text)),
             ("detects", text),
+            ("causes", causes),
         ]
     )
     rows = [json.loads(line) for line in results.lines(items_results)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from conformance.corpus import Case
 from conformance.corpus.rules import rules_of_value
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
-from refengine.core.semantics import show
+from refengine.core.question import Question
+from refengine.core.semantics import Profile, show
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import EVERY_WITNESS, judge_recording
@@ -81,17 +83,24 @@ def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, .
             return tuple(needed)
 
 
+def grant_fields(
+    tested: Engine, question: Question, fields: Mapping[str, Any]
+) -> tuple[Question, Profile]:
+    """Return the question and the profile under which an engine is judged if it is granted that
+    some fields of its semantics have other values. Another operator is granted even where the query
+    states one: the query is then judged without (R2S-6).
+    """
+    if "r2s" in fields:
+        question = replace(question, query=replace(question.query, r2s=None))
+    return question, tested.profile_for(question.query).but(**fields)
+
+
 def _explain(
     tested: Engine, exchange: Exchange, answers: SharedAnswers, deviations: Sequence[Deviation]
 ) -> bool:
-    """Whether the oracle passes the answers under the engine's profile with these deviations. A
-    deviation in r2s also overrides the operator that the query states (R2S-6).
-    """
-    fields = {name: value for deviation in deviations for name, value in deviation.fields.items()}
-    question = exchange.question
-    if "r2s" in fields:
-        question = replace(question, query=replace(question.query, r2s=None))
-    profile = tested.profile_for(question.query).but(**fields)
+    """Whether the oracle passes the answers under the engine's profile with these deviations."""
+    fields = merge_fields(deviations)
+    question, profile = grant_fields(tested, exchange.question, fields)
     recorded = RecordingToJudge.of(question, exchange.relations, **exchange.judgement_options)
     try:
         judgement = judge_recording(recorded, profile, answers, EVERY_WITNESS)
@@ -101,6 +110,11 @@ def _explain(
     if judgement.is_right_but_for_windows:
         return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
+
+
+def merge_fields(deviations: Iterable[Deviation]) -> dict[str, Any]:
+    """Return the fields of some deviations together. Of two values for a field the last counts."""
+    return {name: value for deviation in deviations for name, value in deviation.fields.items()}
 
 
 def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
@@ -118,23 +132,23 @@ def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviatio
     )
 
 
-def broken_rules(deviation: Deviation, case: Case | BenchmarkQuery) -> tuple[str, ...]:
+def broken_rules(deviation: Deviation, rule: str) -> tuple[str, ...]:
     """Return the rules that a deviation breaks: those of its fields, those that its entry names, or
-    else the rule of the case that it explains.
+    else `rule`, that of the case which it explains. `rule` is empty for a benchmark's query.
     """
     if deviation.fields:
         rules = {
-            rule
+            broken
             for name, value in deviation.fields.items()
             if value is not None  # a field that does not apply says nothing wrong
-            for rule in rules_of_value(name, value)
+            for broken in rules_of_value(name, value)
         }
         return tuple(sorted(rules))
     if deviation.misstates:
         return ("WIN-3",)
     if deviation.breaks:
         return deviation.breaks
-    return (case.rule,) if case.rule else ()
+    return (rule,) if rule else ()
 
 
 def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
@@ -146,5 +160,5 @@ def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
         )
     if deviation.misstates:
         return "the windows that it states (WIN-3)"
-    rules = ", ".join(broken_rules(deviation, case)) or case.id
+    rules = ", ".join(broken_rules(deviation, case.rule)) or case.id
     return f"{rules}, in no field of the semantics"

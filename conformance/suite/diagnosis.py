@@ -1,147 +1,115 @@
-"""One diagnosis for an engine: the fewest changes of its semantics that explain its fails together.
+"""One diagnosis for an engine: the fewest deviations from its semantics that explain its fails
+together.
 
 Each fail has an argument of its own. But most engines have one or two defects, which show in many
 cases. So after a run all fails that no known deviation explains are looked at together:
 
-1. Each change of one field is tried on some small fails. Those that explain most are tried on all
-   fails, and on passes: a change under which passes would fail is not what the engine does.
-2. The best change is kept. The search goes on with the fails that are left, under the semantics so
-   changed. It ends when no change explains a fail that is left.
-3. The wrong engines of the rules of what is left are tried in the same way.
+1. Each change of one field is tried on some small fails, and so is each wrong engine of their
+   rules. Those that explain most are tried on all fails, and on passes: if passes would fail under
+   a change, then it is not what the engine does.
+2. The best one is kept; a change is preferred to a wrong engine, since it can be stated. The search
+   goes on with the fails that are left, under the semantics so changed. It ends when nothing
+   explains a fail that is left.
+3. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from conformance import corpus
 from conformance.corpus.detection import wrong_engines_of
-from conformance.corpus.rules import rules_of_value
-from conformance.harness.engine_file import Engine
-from conformance.suite.exchange import asked_question
+from conformance.harness.deviation_entry import write_entry
+from conformance.harness.engine_file import Deviation, Engine
+from conformance.suite.deviations import broken_rules
 from conformance.suite.item import Item
-from conformance.verdict.results import Outcome, Result
+from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
+from conformance.verdict.results import DiagnosedCause, Outcome, Result
 from conformance.verdict.rules import CaseResult
 from conformance.wrong_engines import WrongEngine
-from refengine.core.question import Question
 from refengine.core.semantics import T0, Profile, show
-from refengine.model.errors import RefengineError
-from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives, apply_changes
-from refengine.oracle.explanations.changes import find_explaining_trial
-from refengine.oracle.trial import RecordingToJudge
-from refengine.rdf.recordings import relation_from_json
+from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
+from refengine.oracle.explanations.changes import companion_fields
 
-SAMPLE = 12  # fails on which every change is tried, the smallest ones
-BEST = 3  # changes that are tried on everything
-PASSES = 40  # passes on which a change is tried, the smallest ones
-ASSIGNMENTS_BOUND = 100  # assignments of a changed profile that are tried
-WINDOWS_BOUND = 1_000  # slides from the first element to the last, where a wrong engine is tried
+SAMPLE = 12  # fails on which every candidate is tried, the smallest ones
+BEST = 3  # candidates that are tried on everything
+PASSES = 40  # passes on which a candidate is tried, the smallest ones
 CAUSES_BOUND = 5  # causes of a diagnosis, at most
-
-T = TypeVar("T")
+LINK = "https://…"  # stands in an entry for the link, which only its author knows
 
 
 @dataclass(frozen=True)
-class RecordedCase:
-    """The answers of an engine to a case, as they can be judged again under another semantics."""
+class Candidate:
+    """What an engine may do otherwise than it claims: it has other values in some `fields` of its
+    semantics, or does as a `wrong_engine`, or states wrong windows if it is neither. `text` names
+    it: `closure=[]`.
+    """
 
-    result: Result
-    recorded: RecordingToJudge
-    claimed: Profile
+    text: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    wrong_engine: WrongEngine | None = None
 
-    @cached_property
-    def is_short(self) -> bool:
-        """Whether the stream is short beside its windows, so that a wrong engine, too, comes to an
-        end with it. One that skips nothing would look at each window of a gap of 10^12.
+    def deviation(self, cases: Sequence[str]) -> Deviation:
+        """Return the deviation to state in the engine's file. `cases` are those that it explains;
+        one of them stands for all where the oracle can be told of the deviation.
         """
-        times = [element.app for stream in self.recorded.streams.values() for element in stream]
-        steps = [window.slide for window in self.recorded.query.windows if window.slide]
-        return not times or max(times) - min(times) <= WINDOWS_BOUND * min(steps, default=1)
-
-    @cached_property
-    def answers(self) -> SharedAnswers:
-        """The answers that all trials of this case share."""
-        return SharedAnswers()
-
-    def is_explained_by(
-        self, changes: Iterable[FieldChange], wrong_engine: WrongEngine | None = None
-    ) -> bool:
-        """Whether the answers are right under the claimed semantics with some fields changed, or,
-        with a wrong engine, whether that engine can give them.
-        """
-        answers = self.answers
-        if wrong_engine is not None:
-            answers = SharedAnswers()
-            answers.may_be_incremental = False
-        installed = wrong_engine.installed() if wrong_engine is not None else nullcontext()
-        try:
-            profile = apply_changes(self.claimed, *changes)
-            with installed:
-                found = find_explaining_trial(self.recorded, profile, answers, ASSIGNMENTS_BOUND)
-        except RefengineError:
-            return False
-        return found.trial is not None
+        if self.wrong_engine is not None:
+            breaks = (self.wrong_engine.rule,)
+            return Deviation(f"does as {self.text}", LINK, tuple(cases), breaks=breaks)
+        if not self.fields:
+            return Deviation(self.text, LINK, tuple(cases[:1]), misstates="window")
+        deviation = Deviation("", LINK, tuple(cases[:1]), self.fields)
+        rules = ", ".join(broken_rules(deviation, ""))
+        return replace(deviation, reason=f"{self.text.replace('=', ' is ', 1)} ({rules})")
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of a diagnosis: a change of a field, or a wrong engine. It explains the fails of
-    `cases`, together with the causes that were found before it; the smallest case is the first.
+    """A part of a diagnosis: a `deviation` of the engine, which `text` names. It is needed to
+    explain the fails of `cases`, the smallest of which comes first; `rules` are those that the
+    engine breaks by it.
     """
 
-    change: FieldChange | None
-    wrong_engine: WrongEngine | None
+    text: str
+    deviation: Deviation
     cases: tuple[str, ...]
 
     @property
     def rules(self) -> tuple[str, ...]:
         """The rules that the engine breaks by this."""
-        if self.change is not None:
-            return tuple(rules_of_value(self.change.field, self.change.value))
-        assert self.wrong_engine is not None
-        return (self.wrong_engine.rule,)
-
-    def __str__(self) -> str:
-        if self.change is not None:
-            return f"{self.change.field}={show(self.change.value)}"
-        assert self.wrong_engine is not None
-        return f"the wrong engine {self.wrong_engine.full_name!r}: {self.wrong_engine.defect}"
+        return broken_rules(self.deviation, "")
 
     @property
-    def toml(self) -> Iterator[str]:
-        """The lines of an entry of `[[deviations]]`, without the link, which the author knows."""
-        yield "[[deviations]]"
-        if self.change is not None:
-            rules = ", ".join(self.rules)
-            yield f'reason = "{self.change.field} is {show(self.change.value)} ({rules})"'
-        else:
-            assert self.wrong_engine is not None
-            yield f'reason = "it does as a wrong engine of {self.wrong_engine.rule}: …"'
-        yield 'link = "https://…"'
-        if self.change is not None:
-            yield f'fields = {{ {self.change.field} = "{show(self.change.value)}" }}'
-            yield f'cases = ["{self.cases[0]}"]'
-        else:
-            yield f"cases = {list(self.cases)!r}".replace("'", '"')
+    def entry(self) -> str:
+        """The entry for the engine's file that states the deviation."""
+        return "\n".join(write_entry(self.deviation))
+
+    def as_part_of_a_result(self) -> DiagnosedCause:
+        """Return the cause as a result has it."""
+        deviation = self.deviation
+        return DiagnosedCause(deviation.reason, self.rules, deviation.can_be_granted, self.entry)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains the fails of an engine: its `causes`, those that explain most first, and the
-    cases that are `unexplained`, of so many `fails` in all. Of an engine that is `silent`, which
-    has answered no case with a row, nothing is explained.
+    """What explains the fails of an engine: its `causes`, those found first, which explain most, in
+    front. `fails` are the cases of all fails that no known deviation explains, and `unexplained`
+    those of them that no cause explains either. Of an engine that `is_silent`, which has answered
+    no case with a row, nothing is explained.
     """
 
     engine: str
-    fails: int
-    causes: tuple[Cause, ...]
-    unexplained: tuple[str, ...]
-    silent: bool = False
+    fails: tuple[str, ...]
+    causes: tuple[Cause, ...] = ()
+    is_silent: bool = False
+
+    @property
+    def unexplained(self) -> tuple[str, ...]:
+        """The cases whose fail no cause explains, the smallest first."""
+        explained = {case for cause in self.causes for case in cause.cases}
+        return tuple(case for case in self.fails if case not in explained)
 
 
 def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis]:
@@ -157,39 +125,50 @@ def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis
     return [diagnosis for diagnosis in found if diagnosis is not None]
 
 
+def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> Iterator[Result]:
+    """Yield results in which each fail that a diagnosis explains has its causes."""
+    causes: dict[tuple[str, str], list[DiagnosedCause]] = {}
+    for diagnosis in diagnoses:
+        for cause in diagnosis.causes:
+            for case in cause.cases:
+                of_case = causes.setdefault((diagnosis.engine, case), [])
+                of_case.append(cause.as_part_of_a_result())
+    for result in results:
+        found = causes.get((result.engine, result.case), ())
+        if found and _is_unexplained_fail(result):
+            result = replace(result, causes=tuple(found))
+        yield result
+
+
+def _is_unexplained_fail(result: Result) -> bool:
+    """Whether a result is a fail that no known deviation explains."""
+    return result.outcome is Outcome.FAIL and not result.known
+
+
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:
     """Return the diagnosis of an engine, None if it has no unexplained fail. An engine that is sent
     its semantics has none: each case asks it for another one.
     """
-    failed = [result for result in results if result.outcome is Outcome.FAIL and not result.known]
-    if not failed or tested.is_configurable:
+    ordered = sorted(results, key=_size_and_case)
+    fails = tuple(result.case for result in ordered if _is_unexplained_fail(result))
+    if not fails or tested.is_configurable:
         return None
     if not any(CaseResult.of(result, result.evidence).has_rows for result in results):
-        unexplained = tuple(sorted(result.case for result in failed))
-        return Diagnosis(tested.name, len(failed), (), unexplained, silent=True)
+        return Diagnosis(tested.name, fails, is_silent=True)
+
     cases = {case.id: case for case in corpus.cases()}
-    ordered = sorted(results, key=_size_and_case)
     recorded = [
         answers
         for result in ordered
-        if (answers := _restore_answers(tested, cases[result.case], result)) is not None
+        if (answers := restore_recorded_case(tested, cases[result.case], result)) is not None
     ]
-    left = [case for case in recorded if case.result in failed]
-    passes = [case for case in recorded if case.result.outcome is Outcome.PASS][:PASSES]
-
-    causes: list[Cause] = []
-    changes: list[FieldChange] = []
-    while left and len(causes) < CAUSES_BOUND:
-        cause = _best_cause(left, passes, changes)
-        if cause is None:
-            break
-        causes.append(cause)
-        if cause.change is not None:
-            changes.append(cause.change)
-        left = [case for case in left if case.result.case not in cause.cases]
-    return Diagnosis(
-        tested.name, len(failed), tuple(causes), tuple(case.result.case for case in left)
+    search = _Search(
+        tested,
+        left=[case for case in recorded if _is_unexplained_fail(case.result)],
+        passes=_passes_for_trials(recorded),
     )
+    search.run()
+    return Diagnosis(tested.name, fails, tuple(search.causes()))
 
 
 def _size_and_case(result: Result) -> tuple[int, str]:
@@ -197,120 +176,172 @@ def _size_and_case(result: Result) -> tuple[int, str]:
     return CaseResult.of(result, result.evidence).size, result.case
 
 
-def _restore_answers(tested: Engine, case: corpus.Case, result: Result) -> RecordedCase | None:
-    """Return the answers of a result, to be judged again. None if the result does not have all of
-    them, or if they are about nothing that can be judged.
+def _passes_for_trials(recorded: Iterable[RecordedCase]) -> list[RecordedCase]:
+    """Return the passes on which candidates are tried: the smallest ones that pass with the known
+    deviations of the engine in force, too.
     """
-    evidence = result.evidence
-    if evidence is None or evidence["cut"]:
-        return None
-    try:
-        question = asked_question(tested, case)
-        recorded = _recording_of(tested, question, evidence["actual"])
-        return RecordedCase(result, recorded, tested.profile_for(question.query))
-    except RefengineError:
-        return None
+    passes = [case for case in recorded if case.result.outcome is Outcome.PASS]
+    return [case for case in passes[:PASSES] if case.is_explained_by({})]
 
 
-def _recording_of(
-    tested: Engine, question: Question, reports: Sequence[Mapping[str, object]]
-) -> RecordingToJudge:
-    """Return what is judged: the relations of some reports. The windows that the engine states are
-    left out, since wrong ones are a deviation of their own.
+@dataclass
+class _Search:
+    """The search for the causes of an engine's fails.
+
+    `left` are the fails that are not explained yet, the smallest first. `found` are the causes so
+    far, and `explained` has for each explained fail the causes without which it would not be.
     """
-    variables = question.query.body.variables
-    relations = [
-        relation_from_json(report["rows"], variables, f"reports[{number}]", {})
-        for number, report in enumerate(reports)
-    ]
-    return RecordingToJudge.of(question, relations, missing=tested.unreported)
+
+    tested: Engine
+    left: list[RecordedCase]
+    passes: list[RecordedCase]
+    found: list[Candidate] = field(default_factory=list)
+    explained: dict[str, list[Candidate]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Find causes, one after the other, until nothing explains a fail that is left."""
+        self._set_wrong_windows_apart()
+        while self.left and len(self.found) < CAUSES_BOUND:
+            candidate = self._best_candidate()
+            if candidate is None:
+                return
+            self._keep(candidate)
+
+    def causes(self) -> Iterator[Cause]:
+        """Yield each cause that is needed for a fail, in the order in which they were found."""
+        for candidate in self.found:
+            cases = [case for case, needed in self.explained.items() if candidate in needed]
+            if cases:
+                yield Cause(candidate.text, candidate.deviation(cases), tuple(cases))
+
+    def _set_wrong_windows_apart(self) -> None:
+        """Take the fails that are right but for the windows that the engine states."""
+        misstated = [case for case in self.left if case.states_windows and case.is_explained_by({})]
+        if misstated:
+            wrong_windows = Candidate("the windows that it states are wrong")
+            self.found.append(wrong_windows)
+            self.explained |= {case.id: [wrong_windows] for case in misstated}
+            self.left = [case for case in self.left if case.id not in self.explained]
+
+    def _keep(self, candidate: Candidate) -> None:
+        """Keep a candidate as a cause, and take the fails that it explains."""
+        for case in self.left:
+            if explaining := self._explaining_set(case, candidate):
+                self.explained[case.id] = _drop_unneeded(case, explaining)
+        self.found.append(candidate)
+        self.left = [case for case in self.left if case.id not in self.explained]
+
+    def _explaining_set(self, case: RecordedCase, candidate: Candidate) -> list[Candidate]:
+        """Return a candidate and causes already found that together explain a case: all of them, or
+        those that are no wrong engines; an empty list if neither do.
+        """
+        sets = [[*self.found, candidate]]
+        changes = [cause for cause in self.found if cause.wrong_engine is None]
+        if len(changes) < len(self.found):
+            sets.append([*changes, candidate])
+        return next((one for one in sets if _explain(case, one)), [])
+
+    def _best_candidate(self) -> Candidate | None:
+        """Return the change or the wrong engine that explains most of the fails that are left; None
+        if nothing explains any. A change that explains as many as a wrong engine is preferred.
+        """
+        change, count = self._best(self._changes(), self.passes)
+        if count == len(self.left):
+            return change
+        passes = [case for case in self.passes if case.is_short]
+        wrong_engine, other_count = self._best(self._wrong_engines(), passes)
+        return wrong_engine if other_count > count else change
+
+    def _changes(self) -> list[Candidate]:
+        """Return the changes of fields that no cause has changed yet."""
+        assert self.tested.profile is not None
+        changed = {name for candidate in self.found for name in candidate.fields}
+        return [
+            make_change_candidate(self.tested.profile, change)
+            for name in FIELDS_TRIED
+            if name not in changed
+            for change in changes_of_field(self.tested.profile, name)
+        ]
+
+    def _wrong_engines(self) -> list[Candidate]:
+        """Return the wrong engines of the rules of the fails that are left."""
+        rules = dict.fromkeys(case.result.rule for case in self.left)
+        engines = dict.fromkeys(one for rule in rules for one in wrong_engines_of(rule))
+        return [
+            Candidate(f"the wrong engine {one.full_name!r}: {one.defect}", wrong_engine=one)
+            for one in engines
+        ]
+
+    def _best(
+        self, candidates: Sequence[Candidate], passes: Sequence[RecordedCase]
+    ) -> tuple[Candidate | None, int]:
+        """Return the best candidate, and how many of the fails that are left it explains. None and
+        0 if no candidate explains more fails than it contradicts passes.
+        """
+        best: Candidate | None = None
+        best_score = best_count = 0
+        for candidate in self._most_promising(candidates):
+            count = self._count(self.left, candidate)
+            score = count - (len(passes) - self._count(passes, candidate))
+            if score > best_score:
+                best, best_score, best_count = candidate, score, count
+        return best, best_count
+
+    def _most_promising(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that explain most of a sample of the fails that are left."""
+        counts = [self._count(self.left[:SAMPLE], candidate) for candidate in candidates]
+        places = sorted(range(len(candidates)), key=lambda place: -counts[place])
+        return [candidates[place] for place in places[:BEST] if counts[place]]
+
+    def _count(self, cases: Iterable[RecordedCase], candidate: Candidate) -> int:
+        """Return how many cases a candidate explains, together with the causes found so far."""
+        return sum(bool(self._explaining_set(case, candidate)) for case in cases)
 
 
-def _best_cause(
-    left: Sequence[RecordedCase], passes: Sequence[RecordedCase], changes: Sequence[FieldChange]
-) -> Cause | None:
-    """Return the change or the wrong engine that explains most of the fails that are left; None if
-    nothing explains any. A change is preferred, since it says how to state the deviation.
+def make_change_candidate(profile: Profile, change: FieldChange) -> Candidate:
+    """Return a change of a field as a candidate. It has the fields that must change with it, too,
+    unless the profile has these values; the baseline of R2S depends on the query as well.
     """
-    change = _best_change(left, passes, changes)
-    if change is not None and len(change.cases) == len(left):
-        return change
-    wrong_engine = _best_wrong_engine(left, passes, changes)
-    found = [cause for cause in (change, wrong_engine) if cause is not None]
-    return max(found, key=lambda cause: len(cause.cases), default=None)
+    companions = {
+        name: value
+        for name, value in companion_fields(profile, change).items()
+        if name == "base" or profile.fields.get(name) != value
+    }
+    text = f"{change.field}={show(change.value)}"
+    return Candidate(text, {change.field: change.value, **companions})
 
 
-def _best_change(
-    left: Sequence[RecordedCase], passes: Sequence[RecordedCase], changes: Sequence[FieldChange]
-) -> Cause | None:
-    """Return the change that explains most of the fails that are left, together with the changes
-    already found; None if no change explains any.
+def changes_of_field(profile: Profile, name: str) -> list[FieldChange]:
+    """Return the changes of a field that may be what an engine does in every case. An engine may
+    have one R2S operator whatever the query states, and that may be the one of its profile.
     """
-    changed_fields = {change.field for change in changes}
-    profile = left[0].claimed
-    candidates = [
-        change
-        for name in FIELDS_TRIED
-        if name not in changed_fields
-        for change in _changes_of(profile, name)
-    ]
-
-    def explains(case: RecordedCase, change: FieldChange) -> bool:
-        return case.is_explained_by((*changes, change))
-
-    best = _best(candidates, left, passes, explains)
-    return None if best is None else Cause(best[0], None, best[1])
-
-
-def _changes_of(profile: Profile, name: str) -> list[FieldChange]:
-    """Return the changes of a field that may be what an engine does in every case."""
     current = profile.fields.get(name)
     values: Sequence[object] = alternatives(name, current)
     if name == "t0":
         values = [value for value in (0, *T0) if value != current]
+    if name == "r2s" and current is not None:
+        values = [current, *values]
     return [FieldChange(name, value) for value in values]
 
 
-def _best_wrong_engine(
-    left: Sequence[RecordedCase], passes: Sequence[RecordedCase], changes: Sequence[FieldChange]
-) -> Cause | None:
-    """Return the wrong engine that explains most of the fails that are left; None if none explains
-    any. Those of the rules of the cases are tried.
+def _explain(case: RecordedCase, candidates: Sequence[Candidate]) -> bool:
+    """Whether some candidates together explain the answers to a case. Where the stream is long, no
+    wrong engine is tried.
     """
-    rules = dict.fromkeys(case.result.rule for case in left)
-    candidates = list(dict.fromkeys(one for rule in rules for one in wrong_engines_of(rule)))
-
-    def explains(case: RecordedCase, wrong_engine: WrongEngine) -> bool:
-        return case.is_short and case.is_explained_by(changes, wrong_engine)
-
-    passes = [case for case in passes if case.is_short]
-
-    best = _best(candidates, left, passes, explains)
-    return None if best is None else Cause(None, best[0], best[1])
+    wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine is not None]
+    if wrong_engines and not case.is_short:
+        return False
+    fields = {name: value for one in candidates for name, value in one.fields.items()}
+    return case.is_explained_by(fields, wrong_engines)
 
 
-def _best(
-    candidates: Sequence[T],
-    left: Sequence[RecordedCase],
-    passes: Sequence[RecordedCase],
-    explains: Callable[[RecordedCase, T], bool],
-) -> tuple[T, tuple[str, ...]] | None:
-    """Return the best candidate, and the cases whose fail it explains; None if no candidate
-    explains a fail without contradicting as many passes.
+def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that explain a case together, of which none can be left out.
+    Those found first are dropped first, since the last one was found for this case.
     """
-    sample = left[:SAMPLE]
-    counts = [
-        (-sum(explains(case, candidate) for case in sample), place)
-        for place, candidate in enumerate(candidates)
-    ]
-    best: tuple[int, int, tuple[str, ...]] | None = None
-    for count, place in sorted(counts)[:BEST]:
-        if not count:
-            continue
-        candidate = candidates[place]
-        explained = tuple(case.result.case for case in left if explains(case, candidate))
-        contradicted = sum(not explains(case, candidate) for case in passes)
-        score = len(explained) - contradicted
-        if score > 0 and (best is None or score > best[0]):
-            best = score, place, explained
-    return None if best is None else (candidates[best[1]], best[2])
+    needed = list(candidates)
+    for candidate in candidates:
+        rest = [other for other in needed if other is not candidate]
+        if rest and _explain(case, rest):
+            needed = rest
+    return needed

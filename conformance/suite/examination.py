@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from conformance import corpus
 from conformance.corpus import Case, detection
 from conformance.harness.engine_file import Engine
+from conformance.suite.deviations import grant_fields, merge_fields
+from conformance.suite.diagnosis import Diagnosis
 from conformance.suite.exchange import asked_question
 from conformance.suite.item import Item
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
+from refengine.core.question import Question
 from refengine.core.semantics import Profile
 from refengine.model.errors import RefengineError
 
@@ -21,16 +23,19 @@ from refengine.model.errors import RefengineError
 RIGHT_WITH_ROWS, OTHERWISE_JUDGED, NOT_SUPPORTED = range(3)
 
 
-def examine_results(results: Iterable[Result], items: Sequence[Item]) -> list[Result]:
+def examine_results(
+    results: Iterable[Result], items: Iterable[Item], diagnoses: Iterable[Diagnosis] = ()
+) -> list[Result]:
     """Return results with `detects`, as far as a verdict on each rule needs it.
 
     The cases of a rule are examined in three groups, each from the smallest case on: those that the
     engine passes with rows, until one is found that a wrong engine of the rule would have failed;
     if there is none, all other judged ones; and if none of these is such a case, those that the
-    engine does not support, up to the first one. `items` are those of the run. Results of
+    engine does not support, up to the first one. `items` are those of the run, and `diagnoses`
+    those of its engines: what they have found is granted as a known deviation is. Results of
     benchmarks and of recorded engines are left as they are.
     """
-    engines = {item.engine: item.tested for item in items if item.tested is not None}
+    engines = _engines_with_findings(items, diagnoses)
     by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
     unchanged: list[Result] = []
     for result in results:
@@ -47,6 +52,18 @@ def examine_results(results: Iterable[Result], items: Sequence[Item]) -> list[Re
         for result in _examine_rule(engines[engine], of_rule, cases)
     ]
     return unchanged + examined
+
+
+def _engines_with_findings(
+    items: Iterable[Item], diagnoses: Iterable[Diagnosis]
+) -> dict[str, Engine]:
+    """Return the engines of some items by name. What a diagnosis has found is stated in them."""
+    engines = {item.engine: item.tested for item in items if item.tested is not None}
+    for diagnosis in diagnoses:
+        tested = engines[diagnosis.engine]
+        found = tuple(cause.deviation for cause in diagnosis.causes)
+        engines[diagnosis.engine] = replace(tested, deviations=tested.deviations + found)
+    return engines
 
 
 def _examine_rule(
@@ -90,29 +107,23 @@ def _find_caught_wrong_engine(tested: Engine, case: Case, result: Result) -> str
     """
     if tested.is_configurable:
         return detection.find_wrong_engine_that_differs(case)
+    reasons = {explanation.reason for explanation in result.explanations}
+    fields = merge_fields(known for known in tested.deviations if known.reason in reasons)
+
+    def grant() -> tuple[Question, Profile]:
+        return grant_fields(tested, asked_question(tested, case), fields)
+
     try:
-        question = asked_question(tested, case)
-        profile = _granted_profile(tested, result, tested.profile_for(question.query))
+        _, profile = grant()
     except RefengineError:
         return ""
     return detection.find_wrong_engine_that_fails(
         case.rule,
-        partial(asked_question, tested, case),
+        lambda: grant()[0],
         profile,
         missing=tested.unreported,
         states_windows=_states_windows(result),
     )
-
-
-def _granted_profile(tested: Engine, result: Result, profile: Profile) -> Profile:
-    """Return the profile under which the answers of a result are right: the engine's own, changed
-    by the fields of the known deviations that explain the result.
-    """
-    explaining = {(known.reason, known.link) for known in result.known}
-    for deviation in tested.deviations:
-        if (deviation.reason, deviation.link) in explaining:
-            profile = profile.but(**deviation.fields)
-    return profile
 
 
 def _states_windows(result: Result) -> bool:

@@ -98,7 +98,7 @@ def _describe_deviations(
         KnownDeviation(
             deviation.reason,
             deviation.link,
-            broken_rules(deviation, case),
+            broken_rules(deviation, case.rule),
             deviation.can_be_granted,
         )
         for deviation in deviations

@@ -53,19 +53,40 @@ class KnownDeviation(NamedTuple):
         return {**self._asdict(), "rules": list(self.rules)}
 
 
+class DiagnosedCause(NamedTuple):
+    """A cause of a fail that the diagnosis of the engine has found, which its file does not state.
+
+    `reason` names the change of the semantics, or the wrong engine, that explains the answers, and
+    `rules` has the rules of SPEC.md that the engine breaks by it. It `can_be_granted` as a known
+    deviation can. `entry` is the text of the entry that states it in the engine's file.
+    """
+
+    reason: str
+    rules: tuple[str, ...]
+    can_be_granted: bool
+    entry: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the cause as a JSON object."""
+        return {**self._asdict(), "rules": list(self.rules)}
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
     argument for it, one screen of text.
 
     `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
-    the known deviations that explain the outcome. `detects` is a wrong engine of the rule that
-    would have failed the case; it is empty if there is none, or if the case was not examined
-    (suite/examination.py). `evidence` is what the
-    outcome rests on (evidence.py), None if the engine answered nothing. `witnesses` are those that
-    confirm every answer of the definition on which the outcome rests; there are none where the case
-    states its rows itself. `judgement` has what the oracle found. It exists only in the process
-    that judged, until the result becomes that of an item, and is never written.
+    the known deviations that explain the outcome. `causes` are those that the diagnosis of the
+    engine has found for a fail without a known deviation; all of them together explain it
+    (suite/diagnosis.py). `detects` is a wrong engine of the rule that would have failed the case;
+    it is empty if there is none, or if the case was not examined (suite/examination.py).
+
+    `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
+    `witnesses` are those that confirm every answer of the definition on which the outcome rests;
+    there are none where the case states its rows itself. `judgement` has what the oracle found. It
+    exists only in the process that judged, until the result becomes that of an item, and is never
+    written.
     """
 
     engine: str
@@ -78,6 +99,7 @@ class Result:
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
     detects: str = ""
+    causes: tuple[DiagnosedCause, ...] = ()
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -86,6 +108,11 @@ class Result:
         if self.known and self.outcome in (Outcome.FAIL, Outcome.ERROR):
             return "known"
         return str(self.outcome)
+
+    @property
+    def explanations(self) -> tuple[KnownDeviation | DiagnosedCause, ...]:
+        """What explains a fail or an error: known deviations, or causes found by a diagnosis."""
+        return self.known or self.causes
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -105,6 +132,7 @@ class Result:
             "evidence": self.evidence,
             "witnesses": list(self.witnesses),
             "detects": self.detects,
+            "causes": [cause.as_json() for cause in self.causes],
         }
 
 
@@ -119,11 +147,18 @@ def from_json(table: dict[str, Any]) -> Result:
         )
         for entry in table["known"]
     )
+    causes = tuple(
+        DiagnosedCause(
+            entry["reason"], tuple(entry["rules"]), entry["can_be_granted"], entry["entry"]
+        )
+        for entry in table.get("causes", ())
+    )
     return Result(
         **{
             **table,
             "outcome": Outcome(table["outcome"]),
             "known": known,
+            "causes": causes,
             "witnesses": tuple(table["witnesses"]),
         }
     )

@@ -10,7 +10,7 @@ engine under the semantics that the engine claims.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,11 +19,13 @@ from conformance.verdict.results import Outcome, Result
 from conformance.verdict.wording import count_text
 
 # Why a case does not show its rule, by the kind of its result; in the order in which they are
-# written. A case that is known to fail is wrong by another rule: if it were wrong by its own, the
-# rule would be broken.
+# written. A case that fails is wrong by another rule: if it were wrong by its own, the rule would
+# be broken.
+WRONG_BY = "wrong by"
 REASONS = {
     "pass": "silent",
-    "known": "wrong by another rule",
+    "fail": WRONG_BY,
+    "known": WRONG_BY,
     "error": "in error",
     "disputed": "disputed",
     "unstable": "unstable",
@@ -40,12 +42,8 @@ class RuleStatus(StrEnum):
     NOT_ASKED = "not asked"
 
 
-# how a summary counts the rules of each status
-WORDS = {
-    RuleStatus.HOLDS: "hold",
-    RuleStatus.BROKEN: "are broken",
-    RuleStatus.NOT_SHOWN: "are not shown",
-}
+# the statuses of the rules in reach, in the order in which they are counted
+COUNTED = (RuleStatus.HOLDS, RuleStatus.BROKEN, RuleStatus.NOT_SHOWN)
 
 
 @dataclass(frozen=True)
@@ -73,15 +71,16 @@ class CaseResult:
 
     @property
     def is_right_about_its_rule(self) -> bool:
-        """Whether the answers are right, or wrong only by known deviations from other rules. Such a
-        deviation must be one that `can_be_granted`: the rest of the answers is right then.
+        """Whether the answers are right, or wrong only by deviations from other rules: known ones,
+        or those that a diagnosis has found. Such a deviation must be one that `can_be_granted`: the
+        rest of the answers is right then.
         """
-        known = self.result.known
+        explanations = self.result.explanations
         if self.result.outcome is Outcome.PASS:
             return True
-        return bool(known) and all(
-            deviation.can_be_granted and self.result.rule not in deviation.rules
-            for deviation in known
+        return bool(explanations) and all(
+            explanation.can_be_granted and self.result.rule not in explanation.rules
+            for explanation in explanations
         )
 
 
@@ -92,7 +91,8 @@ class RuleVerdict:
     `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
     of a rule that holds, the wrong engine that would have failed the case. `is_in_reach` says
     whether the engine supports a case that could show the rule, and `is_known` whether a known
-    deviation breaks it.
+    deviation breaks it. A rule that is not shown `rests_on` the broken rules by which the answers
+    to its cases are wrong.
     """
 
     engine: str
@@ -102,6 +102,7 @@ class RuleVerdict:
     case: str = ""
     is_in_reach: bool = True
     is_known: bool = False
+    rests_on: tuple[str, ...] = ()
 
 
 def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
@@ -125,15 +126,14 @@ def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
 
 
 def _broken_rules(result: Result) -> set[str]:
-    """Return the rules that a result shows to be broken."""
+    """Return the rules that a result shows to be broken. Where an engine breaks down for an unknown
+    reason, nothing is known of the rule.
+    """
     if result.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return set()
-    if result.known:
-        return {rule for deviation in result.known for rule in deviation.rules}
-    if result.outcome is Outcome.FAIL:
-        return {result.rule}
-    # Where an engine breaks down, nothing is known of the rule.
-    return set()
+    if result.explanations:
+        return {rule for explanation in result.explanations for rule in explanation.rules}
+    return {result.rule} if result.outcome is Outcome.FAIL else set()
 
 
 def _judge_rule(
@@ -141,30 +141,50 @@ def _judge_rule(
 ) -> RuleVerdict:
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
     if breaking:
-        result = _smallest(breaking).result
-        deviations = [known for known in result.known if rule in known.rules]
-        reason = deviations[0].reason if deviations else "no known deviation explains it"
-        # A cause that a diagnosis has found has no link.
-        is_known = any(known.link for known in deviations)
-        return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, result.case, is_known=is_known)
+        return _broken_verdict(engine, rule, _smallest(breaking).result)
 
     if showing := [case for case in cases if case.shows_its_rule]:
         result = _smallest(showing).result
         reason = f"the wrong engine {result.detects!r} would have failed"
         return RuleVerdict(engine, rule, RuleStatus.HOLDS, reason, result.case)
 
-    detecting = [case for case in cases if case.result.detects]
-    if not detecting:
-        reason = "no case of it would catch a wrong engine under this semantics"
-        return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason, is_in_reach=False)
-    kinds = Counter(case.result.kind for case in detecting)
-    reason = ", ".join(
-        f"{count_text(kinds[kind], 'case')} {words}"
-        for kind, words in REASONS.items()
-        if kinds[kind]
+    if detecting := [case.result for case in cases if case.result.detects]:
+        return _unshown_verdict(engine, rule, detecting)
+
+    reason = "no case of it would catch a wrong engine under this semantics"
+    return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason, is_in_reach=False)
+
+
+def _broken_verdict(engine: str, rule: str, smallest: Result) -> RuleVerdict:
+    """Return the verdict on a broken rule. `smallest` is the smallest result that shows it."""
+    reasons = [one.reason for one in smallest.explanations if rule in one.rules]
+    reason = reasons[0] if reasons else "no known deviation explains it"
+    is_known = bool(smallest.known)
+    return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, smallest.case, is_known=is_known)
+
+
+def _unshown_verdict(engine: str, rule: str, detecting: Sequence[Result]) -> RuleVerdict:
+    """Return the verdict on a rule that is not shown. `detecting` are the results of the cases that
+    would catch a wrong engine of it.
+    """
+    rests_on = sorted({broken for result in detecting for broken in _broken_rules(result)})
+    counts = Counter(REASONS[result.kind] for result in detecting)
+    reasons = [
+        f"{count_text(counts[words], 'case')} {words}"
+        for words in dict.fromkeys(REASONS.values())
+        if counts[words]
+    ]
+    others = " and ".join(rests_on) or "another rule"
+    reason = ", ".join(reasons).replace(WRONG_BY, f"{WRONG_BY} {others}")
+    is_in_reach = any(result.outcome is not Outcome.UNSUPPORTED for result in detecting)
+    return RuleVerdict(
+        engine,
+        rule,
+        RuleStatus.NOT_SHOWN,
+        reason,
+        is_in_reach=is_in_reach,
+        rests_on=tuple(rests_on),
     )
-    is_in_reach = set(kinds) != {"unsupported"}
-    return RuleVerdict(engine, rule, RuleStatus.NOT_SHOWN, reason, is_in_reach=is_in_reach)
 
 
 def _smallest(cases: Iterable[CaseResult]) -> CaseResult:
@@ -180,21 +200,23 @@ def summarize_rules(verdicts: Iterable[RuleVerdict]) -> list[str]:
     for verdict in verdicts:
         if verdict.is_in_reach:
             by_engine[verdict.engine].append(verdict)
+    return [
+        line
+        for engine, in_reach in sorted(by_engine.items())
+        for line in _summarize_engine(engine, in_reach)
+    ]
 
-    lines = []
-    for engine, in_reach in sorted(by_engine.items()):
-        counts = Counter(verdict.status for verdict in in_reach)
-        numbers = [f"{counts[status]} {words}" for status, words in WORDS.items() if counts[status]]
-        rules = count_text(len(in_reach), "rule")
-        lines.append(f"{engine}: of {rules} in reach {', '.join(numbers)}")
-        if known := [verdict.rule for verdict in in_reach if verdict.is_known]:
-            lines.append(f"  broken by known deviations: {', '.join(known)}")
-        lines += [
-            f"  {_describe_rule(verdict)}"
-            for verdict in in_reach
-            if verdict.status is not RuleStatus.HOLDS and not verdict.is_known
-        ]
-    return lines
+
+def _summarize_engine(engine: str, in_reach: Sequence[RuleVerdict]) -> Iterator[str]:
+    """Yield the lines of a summary about one engine, from the verdicts on the rules in reach."""
+    counts = Counter(verdict.status for verdict in in_reach)
+    numbers = ", ".join(f"{status} {counts[status]}" for status in COUNTED)
+    yield f"{engine}: {count_text(len(in_reach), 'rule')} in reach: {numbers}"
+    if known := [verdict.rule for verdict in in_reach if verdict.is_known]:
+        yield f"  broken by known deviations: {', '.join(known)}"
+    for verdict in in_reach:
+        if verdict.status is not RuleStatus.HOLDS and not verdict.is_known:
+            yield f"  {_describe_rule(verdict)}"
 
 
 def _describe_rule(verdict: RuleVerdict) -> str:

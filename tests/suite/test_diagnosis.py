@@ -10,13 +10,21 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from conformance.corpus import question_of
-from conformance.harness.engine_file import Engine, engine
+from conformance.harness.deviation_entry import write_entry
+from conformance.harness.engine_file import Engine, engine, read_engine_file
 from conformance.suite import questions
-from conformance.suite.diagnosis import Diagnosis, diagnose
+from conformance.suite.diagnosis import (
+    Candidate,
+    Diagnosis,
+    changes_of_field,
+    diagnose,
+    make_change_candidate,
+)
 from conformance.suite.item import Item
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
@@ -26,11 +34,11 @@ from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core.engine import evaluate
 from refengine.core.question import Question
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import R2S, T0, Closure, Empty
+from refengine.core.semantics import R2S, T0, Closure, Empty, Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.explanations import FieldChange, apply_changes
+from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, apply_changes
 from refengine.oracle.judge import judge_recording
 from refengine.oracle.trial import RecordingToJudge
 
@@ -72,6 +80,11 @@ def diagnosis_of(
     return next(iter(diagnose(results, [item])), None)
 
 
+def every_change(profile: Profile) -> list[FieldChange]:
+    """Return every change of a profile that a diagnosis may find."""
+    return [change for name in FIELDS_TRIED for change in changes_of_field(profile, name)]
+
+
 def _is_long(question: Question) -> bool:
     """Whether a wrong engine may take very long with the streams."""
     times = [element.app for stream in question.streams.values() for element in stream]
@@ -110,8 +123,8 @@ def test_one_defect_is_one_cause_that_explains_all_fails(change: FieldChange) ->
     diagnosis = diagnosis_of(change)
     assert diagnosis is not None
     (cause,) = diagnosis.causes
-    assert cause.change == change
-    assert len(cause.cases) == diagnosis.fails > 3
+    assert cause.deviation.fields[change.field] == change.value
+    assert len(cause.cases) == len(diagnosis.fails) > 3
     assert not diagnosis.unexplained
 
 
@@ -123,15 +136,52 @@ def test_one_defect_is_one_cause_that_explains_all_fails(change: FieldChange) ->
 def test_two_defects_are_two_causes(changes: tuple[FieldChange, FieldChange]) -> None:
     diagnosis = diagnosis_of(*changes)
     assert diagnosis is not None
-    assert set(changes) <= {cause.change for cause in diagnosis.causes}
+    found = {
+        (name, value)
+        for cause in diagnosis.causes
+        for name, value in cause.deviation.fields.items()
+    }
+    assert set(changes) <= found
 
 
 def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
     nothing_expires = next(one for one in WRONG_ENGINES if one.name == "nothing expires")
     diagnosis = diagnosis_of(wrong_engine=nothing_expires)
     assert diagnosis is not None
-    assert diagnosis.causes[0].wrong_engine == nothing_expires
+    assert diagnosis.causes[0].text.startswith("the wrong engine 'WIN-8 nothing expires'")
     assert diagnosis.causes[0].rules == ("WIN-8",)
+
+
+PERIODIC = {"report": "periodic", "period": 5, "anchor": "t0"}
+
+
+@pytest.mark.parametrize("claimed", [{}, PERIODIC], ids=["window-close", "periodic"])
+def test_an_entry_that_is_put_into_the_file_makes_the_profile_that_was_found(
+    claimed: dict[str, object], tmp_path: Path
+) -> None:
+    """Some fields change others: an operator its baseline, a report its period."""
+    tested = claiming()
+    assert tested.profile is not None
+    profile = tested.profile.but(**claimed)
+    head = 'title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n'
+    file = tmp_path / "mine.toml"
+    for change in every_change(profile):
+        candidate = make_change_candidate(profile, change)
+        file.write_text(head + "\n".join(write_entry(candidate.deviation(["a", "b"]))))
+        (stated,) = read_engine_file(file).deviations
+        assert profile.but(**stated.fields) == apply_changes(profile, change), change
+        assert stated.cases == ("a",)
+
+
+def test_the_entry_of_a_wrong_engine_names_its_rule_and_all_cases(tmp_path: Path) -> None:
+    candidate = Candidate('a "wrong" engine \x7f', wrong_engine=WRONG_ENGINES[0])
+    file = tmp_path / "mine.toml"
+    entry = "\n".join(write_entry(candidate.deviation(["a", "b"])))
+    file.write_text('title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n' + entry)
+    (stated,) = read_engine_file(file).deviations
+    assert stated.reason == 'does as a "wrong" engine \x7f'
+    assert stated.breaks == (WRONG_ENGINES[0].rule,)
+    assert stated.cases == ("a", "b")
 
 
 def test_an_engine_without_an_unexplained_fail_has_no_diagnosis() -> None:
@@ -142,11 +192,12 @@ def test_the_lines_state_the_cause_the_smallest_case_and_an_entry_for_the_file()
     diagnosis = diagnosis_of(CLOSED)
     assert diagnosis is not None
     cause = diagnosis.causes[0]
+    count = len(diagnosis.fails)
     lines = list(describe_diagnosis(diagnosis))
     assert lines[0] == (
-        f"mine: closure=[] explains {diagnosis.fails} of {diagnosis.fails} fails (WIN-2); "
+        f"mine: closure=[] explains {count} of {count} fails (WIN-2); "
         f"smallest case {cause.cases[0]}"
     )
-    (entry,) = tomllib.loads("\n".join(cause.toml))["deviations"]
+    (entry,) = tomllib.loads(cause.entry)["deviations"]
     assert entry["fields"] == {"closure": "[]"}
     assert entry["cases"] == [cause.cases[0]]

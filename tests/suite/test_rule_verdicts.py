@@ -63,7 +63,7 @@ def test_a_rule_holds_where_a_case_with_rows_passes_that_catches_a_wrong_engine(
         (found("WIN-8", "disputed"), "1 case disputed"),
         (found("WIN-8", "unstable"), "1 case unstable"),
         (found("WIN-8", "unsupported"), "1 case unsupported"),
-        (found("WIN-8", "fail", LAST_ONLY), "1 case wrong by another rule"),
+        (found("WIN-8", "fail", LAST_ONLY), "1 case wrong by REP-10"),
     ],
 )
 def test_a_rule_is_not_shown_where_no_right_answer_has_rows(
@@ -102,7 +102,7 @@ def test_a_known_deviation_in_the_semantics_breaks_its_own_rule_alone() -> None:
 def test_a_known_deviation_in_no_field_hides_the_rule_of_its_case() -> None:
     assert statuses(found("WIN-8", "fail", LAST_ONLY)) == {
         "REP-10": ("broken", "WIN-8-a"),
-        "WIN-8": ("not shown", "1 case wrong by another rule"),
+        "WIN-8": ("not shown", "1 case wrong by REP-10"),
     }
 
 
@@ -119,7 +119,7 @@ def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
             ]
         )
     ) == [
-        "mine: of 4 rules in reach 1 hold, 2 are broken, 1 are not shown",
+        "mine: 4 rules in reach: holds 1, broken 2, not shown 1",
         "  broken by known deviations: REP-10",
         "  REP-1 broken: no known deviation explains it (REP-1-a)",
         "  WIN-9 not shown: 1 case silent",

@@ -69,11 +69,11 @@ def apply_changes(profile: Profile, *changes: FieldChange) -> Profile:
     with it (SEM-2).
     """
     for change in changes:
-        profile = profile.but(**{change.field: change.value}, **_companions(profile, change))
+        profile = profile.but(**{change.field: change.value}, **companion_fields(profile, change))
     return profile
 
 
-def _companions(profile: Profile, change: FieldChange) -> dict[str, object]:
+def companion_fields(profile: Profile, change: FieldChange) -> dict[str, object]:
     """Return the other fields that must change with a field, and their values."""
     match change.field:
         case "r2s" if change.value in (R2S.ISTREAM, R2S.DSTREAM):
