@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from refengine.core import engine, report, startup, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import R2S, Condition, Consumption, Empty, Semantics, Tick
+from refengine.core.semantics import R2S, Condition, Empty, Semantics, Tick
 from refengine.core.window import Content, WindowView
 
 SHOWN = 12  # elements of a content
@@ -59,7 +59,7 @@ def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
     yield f"R2R-1 the dataset has {len(triples)} triples of streams"
     yield f"{FORMS[query.body.form]} {query.body.form} answers {step.answer.total()} rows"
 
-    if semantics.consumption is not Consumption.UNRESTRICTED:
+    if semantics.is_consuming:
         yield f"R2R-22 they are matches; consumption is {semantics.consumption}"
     operator = engine.operator(query, semantics)
     source = "R2S-6 said by the semantics"

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from conformance.corpus import Case, question_of
+from conformance.corpus import Case
 from conformance.harness.engine_file import Engine
 from conformance.report import texts
 from conformance.report.drawings.timeline import bounds_of, place_of
 from conformance.report.texts import Shorten
+from conformance.suite.exchange import asked_question
 from conformance.suite.sentinel import TERM as SENTINEL
-from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.evidence import UNCONFIRMED, evidence
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
@@ -75,9 +75,7 @@ def _evidence_of_breakdown(case: Case, engine: Engine) -> dict[str, Any]:
     """Return the evidence of an engine that broke down: what it was asked, and the reports that are
     due under its semantics, if that has no open field and refuses nothing of the case.
     """
-    question = question_of(case)
-    if engine.has_sentinels:
-        question = with_sentinels(question)
+    question = asked_question(engine, case)
     try:
         semantics = engine.profile_for(question.query).semantics()
         reports = evaluate(

@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.corpus import Case, streams_of
-from conformance.corpus.rules import rules_of_value
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.report import source
 from conformance.suite import questions
+from conformance.suite.deviations import broken_rules
 from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
@@ -79,16 +79,10 @@ def digest(case: Case) -> str:
 
 def kind_of(result: Result) -> str:
     """Return the word for a result in a table: its outcome, or `known`, or `silent`."""
-    if result.known:
-        return "known"
-    if result.outcome is Outcome.PASS and not rows_answered(result):
+    is_silent = not CaseResult.of(result, result.evidence).has_rows
+    if result.outcome is Outcome.PASS and is_silent:
         return "silent"
-    return str(result.outcome)
-
-
-def rows_answered(result: Result) -> int:
-    """Return how many rows the engine has answered."""
-    return sum(report["total"] for report in (result.evidence or {}).get("actual", ()))
+    return result.kind
 
 
 def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str) -> dict[str, Any]:
@@ -282,7 +276,8 @@ def _deviation(deviation: Deviation, smallest: Mapping[str, Any] | None) -> Iter
     note = ""
     if smallest is not None and not lines:
         note = f", which is too large to be shown in {LINES} lines"
-    yield f"  {_rules(deviation, case)}: `{case}`{note}"
+    rules = ", ".join(broken_rules(deviation, _rule_of(case)))
+    yield f"  {rules}: `{case}`{note}"
     if lines:
         fence = _fence(lines)
         yield ""
@@ -297,16 +292,9 @@ def _fence(lines: Iterable[str]) -> str:
     return "`" * max([3, *(run + 1 for run in runs)])
 
 
-def _rules(deviation: Deviation, case: str) -> str:
-    """Return the rules that a deviation breaks: those of its fields, those that its entry names, or
-    that of a case.
-    """
-    if deviation.breaks:
-        return ", ".join(deviation.breaks)
-    rules = [
-        rule for name, value in deviation.fields.items() for rule in rules_of_value(name, value)
-    ]
-    return ", ".join(dict.fromkeys(rules)) or "-".join(case.split("-")[:2])
+def _rule_of(case: str) -> str:
+    """Return the rule of a case, with which its id begins: `WIN-2` of `WIN-2-an-element-…`."""
+    return "-".join(case.split("-")[:2])
 
 
 def _one_line(text: str) -> str:

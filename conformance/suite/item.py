@@ -192,23 +192,24 @@ def _check_deviations(engine: Engine) -> None:
         "corpus": [case.id for case in questions()],
         "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
     }
-    valid = [name for suite in engine.suites for name in names[suite]]
+    cases = [name for suite in engine.suites for name in names[suite]]
     rules = sorted({case.rule for case in corpus.cases()})
     for deviation in engine.deviations:
-        for rule in deviation.breaks:
-            if rule not in rules:
-                raise InvalidEngine(
-                    f"no rule {display(rule)}{nearest(rule, rules)}",
-                    rule="engine",
-                    place=f"{engine.name}: deviations",
-                )
-        for name in deviation.cases:
-            if name not in valid:
-                raise InvalidEngine(
-                    f"no case {display(name)}{nearest(name, valid)}",
-                    rule="engine",
-                    place=f"{engine.name}: deviations",
-                )
+        _check_names(engine, "rule", deviation.breaks, rules)
+        _check_names(engine, "case", deviation.cases, cases)
+
+
+def _check_names(engine: Engine, kind: str, names: Iterable[str], valid: Sequence[str]) -> None:
+    """Raise InvalidEngine for the first name in a known deviation that is not a valid one. `kind`
+    says what the names are those of: `rule` or `case`.
+    """
+    for name in names:
+        if name not in valid:
+            raise InvalidEngine(
+                f"no {kind} {display(name)}{nearest(name, valid)}",
+                rule="engine",
+                place=f"{engine.name}: deviations",
+            )
 
 
 def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:

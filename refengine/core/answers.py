@@ -14,7 +14,7 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Consumption
+from refengine.core.semantics import R2S
 from refengine.core.window import Content
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Relation
@@ -94,7 +94,7 @@ def recomputed_answers(
     nodes that the body makes are new at each evaluation (R2R-7). Where elements are consumed, the
     answers are matches instead (R2R-22), and `answer` is not asked.
     """
-    if planned.semantics.consumption is not Consumption.UNRESTRICTED:
+    if planned.semantics.is_consuming:
         return RecomputedAnswers(query, planned, answer_by_matches(query, planned, static), skip)
     static = canonical_dataset(static)
     views = planned.views  # of which the streams' names and the elements are read, which may grow

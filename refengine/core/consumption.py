@@ -123,7 +123,7 @@ class PatternJoins:
         """Return whether two matches agree, and are near enough to be one match at `now`."""
         first = min(match.earliest_end, other.earliest_end)
         is_near = self.reach is None or now - first <= self.reach
-        return is_near and agree(match.bindings, other.bindings)
+        return is_near and are_compatible(match.bindings, other.bindings)
 
 
 def match_pattern(pattern: TriplePattern, triple: Triple) -> Bindings | None:
@@ -143,7 +143,7 @@ def match_pattern(pattern: TriplePattern, triple: Triple) -> Bindings | None:
     return bindings
 
 
-def agree(one: Bindings, other: Bindings) -> bool:
+def are_compatible(one: Bindings, other: Bindings) -> bool:
     """Return whether two matches bind the variables that they share to the same terms."""
     return all(other.get(variable, term) == term for variable, term in one.items())
 

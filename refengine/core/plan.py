@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from refengine.core import tick, window
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind, patterns_of
-from refengine.core.semantics import R2S, T0, Condition, Consumption, End, Semantics, Trigger
+from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
 from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
@@ -179,7 +179,7 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
         yield "t0=registration needs the instant of registration; give the query its key registered"
     if semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
         yield "trigger=explicit needs a window with triggers = true"
-    if semantics.consumption is not Consumption.UNRESTRICTED:
+    if semantics.is_consuming:
         reason = why_not_consumed(query)
         if reason is not None:
             yield f"consumption={semantics.consumption} {reason}; write consumption=unrestricted"

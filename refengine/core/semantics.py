@@ -233,6 +233,11 @@ class Semantics:
     def __str__(self) -> str:
         return " ".join(f"{f.name}={show(getattr(self, f.name))}" for f in fields(self))
 
+    @property
+    def is_consuming(self) -> bool:
+        """R2R-22: Whether matches use up the elements that they are made of."""
+        return self.consumption is not Consumption.UNRESTRICTED
+
 
 def contradictions(semantics: Semantics) -> None:
     """SEM-2: Refuse values that mean nothing together, and name a form that has a meaning. Raises
@@ -286,7 +291,7 @@ def value_without_meaning(semantics: Semantics) -> str | None:
             "write allowed_lateness=reject"
         )
     is_by_arrival = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
-    if semantics.consumption is not Consumption.UNRESTRICTED and not is_by_arrival:
+    if semantics.is_consuming and not is_by_arrival:
         return (
             f"consumption={semantics.consumption} is of matches that go out as they are completed; "
             "write r2s=append report=content-change"

@@ -16,7 +16,7 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Collection, Consumption
+from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.arrival_buffer import buffer_of
@@ -36,7 +36,7 @@ class MaintainedAnswers:
 
     def __init__(self, query: Query, planned: Plan, static: Dataset) -> None:
         semantics = planned.semantics
-        if semantics.consumption is not Consumption.UNRESTRICTED:
+        if semantics.is_consuming:
             raise NotCovered(f"consumption={semantics.consumption}")
         applied = operator(query, semantics)
         self.is_append = applied is R2S.APPEND

@@ -28,7 +28,6 @@ from refengine.core.semantics import (
     Base,
     ChangeScope,
     Condition,
-    Consumption,
     End,
     MissedInstants,
     Semantics,
@@ -194,7 +193,7 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         ),
         "a body that makes blank nodes": query.body.makes_blanks,
         f"consumption={semantics.consumption}, which rests on all elements before": (
-            semantics.consumption is not Consumption.UNRESTRICTED
+            semantics.is_consuming
         ),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)

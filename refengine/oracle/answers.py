@@ -12,7 +12,7 @@ from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.question import Setting
-from refengine.core.semantics import Collection, Consumption, Semantics
+from refengine.core.semantics import Collection, Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.model.compare import Mode
@@ -115,7 +115,7 @@ class SharedAnswers:
             return "a witness answers"
         if recorded.mode is Mode.TERM:
             return "answers are compared as terms"
-        if planned.semantics.consumption is not Consumption.UNRESTRICTED:
+        if planned.semantics.is_consuming:
             return f"consumption={planned.semantics.consumption}"
         body = recorded.query.body
         if planned.semantics.collection is Collection.SET and not projects(body):

@@ -479,30 +479,28 @@ def test_garbage_in_the_first_case_is_of_the_first_case():
 
 def test_a_line_in_the_middle_of_a_case_is_of_that_case(monkeypatch):
     """But for one that comes soon after the case before: of that nobody knows yet."""
-    monkeypatch.setattr(client, "STILL_LATE", 0)
-    running = harness(
-        RIGHT.replace(
-            'reply["relations"]',
-            'asked["command"] == "push" and print("x"); reply["relations"]',
-        )
+    command = RIGHT.replace(
+        'reply["relations"]',
+        'asked["command"] == "push" and print("x"); reply["relations"]',
     )
-    running.start()
-    for _ in range(2):
-        running.ask("register", query="q", dialect="csparql", streams=["s"])
-        running.ask("end")
-    with pytest.raises(Broken, match=r"^push: "):
-        running.ask("push", stream="s", at=1, graph="")
-    assert not running.late_line
+    monkeypatch.setattr(client, "STILL_LATE", 0)
+    assert not late_line_of_the_second_case(command)
 
     monkeypatch.setattr(client, "STILL_LATE", 60)
-    running = harness(" ".join(running.command[2:]))
+    line = late_line_of_the_second_case(command)
+    assert line == "wrote a line after the reply to `end`: 'x'"
+
+
+def late_line_of_the_second_case(command: str) -> str:
+    """Return the line that counts as late when a harness breaks down in its second case."""
+    running = harness(command)
     running.start()
     for _ in range(2):
         running.ask("register", query="q", dialect="csparql", streams=["s"])
         running.ask("end")
     with pytest.raises(Broken, match=r"^push: "):
         running.ask("push", stream="s", at=1, graph="")
-    assert running.late_line == "wrote a line after the reply to `end`: 'x'"
+    return running.late_line
 
 
 def test_what_a_harness_writes_when_it_is_told_to_stop_is_of_no_case():

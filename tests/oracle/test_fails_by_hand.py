@@ -10,6 +10,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from small_streams import SELECT, bag, line, relations, streams
 
 from refengine import (
     Body,
@@ -27,7 +28,7 @@ from refengine import (
 from refengine.core.question import Question
 from refengine.core.semantics import Closure, Collection
 from refengine.model.compare import Mode
-from refengine.model.elements import XSD, Bag, Element, row
+from refengine.model.elements import XSD, Element, row
 from refengine.oracle import alignment, divergence
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import (
@@ -44,30 +45,8 @@ from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import Missing, RecordingToJudge, T0Class, Trial
 
-SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
 QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
 CLOSING = profile("csparql").but(t0=0, horizon="flush")
-
-
-def name_at(name: str, at: int) -> tuple:
-    return (f"<urn:{name}>", "<urn:p>", "<urn:o>"), at
-
-
-def line(name: str) -> tuple:
-    return row({"x": f"<urn:{name}>"})
-
-
-def bag(names: str) -> Bag:
-    return Counter(map(line, names))
-
-
-def relations(*texts: str) -> list[Relation]:
-    """Return a relation for each text, with a row for each of its letters."""
-    return [Relation(("x",), bag(text)) for text in texts]
-
-
-def streams(**times: int) -> dict[str, Stream]:
-    return {"s": stream([name_at(name, at) for name, at in times.items()])}
 
 
 # One element in each of [0, 5), [5, 10), [10, 15) and [15, 20): the outputs are {a}, {b}, {c}, {d}.

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from small_streams import SELECT, bag, relations, streams
 
 from refengine import (
     UNKNOWN,
@@ -71,23 +72,8 @@ from refengine.oracle.trial import (
 )
 from refengine.sparql.witnesses import NoSay
 
-SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
 QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
 CLOSING = profile("csparql").but(t0=0, horizon="flush")
-
-
-def bag(names: str) -> Bag:
-    return Counter(row({"x": f"<urn:{name}>"}) for name in names)
-
-
-def relations(*texts: str) -> list[Relation]:
-    """Return a relation for each text, with a row for each of its letters."""
-    return [Relation(("x",), bag(text)) for text in texts]
-
-
-def streams(**times: int) -> dict[str, Stream]:
-    items = [((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at) for name, at in times.items()]
-    return {"s": stream(items)}
 
 
 FOUR = streams(a=1, b=6, c=11, d=16)

@@ -9,11 +9,12 @@ from itertools import permutations, product
 from random import Random
 
 import pytest
+from small_streams import SELECT, bag, line, name_at, relations
 
-from refengine import Body, Query, Relation, Unsupported, Window, WindowKind, profile, stream
+from refengine import Body, Query, Unsupported, Window, WindowKind, profile, stream
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
-from refengine.model.elements import Bag, Stream, row
+from refengine.model.elements import Bag, Stream
 from refengine.oracle import instants
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Distance, Divergence
@@ -24,27 +25,14 @@ from refengine.oracle.orders.groups import OrderSearch, PendingDerivation, group
 from refengine.oracle.orders.sums import find_fixed_sum
 from refengine.oracle.trial import Missing, RecordingToJudge
 
-SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")
 QUERY = Query((Window("s", WindowKind.TIME, 10, 10),), SELECT)
 CQELS = profile("cqels").but(t0=0)
 NONE = Missing(0, 0)
 
 
-def line(name: str) -> tuple:
-    return row({"x": f"<urn:{name}>"})
-
-
-def bag(names: str) -> Bag:
-    return Counter(map(line, names))
-
-
-def relations(*texts: str) -> list[Relation]:
-    """Return a relation for each text, with a row for each of its letters."""
-    return [Relation(("x",), bag(text)) for text in texts]
-
-
 def unordered(*names_and_times: tuple[str, int]) -> dict[str, Stream]:
-    items = [((f"<urn:{name}>", "<urn:p>", "<urn:o>"), at) for name, at in names_and_times]
+    """Return a stream of names at their instants, of which the order is unknown."""
+    items = [name_at(name, at) for name, at in names_and_times]
     return {"s": Stream(stream(items).elements, ordered=False)}
 
 

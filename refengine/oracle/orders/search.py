@@ -20,7 +20,6 @@ from refengine.core.semantics import (
     ChangeBaseline,
     ChangeScope,
     Condition,
-    Consumption,
     Tick,
 )
 from refengine.model.elements import Bag
@@ -76,7 +75,7 @@ def order_matters(planned: engine.Plan) -> bool:
         return False
     if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
         return True
-    if semantics.consumption is not Consumption.UNRESTRICTED:
+    if semantics.is_consuming:
         return True
     if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
         return False
@@ -203,7 +202,7 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
         (semantics.base is Base.NEW, f"base={semantics.base}"),
         (r2s.reads_last_output(semantics.empty), f"empty={semantics.empty}"),
         (
-            semantics.consumption is not Consumption.UNRESTRICTED,
+            semantics.is_consuming,
             f"consumption={semantics.consumption}",
         ),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
