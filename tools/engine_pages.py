@@ -24,12 +24,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from conformance.corpus import Case, streams_of
+from conformance.corpus import Case, query_of, streams_of
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.report import source
 from conformance.suite import questions
-from conformance.suite.deviations import broken_rules
+from conformance.suite.deviations import broken_rules, claimed_fields
 from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
@@ -259,12 +259,14 @@ def _deviations(engine: Engine, kept: Mapping[str, Any]) -> Iterator[str]:
     for deviation in engine.deviations:
         smallest = kept["smallest"].get(deviation.reason)
         yield ""
-        yield from _deviation(deviation, smallest)
+        yield from _deviation(engine, deviation, smallest)
 
 
-def _deviation(deviation: Deviation, smallest: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yield a deviation as an item of a list. `smallest` is what is kept of its smallest case; None
-    if no result shows the deviation.
+def _deviation(
+    engine: Engine, deviation: Deviation, smallest: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Yield a deviation of an engine as an item of a list. `smallest` is what is kept of its
+    smallest case; None if no result shows the deviation.
     """
     case = deviation.cases[0]
     lines = []
@@ -276,7 +278,7 @@ def _deviation(deviation: Deviation, smallest: Mapping[str, Any] | None) -> Iter
     note = ""
     if smallest is not None and not lines:
         note = f", which is too large to be shown in {LINES} lines"
-    rules = ", ".join(broken_rules(deviation, _rule_of(case)))
+    rules = ", ".join(_rules(engine, deviation, case))
     yield f"  {rules}: `{case}`{note}"
     if lines:
         fence = _fence(lines)
@@ -292,9 +294,11 @@ def _fence(lines: Iterable[str]) -> str:
     return "`" * max([3, *(run + 1 for run in runs)])
 
 
-def _rule_of(case: str) -> str:
-    """Return the rule of a case, with which its id begins: `WIN-2` of `WIN-2-an-element-…`."""
-    return "-".join(case.split("-")[:2])
+def _rules(engine: Engine, deviation: Deviation, case_id: str) -> tuple[str, ...]:
+    """Return the rules that an engine breaks by a deviation in a case."""
+    case = next(case for case in questions() if case.id == case_id)
+    claimed = claimed_fields(engine, query_of(case))
+    return broken_rules(deviation, case.rule, claimed)
 
 
 def _one_line(text: str) -> str:

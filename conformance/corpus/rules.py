@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from refengine.core.semantics import POLICIES, T0, show
+from refengine.core.semantics import POLICIES, T0, is_open, show
 
 INTEGER = "an integer"
 # field -> the rule that says what its values mean, or {value: rule} if there is one for each value
@@ -63,6 +63,24 @@ def rules_of_value(field: str, value: Any) -> list[str]:
     if isinstance(rules, str):
         return [rules]
     return sorted({rules.get(word, "ORA-2") for word in _words(value)})
+
+
+def rules_of_change(field: str, claimed: Any, value: Any) -> list[str]:
+    """Return the rules that an engine breaks if a field has a value where it claims another one:
+    those of the value that it claims. For `report` they are those of the conditions that only one
+    of the two has. If the claimed value is open or does not apply, they are those of the other one.
+
+    >>> from refengine.core.semantics import Tick
+    >>> rules_of_change("tick", Tick.TIME, Tick.TUPLE)
+    ['TICK-2']
+    """
+    if value is None or value == claimed:
+        return []
+    if isinstance(claimed, frozenset) and isinstance(value, frozenset):
+        return rules_of_value(field, claimed ^ value)
+    if claimed is None or is_open(claimed):
+        return rules_of_value(field, value)
+    return rules_of_value(field, claimed)
 
 
 def _words(value: Any) -> list[str]:

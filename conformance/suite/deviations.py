@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from conformance.corpus import Case
-from conformance.corpus.rules import rules_of_value
+from conformance.corpus.rules import rules_of_change
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
+from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import Profile, show
 from refengine.model.errors import RefengineError
@@ -117,12 +118,24 @@ def merge_fields(deviations: Iterable[Deviation]) -> dict[str, Any]:
     return {name: value for deviation in deviations for name, value in deviation.fields.items()}
 
 
-def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviation]) -> str:
+def claimed_fields(tested: Engine, query: Query) -> Mapping[str, Any]:
+    """Return the fields of the semantics that an engine claims for a query. The operator that the
+    query states is the one that it claims (R2S-6).
+    """
+    fields = tested.profile_for(query).fields
+    return {**fields, "r2s": query.r2s or fields.get("r2s")}
+
+
+def write_explanation(
+    case: Case | BenchmarkQuery, deviations: Iterable[Deviation], claimed: Mapping[str, Any]
+) -> str:
     """Write the known deviations that explain a fail, a line each: their fields and rules. If there
-    are none, write that, and the rule that the case is about.
+    are none, write that, and the rule that the case is about. `claimed` are the fields that the
+    engine claims.
     """
     lines = [
-        f"  a known deviation explains it: {_rules(case, deviation)}: {deviation.reason}"
+        f"  a known deviation explains it: {_what_it_is(deviation, case, claimed)}: "
+        f"{deviation.reason}"
         for deviation in deviations
     ]
     if lines:
@@ -132,16 +145,16 @@ def write_explanation(case: Case | BenchmarkQuery, deviations: Iterable[Deviatio
     )
 
 
-def broken_rules(deviation: Deviation, rule: str) -> tuple[str, ...]:
-    """Return the rules that a deviation breaks: those of its fields, those that its entry names, or
-    else `rule`, that of the case which it explains. `rule` is empty for a benchmark's query.
+def broken_rules(deviation: Deviation, rule: str, claimed: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the rules that a deviation breaks: those of the `claimed` fields that it changes,
+    those that its entry names, or else `rule`, that of the case which it explains. `rule` is empty
+    for a benchmark's query.
     """
     if deviation.fields:
         rules = {
             broken
             for name, value in deviation.fields.items()
-            if value is not None  # a field that does not apply says nothing wrong
-            for broken in rules_of_value(name, value)
+            for broken in rules_of_change(name, claimed.get(name), value)
         }
         return tuple(sorted(rules))
     if deviation.misstates:
@@ -151,14 +164,14 @@ def broken_rules(deviation: Deviation, rule: str) -> tuple[str, ...]:
     return (rule,) if rule else ()
 
 
-def _rules(case: Case | BenchmarkQuery, deviation: Deviation) -> str:
-    """Write the fields and the rules that a deviation is about."""
+def _what_it_is(
+    deviation: Deviation, case: Case | BenchmarkQuery, claimed: Mapping[str, Any]
+) -> str:
+    """Write the fields of a deviation, or what it misstates, and the rules that it breaks."""
+    rules = ", ".join(broken_rules(deviation, case.rule, claimed)) or case.id
     if deviation.fields:
-        return " ".join(
-            f"{name}={show(value)} ({', '.join(rules_of_value(name, value))})"
-            for name, value in deviation.fields.items()
-        )
+        fields = " ".join(f"{name}={show(value)}" for name, value in deviation.fields.items())
+        return f"{fields} ({rules})"
     if deviation.misstates:
-        return "the windows that it states (WIN-3)"
-    rules = ", ".join(broken_rules(deviation, case.rule)) or case.id
+        return f"the windows that it states ({rules})"
     return f"{rules}, in no field of the semantics"

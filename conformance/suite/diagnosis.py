@@ -23,7 +23,6 @@ from conformance import corpus
 from conformance.corpus.detection import wrong_engines_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine
-from conformance.suite.deviations import broken_rules
 from conformance.suite.item import Item
 from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.verdict.results import DiagnosedCause, Outcome, Result
@@ -60,26 +59,20 @@ class Candidate:
             return Deviation(f"does as {self.text}", LINK, tuple(cases), breaks=breaks)
         if not self.fields:
             return Deviation(self.text, LINK, tuple(cases[:1]), misstates="window")
-        deviation = Deviation("", LINK, tuple(cases[:1]), self.fields)
-        rules = ", ".join(broken_rules(deviation, ""))
-        return replace(deviation, reason=f"{self.text.replace('=', ' is ', 1)} ({rules})")
+        reason = f"its semantics is {self.text}"
+        return Deviation(reason, LINK, tuple(cases[:1]), self.fields)
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of a diagnosis: a `deviation` of the engine, which `text` names. It is needed to
-    explain the fails of `cases`, the smallest of which comes first; `rules` are those that the
-    engine breaks by it.
+    """A part of a diagnosis: a `deviation` of the engine, which `text` names, and the `rules` that
+    the engine breaks by it. It is needed to explain the fails of `cases`; the smallest comes first.
     """
 
     text: str
     deviation: Deviation
+    rules: tuple[str, ...]
     cases: tuple[str, ...]
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The rules that the engine breaks by this."""
-        return broken_rules(self.deviation, "")
 
     @property
     def entry(self) -> str:
@@ -189,14 +182,14 @@ class _Search:
     """The search for the causes of an engine's fails.
 
     `left` are the fails that are not explained yet, the smallest first. `found` are the causes so
-    far, and `explained` has for each explained fail the causes without which it would not be.
+    far, and `explained` has each explained fail with the causes without which it would not be.
     """
 
     tested: Engine
     left: list[RecordedCase]
     passes: list[RecordedCase]
     found: list[Candidate] = field(default_factory=list)
-    explained: dict[str, list[Candidate]] = field(default_factory=dict)
+    explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
@@ -210,9 +203,11 @@ class _Search:
     def causes(self) -> Iterator[Cause]:
         """Yield each cause that is needed for a fail, in the order in which they were found."""
         for candidate in self.found:
-            cases = [case for case, needed in self.explained.items() if candidate in needed]
-            if cases:
-                yield Cause(candidate.text, candidate.deviation(cases), tuple(cases))
+            if cases := [case for case, needed in self.explained if candidate in needed]:
+                deviation = candidate.deviation([case.id for case in cases])
+                rules = {rule for case in cases for rule in case.rules_broken_by(deviation)}
+                ids = tuple(case.id for case in cases)
+                yield Cause(candidate.text, deviation, tuple(sorted(rules)), ids)
 
     def _set_wrong_windows_apart(self) -> None:
         """Take the fails that are right but for the windows that the engine states."""
@@ -220,16 +215,19 @@ class _Search:
         if misstated:
             wrong_windows = Candidate("the windows that it states are wrong")
             self.found.append(wrong_windows)
-            self.explained |= {case.id: [wrong_windows] for case in misstated}
-            self.left = [case for case in self.left if case.id not in self.explained]
+            self.explained += [(case, [wrong_windows]) for case in misstated]
+            self.left = [case for case in self.left if case not in misstated]
 
     def _keep(self, candidate: Candidate) -> None:
         """Keep a candidate as a cause, and take the fails that it explains."""
+        left = []
         for case in self.left:
             if explaining := self._explaining_set(case, candidate):
-                self.explained[case.id] = _drop_unneeded(case, explaining)
+                self.explained.append((case, _drop_unneeded(case, explaining)))
+            else:
+                left.append(case)
         self.found.append(candidate)
-        self.left = [case for case in self.left if case.id not in self.explained]
+        self.left = left
 
     def _explaining_set(self, case: RecordedCase, candidate: Candidate) -> list[Candidate]:
         """Return a candidate and causes already found that together explain a case: all of them, or

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.corpus import Case
-from conformance.harness.engine_file import Engine
-from conformance.suite.deviations import grant_fields, merge_fields
+from conformance.harness.engine_file import Deviation, Engine
+from conformance.suite.deviations import broken_rules, claimed_fields, grant_fields, merge_fields
 from conformance.suite.exchange import asked_question
 from conformance.verdict.results import Result
 from conformance.wrong_engines import WrongEngine
@@ -28,7 +28,7 @@ ASSIGNMENTS_BOUND = 100  # assignments of a changed profile that are tried
 WINDOWS_BOUND = 1_000  # slides from the first element to the last, where a wrong engine is tried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
@@ -50,6 +50,11 @@ class RecordedCase:
     def id(self) -> str:
         """The id of the case."""
         return self.result.case
+
+    def rules_broken_by(self, deviation: Deviation) -> tuple[str, ...]:
+        """Return the rules that the engine breaks in this case by a deviation."""
+        claimed = claimed_fields(self.tested, self.question.query)
+        return broken_rules(deviation, self.result.rule, claimed)
 
     @property
     def is_short(self) -> bool:

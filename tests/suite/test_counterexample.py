@@ -132,11 +132,14 @@ def test_a_query_of_several_lines_is_one_unless_it_has_comments():
 # On the page
 
 
+OF_R2S_1 = next(case.id for case in engine_pages.questions() if case.rule == "R2S-1")
+
+
 def page_of(lines: list[str]) -> str:
     """The page of an engine with one deviation, whose smallest case has these lines."""
-    deviation = Deviation("it\ngoes wrong", "https://example.org", ("R2S-1-a-case-of-a-test",))
+    deviation = Deviation("it\ngoes wrong", "https://example.org", (OF_R2S_1,))
     engine = replace(ENGINE, deviations=(deviation,))
-    smallest = {"it\ngoes wrong": {"case": "R2S-1-a-case-of-a-test", "lines": lines}}
+    smallest = {"it\ngoes wrong": {"case": OF_R2S_1, "lines": lines}}
     kept = {"cases": {}, "date": "2026-01-01", "machine": "here", "smallest": smallest, "rules": {}}
     return engine_pages.page(engine, kept)
 
@@ -144,7 +147,7 @@ def page_of(lines: list[str]) -> str:
 def test_a_page_shows_the_block_beside_the_id():
     text = page_of(["query     ASK {}", "engine    no reports"])
     assert (
-        "- [it goes wrong](https://example.org)\n\n  R2S-1: `R2S-1-a-case-of-a-test`\n\n"
+        f"- [it goes wrong](https://example.org)\n\n  R2S-1: `{OF_R2S_1}`\n\n"
         "  ```text\n  query     ASK {}\n  engine    no reports\n  ```\n"
     ) in text
 
@@ -156,7 +159,7 @@ def test_no_line_closes_its_fence():
 
 def test_a_case_without_a_block_is_said_to_be_too_large():
     text = page_of([])
-    assert f"`R2S-1-a-case-of-a-test`, which is too large to be shown in {LINES} lines\n" in text
+    assert f"`{OF_R2S_1}`, which is too large to be shown in {LINES} lines\n" in text
 
 
 def test_the_case_with_a_block_and_the_fewest_elements_is_kept():
