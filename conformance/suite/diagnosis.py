@@ -15,7 +15,7 @@ cases. So after a run all fails that no known deviation explains are looked at t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,50 +34,49 @@ from refengine.oracle.explanations.changes import companion_fields
 
 SAMPLE = 12  # fails on which every candidate is tried, the smallest ones
 BEST = 3  # candidates that are tried on everything
-PASSES = 40  # passes on which a candidate is tried, the smallest ones
+PASSES_OF_A_RULE = 2  # passes of each rule on which a candidate is tried, at most
 CAUSES_BOUND = 5  # causes of a diagnosis, at most
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What an engine may do otherwise than it claims: it has other values in some `fields` of its
-    semantics, or does as a `wrong_engine`, or states wrong windows if it is neither. `text` names
-    it: `closure=[]`.
+    """What an engine may do otherwise than it claims: a `change` of a field of its semantics, or
+    what a `wrong_engine` does; if it is neither, then it states wrong windows. `text` names it:
+    `closure=[]`.
     """
 
     text: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    change: FieldChange | None = None
     wrong_engine: WrongEngine | None = None
 
-    def deviation(self, cases: Sequence[str]) -> Deviation:
+    def deviation(self, cases: Sequence[RecordedCase]) -> Deviation:
         """Return the deviation to state in the engine's file. `cases` are those that it explains;
         one of them stands for all where the oracle can be told of the deviation.
         """
+        ids = tuple(case.id for case in cases)
         if self.wrong_engine is not None:
             breaks = (self.wrong_engine.rule,)
-            return Deviation(f"does as {self.text}", LINK, tuple(cases), breaks=breaks)
-        if not self.fields:
-            return Deviation(self.text, LINK, tuple(cases[:1]), misstates="window")
-        reason = f"its semantics is {self.text}"
-        return Deviation(reason, LINK, tuple(cases[:1]), self.fields)
+            return Deviation(f"does as {self.text}", LINK, ids, breaks=breaks)
+        if self.change is None:
+            return Deviation(self.text, LINK, ids[:1], misstates="window")
+        fields = fields_of_change(cases[0].profile, self.change)
+        return Deviation(f"its semantics is {self.text}", LINK, ids[:1], fields)
 
 
 @dataclass(frozen=True)
 class Cause:
     """A part of a diagnosis: a `deviation` of the engine, which `text` names, and the `rules` that
     the engine breaks by it. It is needed to explain the fails of `cases`; the smallest comes first.
+    `entry` states the deviation in the engine's file. It is empty for an engine that is sent its
+    semantics: none can be granted to it.
     """
 
     text: str
     deviation: Deviation
     rules: tuple[str, ...]
     cases: tuple[str, ...]
-
-    @property
-    def entry(self) -> str:
-        """The entry for the engine's file that states the deviation."""
-        return "\n".join(write_entry(self.deviation))
+    entry: str
 
     def as_part_of_a_result(self) -> DiagnosedCause:
         """Return the cause as a result has it."""
@@ -139,12 +138,10 @@ def _is_unexplained_fail(result: Result) -> bool:
 
 
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:
-    """Return the diagnosis of an engine, None if it has no unexplained fail. An engine that is sent
-    its semantics has none: each case asks it for another one.
-    """
+    """Return the diagnosis of an engine, None if it has no unexplained fail."""
     ordered = sorted(results, key=_size_and_case)
     fails = tuple(result.case for result in ordered if _is_unexplained_fail(result))
-    if not fails or tested.is_configurable:
+    if not fails:
         return None
     if not any(CaseResult.of(result, result.evidence).has_rows for result in results):
         return Diagnosis(tested.name, fails, is_silent=True)
@@ -156,7 +153,7 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
         if (answers := restore_recorded_case(tested, cases[result.case], result)) is not None
     ]
     search = _Search(
-        tested,
+        tested.profile,
         left=[case for case in recorded if _is_unexplained_fail(case.result)],
         passes=_passes_for_trials(recorded),
     )
@@ -170,22 +167,30 @@ def _size_and_case(result: Result) -> tuple[int, str]:
 
 
 def _passes_for_trials(recorded: Iterable[RecordedCase]) -> list[RecordedCase]:
-    """Return the passes on which candidates are tried: the smallest ones that pass with the known
-    deviations of the engine in force, too.
+    """Return the passes on which candidates are tried: of each rule the smallest ones that have
+    rows, and that pass with the known deviations of the engine in force, too.
     """
-    passes = [case for case in recorded if case.result.outcome is Outcome.PASS]
-    return [case for case in passes[:PASSES] if case.is_explained_by({})]
+    chosen: dict[str, list[RecordedCase]] = {}
+    for case in recorded:
+        of_rule = chosen.setdefault(case.result.rule, [])
+        is_pass = case.result.outcome is Outcome.PASS and any(
+            relation.rows for relation in case.relations
+        )
+        if is_pass and len(of_rule) < PASSES_OF_A_RULE and case.is_explained_by({}):
+            of_rule.append(case)
+    return [case for of_rule in chosen.values() for case in of_rule]
 
 
 @dataclass
 class _Search:
     """The search for the causes of an engine's fails.
 
-    `left` are the fails that are not explained yet, the smallest first. `found` are the causes so
-    far, and `explained` has each explained fail with the causes without which it would not be.
+    `profile` is that of the engine, None for one that is sent its semantics with each case. `left`
+    are the fails that are not explained yet, the smallest first. `found` are the causes so far, and
+    `explained` has each explained fail with the causes without which it would not be.
     """
 
-    tested: Engine
+    profile: Profile | None
     left: list[RecordedCase]
     passes: list[RecordedCase]
     found: list[Candidate] = field(default_factory=list)
@@ -203,11 +208,13 @@ class _Search:
     def causes(self) -> Iterator[Cause]:
         """Yield each cause that is needed for a fail, in the order in which they were found."""
         for candidate in self.found:
-            if cases := [case for case, needed in self.explained if candidate in needed]:
-                deviation = candidate.deviation([case.id for case in cases])
+            cases = [case for case, needed in self.explained if candidate in needed]
+            if cases:
+                deviation = candidate.deviation(cases)
                 rules = {rule for case in cases for rule in case.rules_broken_by(deviation)}
                 ids = tuple(case.id for case in cases)
-                yield Cause(candidate.text, deviation, tuple(sorted(rules)), ids)
+                entry = "\n".join(write_entry(deviation)) if self.profile is not None else ""
+                yield Cause(candidate.text, deviation, tuple(sorted(rules)), ids, entry)
 
     def _set_wrong_windows_apart(self) -> None:
         """Take the fails that are right but for the windows that the engine states."""
@@ -252,13 +259,12 @@ class _Search:
 
     def _changes(self) -> list[Candidate]:
         """Return the changes of fields that no cause has changed yet."""
-        assert self.tested.profile is not None
-        changed = {name for candidate in self.found for name in candidate.fields}
+        changed = {one.change.field for one in self.found if one.change is not None}
         return [
-            make_change_candidate(self.tested.profile, change)
+            Candidate(f"{change.field}={show(change.value)}", change)
             for name in FIELDS_TRIED
             if name not in changed
-            for change in changes_of_field(self.tested.profile, name)
+            for change in changes_of_field(self.profile, name)
         ]
 
     def _wrong_engines(self) -> list[Candidate]:
@@ -296,24 +302,24 @@ class _Search:
         return sum(bool(self._explaining_set(case, candidate)) for case in cases)
 
 
-def make_change_candidate(profile: Profile, change: FieldChange) -> Candidate:
-    """Return a change of a field as a candidate. It has the fields that must change with it, too,
-    unless the profile has these values; the baseline of R2S depends on the query as well.
+def fields_of_change(profile: Profile, change: FieldChange) -> dict[str, Any]:
+    """Return the fields of a change: its own, and those that must change with it unless the profile
+    has these values. The baseline of R2S is always one of them: it depends on the query, too.
     """
     companions = {
         name: value
         for name, value in companion_fields(profile, change).items()
         if name == "base" or profile.fields.get(name) != value
     }
-    text = f"{change.field}={show(change.value)}"
-    return Candidate(text, {change.field: change.value, **companions})
+    return {change.field: change.value, **companions}
 
 
-def changes_of_field(profile: Profile, name: str) -> list[FieldChange]:
+def changes_of_field(profile: Profile | None, name: str) -> list[FieldChange]:
     """Return the changes of a field that may be what an engine does in every case. An engine may
-    have one R2S operator whatever the query states, and that may be the one of its profile.
+    have one R2S operator whatever the query states, and that may be the one of its profile. One
+    that is sent its semantics, and so has no profile, may have any value whatever it is sent.
     """
-    current = profile.fields.get(name)
+    current = None if profile is None else profile.fields.get(name)
     values: Sequence[object] = alternatives(name, current)
     if name == "t0":
         values = [value for value in (0, *T0) if value != current]
@@ -329,7 +335,10 @@ def _explain(case: RecordedCase, candidates: Sequence[Candidate]) -> bool:
     wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine is not None]
     if wrong_engines and not case.is_short:
         return False
-    fields = {name: value for one in candidates for name, value in one.fields.items()}
+    fields: dict[str, Any] = {}
+    for candidate in candidates:
+        if candidate.change is not None:
+            fields |= fields_of_change(case.profile.but(**fields), candidate.change)
     return case.is_explained_by(fields, wrong_engines)
 
 

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.corpus import Case
+from conformance.corpus import Case, profile_of
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.deviations import broken_rules, claimed_fields, grant_fields, merge_fields
 from conformance.suite.exchange import asked_question
 from conformance.verdict.results import Result
 from conformance.wrong_engines import WrongEngine
 from refengine.core.question import Question
+from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term
@@ -32,6 +33,8 @@ WINDOWS_BOUND = 1_000  # slides from the first element to the last, where a wron
 class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
+    `tested` is the engine; one that is sent its semantics claims the one that it was sent for this
+    case.
     The windows that the engine states are left out, since wrong ones are a deviation of their own;
     `states_windows` says whether it states any. `answers` are shared by all trials under a changed
     semantics: one for the query as it is, and one for the query without its R2S operator.
@@ -45,6 +48,12 @@ class RecordedCase:
     answers: tuple[SharedAnswers, SharedAnswers] = field(
         default_factory=lambda: (SharedAnswers(), SharedAnswers())
     )
+
+    @property
+    def profile(self) -> Profile:
+        """The semantics that the engine claims."""
+        assert self.tested.profile is not None
+        return self.tested.profile
 
     @property
     def id(self) -> str:
@@ -99,6 +108,8 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
     reports = evidence["actual"]
     labels: dict[Term, Term] = {}  # a blank node is the same in all reports of a case
     try:
+        if tested.is_configurable:
+            tested = replace(tested, profile=profile_of(evidence["semantics"]))
         question = asked_question(tested, case)
         relations = tuple(
             relation_from_json(

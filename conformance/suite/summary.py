@@ -61,7 +61,8 @@ def describe_diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
             f"{name}: {cause.text} explains {len(cause.cases)} {of_all} fails ({rule_ids}); "
             f"smallest case {cause.cases[0]}"
         )
-        yield "  an entry for its file:"
+        if cause.entry:
+            yield "  an entry for its file:"
         yield from (f"    {line}" for line in cause.entry.splitlines())
     if left := diagnosis.unexplained:
         yield (f"{name}: {len(left)} {of_all} fails are left unexplained; smallest case {left[0]}")

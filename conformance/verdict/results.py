@@ -58,7 +58,8 @@ class DiagnosedCause(NamedTuple):
 
     `reason` names the change of the semantics, or the wrong engine, that explains the answers, and
     `rules` has the rules of SPEC.md that the engine breaks by it. It `can_be_granted` as a known
-    deviation can. `entry` is the text of the entry that states it in the engine's file.
+    deviation can. `entry` is the text of the entry that states it in the engine's file; it is empty
+    for an engine that is sent its semantics.
     """
 
     reason: str

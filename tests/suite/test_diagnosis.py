@@ -16,14 +16,14 @@ import pytest
 
 from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
-from conformance.harness.engine_file import Engine, engine, read_engine_file
+from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
 from conformance.suite.diagnosis import (
-    Candidate,
+    LINK,
     Diagnosis,
     changes_of_field,
     diagnose,
-    make_change_candidate,
+    fields_of_change,
 )
 from conformance.suite.item import Item
 from conformance.suite.summary import describe_diagnosis
@@ -166,22 +166,20 @@ def test_an_entry_that_is_put_into_the_file_makes_the_profile_that_was_found(
     head = 'title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n'
     file = tmp_path / "mine.toml"
     for change in every_change(profile):
-        candidate = make_change_candidate(profile, change)
-        file.write_text(head + "\n".join(write_entry(candidate.deviation(["a", "b"]))))
+        deviation = Deviation("its semantics", LINK, ("a",), fields_of_change(profile, change))
+        file.write_text(head + "\n".join(write_entry(deviation)))
         (stated,) = read_engine_file(file).deviations
         assert profile.but(**stated.fields) == apply_changes(profile, change), change
         assert stated.cases == ("a",)
 
 
-def test_the_entry_of_a_wrong_engine_names_its_rule_and_all_cases(tmp_path: Path) -> None:
-    candidate = Candidate('a "wrong" engine \x7f', wrong_engine=WRONG_ENGINES[0])
+def test_an_entry_reads_back_as_the_deviation_that_it_states(tmp_path: Path) -> None:
+    deviation = Deviation('a "wrong" engine \x7f', LINK, ("a", "b"), breaks=("WIN-8",))
     file = tmp_path / "mine.toml"
-    entry = "\n".join(write_entry(candidate.deviation(["a", "b"])))
+    entry = "\n".join(write_entry(deviation))
     file.write_text('title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n' + entry)
     (stated,) = read_engine_file(file).deviations
-    assert stated.reason == 'does as a "wrong" engine \x7f'
-    assert stated.breaks == (WRONG_ENGINES[0].rule,)
-    assert stated.cases == ("a", "b")
+    assert stated == deviation
 
 
 def test_an_engine_without_an_unexplained_fail_has_no_diagnosis() -> None:
