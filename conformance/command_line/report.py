@@ -48,6 +48,13 @@ def add_parser(commands: Commands) -> None:
         "--date", metavar="YYYY-MM-DD", help="the date that EARL gives the results (default: none)"
     )
     report.add_argument(
+        "--spec-iri",
+        metavar="IRI",
+        help="the address of a page that shows SPEC.md with GitHub's anchors: in EARL each rule "
+        "then has a link to its section there (default: no links; a rule's own IRI, "
+        "urn:refengine:rule:ID, leads nowhere)",
+    )
+    report.add_argument(
         "--markdown", type=cli.path, metavar="FILE", help="write a summary to FILE, in Markdown"
     )
     report.add_argument(
@@ -68,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"conformance: {line}", file=sys.stderr)
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
         "html": lambda merged: [page.page(merged)],
-        "earl": lambda merged: earl.turtle(merged.entries, options.date),
+        "earl": lambda merged: earl.turtle(merged, options.date, options.spec_iri),
         "markdown": markdown.markdown_lines,
         "badge": lambda merged: [badge.badge(merged.entries)],
     }
@@ -87,10 +94,16 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
         )
     if len(set(targets.values())) < len(targets):
         raise RefengineError("two outputs would go to one file", rule="usage")
-    if options.date is not None:
+    checks = {
+        "--date": (options.date, earl.check_date),
+        "--spec-iri": (options.spec_iri, earl.check_spec_iri),
+    }
+    for option, (value, check) in checks.items():
+        if value is None:
+            continue
         if options.earl is None:
-            raise RefengineError("is for --earl, which is not given", rule="usage", place="--date")
-        earl.check_date(options.date)
+            raise RefengineError("is for --earl, which is not given", rule="usage", place=option)
+        check(value)
     sources = {Path(os.path.realpath(path)) for path in options.files}
     for target in targets.values():
         if target in sources:

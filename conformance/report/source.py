@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from conformance import schemas
 from conformance.report.texts import clean
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.rules import CaseResult, RuleVerdict, judge_rules
 from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, why
@@ -49,6 +51,11 @@ class Entry:
     def kind(self) -> str:
         """The outcome, or `known` for a fail or an error that a known deviation explains."""
         return self.result.kind
+
+    @cached_property
+    def case_result(self) -> CaseResult:
+        """What a verdict on rules reads of the result and its evidence."""
+        return CaseResult.of(self.result, self.evidence)
 
 
 class MissingCases(NamedTuple):
@@ -123,6 +130,18 @@ def _gaps(keys: Iterable[Key]) -> Iterator[MissingCases]:
     for (engine, suite), there in sorted(own.items()):
         if len(there) < len(cases[suite]):
             yield MissingCases(engine, suite, tuple(sorted(cases[suite] - there)))
+
+
+def rule_verdicts(entries: Iterable[Entry]) -> list[RuleVerdict]:
+    """Return the verdict on each rule for each engine, sorted by engine and rule."""
+    return judge_rules(entry.case_result for entry in entries)
+
+
+def examined_engines(entries: Iterable[Entry]) -> set[str]:
+    """Return the engines of whose results some were examined. Those of recordings are not, and
+    older files do not have it: nothing is known then of the rules that these engines do not break.
+    """
+    return {entry.result.engine for entry in entries if entry.result.detects}
 
 
 def _entries(path: Path) -> Iterator[Entry]:

@@ -216,10 +216,10 @@ def _summarize_engine(engine: str, in_reach: Sequence[RuleVerdict]) -> Iterator[
         yield f"  broken by known deviations: {', '.join(known)}"
     for verdict in in_reach:
         if verdict.status is not RuleStatus.HOLDS and not verdict.is_known:
-            yield f"  {_describe_rule(verdict)}"
+            yield f"  {describe_rule(verdict)}"
 
 
-def _describe_rule(verdict: RuleVerdict) -> str:
+def describe_rule(verdict: RuleVerdict) -> str:
     """Write the verdict on a rule in a line, with the case that shows it."""
     text = f"{verdict.rule} {verdict.status}: {verdict.reason}"
     if verdict.case:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.specification import ID, rules
+from conformance.corpus.specification import ID, read_specification, rule_texts, rules
 from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import Empty
 
@@ -26,6 +26,22 @@ def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
         section, number = rule.split("-")
         numbers[section].append(int(number))
     assert all(found == sorted(found) for found in numbers.values())
+
+
+def test_a_rule_has_its_first_sentence_its_text_and_the_anchor_of_its_section():
+    found = rule_texts(
+        "# A title\n\nAn introduction.\n\n## §2 Two — `a/b.py`\n\n**TWO-1** *Choice `x`.* It is "
+        "so. It is.\n\n1. One\n2. Two\n\n**TWO-2** These are:\n\n| a |\n\n## Behind\n\nNo rule."
+    )
+    assert list(found) == ["TWO-1", "TWO-2"]
+    assert found["TWO-1"].title == "It is so"
+    assert found["TWO-1"].text == "*Choice `x`.* It is so. It is.\n\n1. One\n2. Two"
+    assert found["TWO-1"].anchor == "2-two--abpy"
+    assert (found["TWO-2"].title, found["TWO-2"].text) == ("These are", "These are:\n\n| a |")
+
+
+def test_every_rule_of_the_specification_has_a_text():
+    assert list(rule_texts(read_specification())) == list(rules(SPEC))
 
 
 @pytest.mark.parametrize("empty", Empty)

@@ -17,9 +17,7 @@ from urllib.parse import parse_qsl
 from xml.etree import ElementTree
 
 import pytest
-import rdflib
 import reports
-from rdflib.namespace import RDF
 from reports import BAD, DUE, MIXED, RIGHT, WRONG, evidence, report, result, write
 from suite_run import run_suite
 
@@ -27,7 +25,7 @@ import conformance
 from conformance import corpus, schemas
 from conformance.__main__ import main
 from conformance.harness import engine_file
-from conformance.report import badge, earl, markdown, mismatch, page, pairs, source, texts
+from conformance.report import badge, markdown, mismatch, page, pairs, source, texts
 from conformance.report.drawings import charts, drawing, timeline
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
@@ -454,6 +452,10 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
         (
             ["r.ndjson", "--earl", "x.ttl", "--date", "2026-02-30"],
             "--date: usage: a date is YYYY-MM-DD, got '2026-02-30'",
+        ),
+        (
+            ["r.ndjson", "--earl", "x.ttl", "--spec-iri", "SPEC.md"],
+            "--spec-iri: usage: an address is https://HOST/PATH, without #, got 'SPEC.md'",
         ),
     ],
 )
@@ -1136,149 +1138,6 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
     assert (
         mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
     )
-
-
-# EARL. The facts are those of the EARL 1.0 Schema and of DOAP: classes, properties with domain and
-# range, instances.
-
-EARL = rdflib.Namespace("http://www.w3.org/ns/earl#")
-DOAP = rdflib.Namespace("http://usefulinc.com/ns/doap#")
-DCT = rdflib.Namespace("http://purl.org/dc/terms/")
-SUPER = {EARL.TestRequirement: EARL.TestCriterion, EARL.TestCase: EARL.TestCriterion}
-CLASSES = {
-    EARL.Assertion,
-    EARL.Assertor,
-    EARL.Software,
-    EARL.TestSubject,
-    EARL.TestCriterion,
-    EARL.TestResult,
-    DOAP.Project,
-    *SUPER,
-}
-INSTANCES = {
-    EARL.automatic: EARL.TestMode,
-    **dict.fromkeys(
-        (EARL.passed, EARL.failed, EARL.cantTell, EARL.inapplicable, EARL.untested),
-        EARL.OutcomeValue,
-    ),
-}
-PROPERTIES = {  # domain and range; None: any, "literal": a literal
-    EARL.assertedBy: (EARL.Assertion, EARL.Assertor),
-    EARL.subject: (EARL.Assertion, EARL.TestSubject),
-    EARL.test: (EARL.Assertion, EARL.TestCriterion),
-    EARL.result: (EARL.Assertion, EARL.TestResult),
-    EARL.mode: (EARL.Assertion, EARL.TestMode),
-    EARL.outcome: (EARL.TestResult, EARL.OutcomeValue),
-    EARL.info: (EARL.TestResult, "literal"),
-    DOAP.name: (DOAP.Project, "literal"),
-    DCT.title: (None, "literal"),
-    DCT.date: (None, "literal"),
-    DCT.isPartOf: (EARL.TestCriterion, EARL.TestCriterion),
-}
-ONCE = {
-    EARL.Assertion: (EARL.assertedBy, EARL.subject, EARL.test, EARL.result, EARL.mode),
-    EARL.TestResult: (EARL.outcome,),
-}
-
-
-def graph(*found, date: str | None = None) -> rdflib.Graph:
-    return rdflib.Graph().parse(
-        data="\n".join(earl.turtle(source.of(found).entries, date)), format="turtle"
-    )
-
-
-def unlike_the_vocabulary(found: rdflib.Graph) -> list[str]:
-    """What is not as EARL and DOAP have it."""
-    problems = []
-
-    def kinds(node) -> set:
-        own = set(found.objects(node, RDF.type)) | (
-            {INSTANCES[node]} if node in INSTANCES else set()
-        )
-        return own | {SUPER[kind] for kind in own if kind in SUPER}
-
-    for s, p, o in found:
-        if p == RDF.type:
-            problems += [] if o in CLASSES else [f"no class {o}"]
-            continue
-        if p not in PROPERTIES:
-            problems.append(f"no property {p}")
-            continue
-        domain, range_ = PROPERTIES[p]
-        problems += [] if domain is None or domain in kinds(s) else [f"{p} of {s}"]
-        right = isinstance(o, rdflib.Literal) if range_ == "literal" else range_ in kinds(o)
-        problems += [] if right else [f"{p} is {o}"]
-    for kind, properties in ONCE.items():
-        for node in found.subjects(RDF.type, kind):
-            problems += [
-                f"{p} of {node}, not once"
-                for p in properties
-                if len(list(found.objects(node, p))) != 1
-            ]
-    return problems
-
-
-def test_earl_is_as_its_vocabulary_has_it():
-    found = graph(
-        *MIXED, reports.hostile(), reports.hostile("\"\\\n\r\t\u0000\ud800'''é>"), date="2026-02-28"
-    )
-    assert unlike_the_vocabulary(found) == []
-    assert len(list(found.subjects(RDF.type, EARL.Assertion))) == len(MIXED) + 2
-    broken = rdflib.Graph() + found
-    broken.add((rdflib.URIRef("urn:x"), EARL.outcome, EARL.passed))
-    broken.add((rdflib.URIRef("urn:x"), EARL.colour, EARL.passed))
-    assert len(unlike_the_vocabulary(broken)) == 2, "the check itself sees what is wrong"
-
-
-def test_every_outcome_has_one_of_earl():
-    found = graph(
-        *[
-            result(case=outcome, outcome=outcome)
-            for outcome in ("pass", "fail", "unsupported", "disputed", "error")
-        ]
-    )
-    told = {}
-    for assertion in found.subjects(RDF.type, EARL.Assertion):
-        told[str(assertion).rpartition(":")[2]] = found.value(
-            found.value(assertion, EARL.result), EARL.outcome
-        ).removeprefix(EARL)
-    assert told == {
-        "pass": "passed",
-        "fail": "failed",
-        "unsupported": "inapplicable",
-        "disputed": "cantTell",
-        "error": "cantTell",
-    }
-
-
-def test_names_in_iris_are_bounded_and_stay_apart():
-    long = "x" * 100_000
-    found = graph(result(engine=long + "1", case=long), result(engine=long + "2", case=long))
-    subjects = {str(s) for s in found.subjects(RDF.type, EARL.TestSubject)}
-    assert len(subjects) == 2 and all(
-        len(term) < 2000 for triple in found for term in triple if isinstance(term, rdflib.URIRef)
-    )
-
-
-def test_earl_says_rule_case_engine_and_no_date_of_its_own():
-    found = graph(result(outcome="fail", known=reports.KNOWN[:1]))
-    case, rule = (
-        rdflib.URIRef("urn:refengine:case:corpus:WIN-2-a-border"),
-        rdflib.URIRef("urn:refengine:rule:WIN-2"),
-    )
-    assert (case, DCT.isPartOf, rule) in found and (None, DCT.date, None) not in found
-    assert (
-        str(
-            found.value(
-                predicate=EARL.info, subject=found.value(predicate=RDF.type, object=EARL.TestResult)
-            )
-        )
-        == "fail: as it is\nknown: it answers\\nlate"
-    )
-    engine = rdflib.URIRef("urn:refengine:engine:mine")
-    assert (engine, DOAP.name, rdflib.Literal("mine")) in found
-    dated = graph(result(), date="2026-02-28")
-    assert (None, DCT.date, rdflib.Literal("2026-02-28", datatype=rdflib.XSD.date)) in dated
 
 
 # Markdown, badge, JUnit
