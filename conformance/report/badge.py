@@ -6,10 +6,12 @@ A badge of shields.io would need an endpoint on the web.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.report.source import Entry
+from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.template import template
+from conformance.verdict.rules import RuleStatus, RuleVerdict
+from conformance.verdict.wording import count_text
 
 # white text can be read on each of them
 COLOURS = {"right": "#1d7a46", "known": "#8a5a00", "wrong": "#b3261e", "none": "#56606d"}
@@ -18,24 +20,62 @@ CHARACTER = 7.1  # pixels of a character on the average; textLength makes it exa
 
 
 def badge(entries: Iterable[Entry]) -> str:
-    """Return a badge that says how many of the judged results pass.
+    """Return a badge that says how many of the rules in reach hold, and how many are broken.
 
-    Unsupported and disputed results are not counted. The badge is red if there is a fail or an
-    error that no known deviation explains, and brown if a known deviation explains all of them.
+    Nothing is known of the rules that hold if the results of an engine were not examined: the badge
+    then says how many of the judged results pass. Unsupported and disputed results are not counted.
+
+    The badge is red if there is a fail or an error that no known deviation explains, and brown if a
+    known deviation explains all of them.
     """
+    entries = list(entries)
     kinds = Counter(entry.kind for entry in entries)
-    words = _words(kinds)
+    words = _words_about_results(kinds)
+    if in_reach := _rules_in_reach(entries):
+        words = _words_about_rules(in_reach, kinds)
     sizes = [round(len(text) * CHARACTER) for text in (LABEL, words)]
     return template("badge.svg.j2").render(
         label=LABEL, words=words, sizes=sizes, colour=COLOURS[_tone(kinds)]
     )
 
 
+def _rules_in_reach(entries: Sequence[Entry]) -> list[RuleVerdict]:
+    """Return the verdicts on the rules in reach; none if the results of an engine were not
+    examined.
+    """
+    if {entry.result.engine for entry in entries} != examined_engines(entries):
+        return []
+    return [verdict for verdict in rule_verdicts(entries) if verdict.is_in_reach]
+
+
+def _words_about_rules(in_reach: Sequence[RuleVerdict], kinds: Mapping[str, int]) -> str:
+    """Write how many of the rules in reach hold, and what the others are: `29 of 44 rules in reach
+    hold, 1 broken, 13 known to be broken, 1 not shown`. Fails and errors that break no rule are
+    counted behind them.
+    """
+    statuses = Counter(verdict.status for verdict in in_reach)
+    known = sum(verdict.is_known for verdict in in_reach)
+    broken = statuses[RuleStatus.BROKEN] - known
+    counts = {
+        "broken": broken,
+        "known to be broken": known,
+        "not shown": statuses[RuleStatus.NOT_SHOWN],
+    }
+    words = f"{statuses[RuleStatus.HOLDS]:,} of {len(in_reach):,} rules in reach hold"
+    words += "".join(f", {count:,} {what}" for what, count in counts.items() if count)
+    if kinds["fail"] and not broken:
+        words += f", {count_text(kinds['fail'], 'fail')}"
+    if kinds["error"]:
+        words += f", {count_text(kinds['error'], 'error')}"
+    return words
+
+
 def _judged(kinds: Mapping[str, int]) -> int:
     return kinds["pass"] + kinds["known"] + kinds["fail"] + kinds["error"]
 
 
-def _words(kinds: Mapping[str, int]) -> str:
+def _words_about_results(kinds: Mapping[str, int]) -> str:
+    """Write how many of the judged results pass: `3 of 6 pass, 1 known`."""
     if not _judged(kinds):
         return "nothing judged"
     words = f"{kinds['pass']:,} of {_judged(kinds):,} pass"

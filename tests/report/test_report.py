@@ -1184,21 +1184,48 @@ def test_markdown_of_an_engine_closes_no_issue_and_names_nobody(text, written):
     assert markdown.escape_markdown(text) == written
 
 
-def test_a_badge_says_how_many_pass():
-    def made(*found):
-        svg = badge.badge(source.of(found).entries)
-        root = ElementTree.fromstring(svg)
-        return root.get("aria-label"), next(
-            rect.get("fill") for rect in list(root.iter("{http://www.w3.org/2000/svg}rect"))[2:]
-        )
+def read_badge(*found) -> tuple[str, str]:
+    """The words and the colour of the badge of results."""
+    root = ElementTree.fromstring(badge.badge(source.of(found).entries))
+    words, right = root.get("aria-label"), list(root.iter("{http://www.w3.org/2000/svg}rect"))[2]
+    return words.removeprefix("RSP conformance: "), right.get("fill")
 
-    assert made(*MIXED) == ("RSP conformance: 3 of 6 pass, 1 known", badge.COLOURS["wrong"])
-    assert made(result(), MIXED[2]) == (
-        "RSP conformance: 1 of 2 pass, 1 known",
-        badge.COLOURS["known"],
+
+def test_a_badge_says_how_many_pass_if_nothing_is_known_of_rules():
+    assert read_badge(*MIXED) == ("3 of 6 pass, 1 known", badge.COLOURS["wrong"])
+    assert read_badge(result(), MIXED[2]) == ("1 of 2 pass, 1 known", badge.COLOURS["known"])
+    assert read_badge(result(), MIXED[4]) == ("1 of 1 pass", badge.COLOURS["right"])
+    assert read_badge(MIXED[4]) == ("nothing judged", badge.COLOURS["none"])
+    assert read_badge(EXAMINED, result("other")) == ("2 of 2 pass", badge.COLOURS["right"])
+
+
+EXAMINED = result(detects="WIN-2 both borders")
+
+
+def test_a_badge_says_how_many_rules_hold():
+    broken = result(case="b", rule="WIN-3", outcome="fail", evidence=WRONG)
+    late = (reports.KnownDeviation("it is late", "https://example.org", ("REP-1", "REP-2")),)
+    known = result(case="c", rule="WIN-4", outcome="fail", known=late, evidence=WRONG)
+    silent = result(case="d", rule="WIN-5", detects="WIN-5 x", evidence=evidence([], []))
+    unreached = result(
+        case="e", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
     )
-    assert made(result(), MIXED[4]) == ("RSP conformance: 1 of 1 pass", badge.COLOURS["right"])
-    assert made(MIXED[4]) == ("RSP conformance: nothing judged", badge.COLOURS["none"])
+    errors = [result(case=case, rule="WIN-2", outcome="error", evidence=None) for case in "fg"]
+    benchmark = result(case="Q1", rule="", suite="csrbench", outcome="fail", evidence=WRONG)
+    right, brown, red = (badge.COLOURS[tone] for tone in ("right", "known", "wrong"))
+    assert read_badge(EXAMINED, unreached) == ("1 of 1 rules in reach hold", right)
+    assert read_badge(EXAMINED, known, silent) == (
+        "1 of 4 rules in reach hold, 2 known to be broken, 1 not shown",
+        brown,
+    )
+    assert read_badge(EXAMINED, known, broken) == (
+        "1 of 4 rules in reach hold, 1 broken, 2 known to be broken",
+        red,
+    )
+    assert read_badge(EXAMINED, *errors) == ("1 of 1 rules in reach hold, 2 errors", red)
+    assert read_badge(EXAMINED, benchmark) == ("1 of 1 rules in reach hold, 1 fail", red)
+    both = (EXAMINED, result("other", detects="WIN-2 x"))
+    assert read_badge(*both) == ("2 of 2 rules in reach hold", right), "those of each engine"
 
 
 def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
