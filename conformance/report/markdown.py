@@ -1,4 +1,6 @@
-"""A summary in Markdown, for a pull request or a release: outcomes by engine, and what fails."""
+"""A summary in Markdown, for a pull request or a release: outcomes and rules by engine, what
+explains the fails, which rules are not shown, and what fails.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,35 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.report import texts
-from conformance.report.source import Entry, Results, rule_verdicts
+from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.rules import RuleStatus
+from conformance.verdict.rules import (
+    COUNTED,
+    CaseResult,
+    RuleStatus,
+    RuleVerdict,
+    smallest_case,
+)
 
 NOTHING = "\u200b"
-LISTED = 100  # fails and errors of each kind
+LISTED = 100  # rows of a section
 LISTED_RULES = 400  # characters of a list of rules
 
 
 def markdown_lines(results: Results) -> Iterator[str]:
     """Yield the lines of the summary."""
+    examined = examined_engines(results.entries)
+    verdicts = [
+        verdict
+        for verdict in rule_verdicts(results.entries)
+        if verdict.is_in_reach and verdict.engine in examined
+    ]
     yield "# Conformance"
     yield ""
     yield from _engines(results.entries)
-    yield from _rules(results.entries)
+    yield from _rules(verdicts)
+    yield from _diagnoses(results.entries)
+    yield from _rules_not_shown(verdicts)
     for title, kinds in (
         ("Fails and errors that no known deviation explains", ("fail", "error")),
         ("Known to fail", ("known",)),
@@ -47,47 +63,86 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
         yield f"| {escape_markdown(name)} | {cells} |"
 
 
-def _rules(entries: Iterable[Entry]) -> Iterator[str]:
+def _rules(in_reach: Iterable[RuleVerdict]) -> Iterator[str]:
     """Yield the lines of a table of the rules in each engine's reach: how many hold, are broken and
-    are not shown, and which are broken. There are none if no result was examined.
+    are not shown, and which are broken. There are none if there is no such rule.
     """
     counts: dict[str, Counter[RuleStatus]] = {}
     broken: dict[str, list[str]] = {}
-    for verdict in rule_verdicts(entries):
-        if verdict.is_in_reach:
-            counts.setdefault(verdict.engine, Counter())[verdict.status] += 1
-            if verdict.status is RuleStatus.BROKEN:
-                broken.setdefault(verdict.engine, []).append(verdict.rule)
+    for verdict in in_reach:
+        counts.setdefault(verdict.engine, Counter())[verdict.status] += 1
+        if verdict.status is RuleStatus.BROKEN:
+            broken.setdefault(verdict.engine, []).append(verdict.rule)
     if not counts:
         return
-    columns = (RuleStatus.HOLDS, RuleStatus.BROKEN, RuleStatus.NOT_SHOWN)
     yield ""
-    yield f"| rules in reach | {' | '.join(columns)} | which are broken |"
-    yield f"|---|{'---:|' * len(columns)}---|"
+    yield f"| rules in reach | {' | '.join(COUNTED)} | which are broken |"
+    yield f"|---|{'---:|' * len(COUNTED)}---|"
     for name, of_engine in sorted(counts.items()):
-        cells = " | ".join(str(of_engine[status]) for status in columns)
+        cells = " | ".join(str(of_engine[status]) for status in COUNTED)
         listed = escape_markdown(", ".join(broken.get(name, ())), LISTED_RULES)
         yield f"| {escape_markdown(name)} | {cells} | {listed} |"
 
 
+def _diagnoses(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the lines of a section with the causes that the diagnosis of each engine has found for
+    its fails, those of most fails first, and the fails that it leaves unexplained.
+    """
+    explained: dict[str, dict[tuple[str, str], list[CaseResult]]] = {}
+    unexplained: dict[str, list[CaseResult]] = {}
+    for entry in entries:
+        result = entry.result
+        for cause in result.causes:
+            key = cause.reason, ", ".join(cause.rules)
+            explained.setdefault(result.engine, {}).setdefault(key, []).append(entry.case_result)
+        if result.kind == "fail" and result.suite == "corpus" and not result.causes:
+            unexplained.setdefault(result.engine, []).append(entry.case_result)
+
+    rows = []
+    for engine, causes in sorted(explained.items()):
+        ordered = sorted(causes.items(), key=lambda cause: (-len(cause[1]), cause[0]))
+        if engine in unexplained:
+            ordered.append((("no cause was found", ""), unexplained[engine]))
+        for (reason, rules), cases in ordered:
+            smallest = smallest_case(cases).result.case
+            rows.append((engine, reason, rules, str(len(cases)), smallest))
+    head = ("| engine | cause | rules | fails | smallest case |", "|---|---|---|---:|---|")
+    yield from _section("Diagnosis", head, rows)
+
+
+def _rules_not_shown(in_reach: Iterable[RuleVerdict]) -> Iterator[str]:
+    """Yield the lines of a section with the rules in reach that are not shown, and why."""
+    rows = [
+        (verdict.engine, verdict.rule, verdict.reason)
+        for verdict in in_reach
+        if verdict.status is RuleStatus.NOT_SHOWN
+    ]
+    yield from _section(
+        "Rules that are not shown", ("| engine | rule | why |", "|---|---|---|"), rows
+    )
+
+
 def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
-    """Yield the lines of a section that lists failures; none if there are no failures."""
-    if not failures:
-        return
-    yield ""
-    yield f"## {title} ({len(failures)})"
-    yield ""
-    yield "| engine | case | outcome | why |"
-    yield "|---|---|---|---|"
-    for entry in failures[:LISTED]:
+    """Yield the lines of a section that lists failures."""
+    rows = []
+    for entry in failures:
         result = entry.result
         reasons = "; ".join(known.reason for known in result.known)
-        why = escape_markdown(reasons or texts.most_telling_line(result.argument), texts.FIRST)
-        engine = escape_markdown(result.engine)
-        case = escape_markdown(result.case)
-        yield f"| {engine} | {case} | {result.outcome} | {why} |"
-    if len(failures) > LISTED:
-        yield f"\n… {len(failures) - LISTED} more"
+        why = reasons or texts.most_telling_line(result.argument)
+        rows.append((result.engine, result.case, str(result.outcome), why))
+    head = ("| engine | case | outcome | why |", "|---|---|---|---|")
+    yield from _section(f"{title} ({len(failures)})", head, rows)
+
+
+def _section(title: str, head: tuple[str, str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a section with a table of some rows; none if there are no rows."""
+    if not rows:
+        return
+    yield from ("", f"## {title}", "", *head)
+    for row in rows[:LISTED]:
+        yield f"| {' | '.join(map(escape_markdown, row))} |"
+    if len(rows) > LISTED:
+        yield f"\n… {len(rows) - LISTED} more"
 
 
 def escape_markdown(text: str, most: int = texts.NAME) -> str:

@@ -141,10 +141,10 @@ def _judge_rule(
 ) -> RuleVerdict:
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
     if breaking:
-        return _broken_verdict(engine, rule, _smallest(breaking).result)
+        return _broken_verdict(engine, rule, smallest_case(breaking).result)
 
     if showing := [case for case in cases if case.shows_its_rule]:
-        result = _smallest(showing).result
+        result = smallest_case(showing).result
         reason = f"the wrong engine {result.detects!r} would have failed"
         return RuleVerdict(engine, rule, RuleStatus.HOLDS, reason, result.case)
 
@@ -187,7 +187,7 @@ def _unshown_verdict(engine: str, rule: str, detecting: Sequence[Result]) -> Rul
     )
 
 
-def _smallest(cases: Iterable[CaseResult]) -> CaseResult:
+def smallest_case(cases: Iterable[CaseResult]) -> CaseResult:
     """Return the case with the fewest elements; of equal ones the first by its name."""
     return min(cases, key=lambda case: (case.size, case.result.case))
 

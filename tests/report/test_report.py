@@ -31,6 +31,7 @@ from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.results import DiagnosedCause
 from refengine import Relation, from_table, profile, row, stream
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
@@ -1279,3 +1280,50 @@ def test_markdown_counts_the_rules_in_reach_and_names_those_that_are_broken():
     lines = list(markdown.markdown_lines(source.of([shown, broken])))
     assert "| rules in reach | holds | broken | not shown | which are broken |" in lines
     assert "| mine | 1 | 1 | 0 | REP-1 |" in lines
+
+
+def test_markdown_says_nothing_of_the_rules_of_results_that_were_not_examined():
+    lines = markdown.markdown_lines(source.of(MIXED))
+    assert not any(line.startswith("| rules in reach") for line in lines)
+
+
+def test_markdown_has_the_diagnosis_with_the_causes_of_most_fails_first():
+    closure = DiagnosedCause("closure is [] | (WIN-2)", ("WIN-2",), True, "")
+    t0 = DiagnosedCause("t0 is 5 (WIN-3)", ("WIN-3",), True, "")
+    small = {**WRONG, "elements_total": 2}
+    told = [("a", WRONG, (t0,)), ("b", WRONG, (closure, t0)), ("c", small, (t0,)), ("d", WRONG, ())]
+    fails = [
+        result(case=case, outcome="fail", evidence=found, causes=causes)
+        for case, found, causes in told
+    ]
+    undiagnosed = result("other", outcome="fail", evidence=WRONG)
+    lines = list(markdown.markdown_lines(source.of([*fails, undiagnosed])))
+    start = lines.index("## Diagnosis")
+    assert lines[start + 2 : start + 8] == [
+        "| engine | cause | rules | fails | smallest case |",
+        "|---|---|---|---:|---|",
+        "| mine | t0 is 5 \\(WIN-3\\) | WIN-3 | 3 | c |",
+        "| mine | closure is \\[\\] \\| \\(WIN-2\\) | WIN-2 | 1 | b |",
+        "| mine | no cause was found |  | 1 | d |",
+        "",
+    ]
+
+
+def test_markdown_says_which_rules_are_not_shown_and_not_more_than_the_first(monkeypatch):
+    monkeypatch.setattr(markdown, "LISTED", 2)
+    silent = [
+        result(case=rule, rule=rule, detects="x", evidence=evidence([], []))
+        for rule in ("WIN-3", "WIN-4", "WIN-5")
+    ]
+    unreached = result(
+        case="e", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+    )
+    lines = list(markdown.markdown_lines(source.of([EXAMINED, *silent, unreached])))
+    start = lines.index("## Rules that are not shown")
+    assert lines[start + 2 :] == [
+        "| engine | rule | why |",
+        "|---|---|---|",
+        "| mine | WIN-3 | 1 case silent |",
+        "| mine | WIN-4 | 1 case silent |",
+        "\n… 1 more",
+    ]
