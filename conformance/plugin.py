@@ -429,10 +429,12 @@ def conformance_settle(
         request.node.stash[RESULT]["result"] = json.dumps(result.as_json())
         for name in ("outcome", "rule", "argument"):
             request.node.user_properties.append((name, str(getattr(result, name))))
+        known = [f"{reason} ({link})" for reason, link, *_ in result.known]
+        request.node.user_properties.extend(("known", text) for text in known)
         if reason := why_unexpected(item, result):
             pytest.fail(reason, pytrace=False)
         if result.known:
-            pytest.xfail("; ".join(f"{reason} ({link})" for reason, link, *_ in result.known))
+            pytest.xfail("; ".join(known))
             pytest.fail(result.argument, pytrace=False)  # with --runxfail
         if result.outcome is not Outcome.PASS:
             pytest.skip(result.argument)
@@ -532,26 +534,46 @@ class _Collector:
         """The engines whose items were all skipped, so that nothing was judged."""
         return sorted(engine for engine, count in self.ran.items() if self.skipped[engine] == count)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the results and their page, and let a run fail in which nothing of an engine was
-        judged, in which a line came after the last reply about an item, or whose results could not
-        be written.
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
+        """Summarize the results of a run that was not interrupted, before pytest writes its JUnit
+        file. Then write the results and their page, and set the exit status.
         """
         from conformance.suite import summarize_run
         from refengine.model.errors import RefengineError
 
         try:
-            if self.ran:
-                if session.exitstatus != pytest.ExitCode.INTERRUPTED:
-                    items: list[Item] = self.config.stash[ITEMS]
-                    self.summary = summarize_run(self.results, items)
-                    self.results = list(self.summary.results)
+            if self.ran and session.exitstatus != pytest.ExitCode.INTERRUPTED:
+                items: list[Item] = self.config.stash[ITEMS]
+                self.summary = summarize_run(self.results, items)
+                self.results = list(self.summary.results)
+                self._add_properties_to_junit(self.summary)
+        except RefengineError as error:
+            self.unwritten = str(error)
+        yield
+        try:
+            if self.ran and not self.unwritten:
                 self._write()
-            if self.journal is not None:
+            if self.journal is not None and not self.unwritten:
                 self._end_journal(session)
         except RefengineError as error:
             self.unwritten = str(error)
+        self._set_exit_status(session)
+
+    def _add_properties_to_junit(self, summary: RunSummary) -> None:
+        """Add the properties of the run to pytest's JUnit file, if it writes one. pytest's own way,
+        the fixture `record_testsuite_property`, would add them in each worker, where no file is.
+        """
+        for plugin in self.config.pluginmanager.get_plugins():
+            if add := getattr(plugin, "add_global_property", None):
+                for name, value in summary.properties():
+                    add(name, value)
+
+    def _set_exit_status(self, session: pytest.Session) -> None:
+        """Let a run fail whose results could not be written, in which a line came after the last
+        reply about an item, or in which nothing of an engine was judged.
+        """
+        if self.unwritten:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if self.late_errors and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

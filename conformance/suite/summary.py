@@ -4,14 +4,25 @@ with fails that no known deviation explains.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from conformance.suite.diagnosis import Diagnosis, diagnose, with_causes
+from conformance.suite.diagnosis import Cause, Diagnosis, diagnose, with_causes
 from conformance.suite.examination import examine_results
 from conformance.suite.item import Item
 from conformance.verdict import results, rules
 from conformance.verdict.results import Result
+from conformance.verdict.rules import RuleStatus, RuleVerdict
+from conformance.verdict.wording import printable
+
+PROPERTY = 2_000  # characters of a name or a value
+PROPERTIES = {
+    RuleStatus.HOLDS: "rules-hold",
+    RuleStatus.BROKEN: "rules-broken",
+    RuleStatus.NOT_SHOWN: "rules-not-shown",
+}
 
 
 @dataclass(frozen=True)
@@ -23,15 +34,42 @@ class RunSummary:
     results: Sequence[Result]
     diagnoses: Sequence[Diagnosis]
 
+    @cached_property
+    def verdicts(self) -> Sequence[RuleVerdict]:
+        """The verdict on each rule for each engine."""
+        return rules.judge_rules(
+            rules.CaseResult.of(result, result.evidence) for result in self.results
+        )
+
+    def properties(self) -> Iterator[tuple[str, str]]:
+        """Yield name and value of each property of the run, for its JUnit file: of each engine how
+        many rules in its reach hold, are broken and are not shown, which are broken, and what its
+        diagnosis has found.
+        """
+        for name, value in self._properties():
+            yield printable(name, PROPERTY), printable(value, PROPERTY)
+
+    def _properties(self) -> Iterator[tuple[str, str]]:
+        """Yield the properties, of any length."""
+        in_reach = [verdict for verdict in self.verdicts if verdict.is_in_reach]
+        for engine in sorted({verdict.engine for verdict in in_reach}):
+            of_engine = [verdict for verdict in in_reach if verdict.engine == engine]
+            counts = Counter(verdict.status for verdict in of_engine)
+            for status, name in PROPERTIES.items():
+                yield f"{name}:{engine}", str(counts[status])
+            broken = [one.rule for one in of_engine if one.status is RuleStatus.BROKEN]
+            yield f"broken-rules:{engine}", " ".join(broken)
+        for diagnosis in self.diagnoses:
+            for number, cause in enumerate(diagnosis.causes, 1):
+                yield f"cause-{number}:{diagnosis.engine}", describe_cause(diagnosis, cause)
+            yield f"unexplained-fails:{diagnosis.engine}", str(len(diagnosis.unexplained))
+
     def lines(self) -> Iterator[str]:
         """Yield the lines about the run: a line for each engine that counts its outcomes, lines
         about its rules, its unstable cases, and its diagnosis.
         """
         yield from results.summary(self.results)
-        verdicts = rules.judge_rules(
-            rules.CaseResult.of(result, result.evidence) for result in self.results
-        )
-        yield from rules.summarize_rules(verdicts)
+        yield from rules.summarize_rules(self.verdicts)
         yield from results.unstable_lines(self.results)
         for diagnosis in self.diagnoses:
             yield from describe_diagnosis(diagnosis)
@@ -54,18 +92,26 @@ def describe_diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.is_silent:
         yield f"{name}: it has answered no case with a row, so nothing shows what it does"
         return
-    of_all = f"of {len(diagnosis.fails)}"
     for cause in diagnosis.causes:
-        rule_ids = ", ".join(cause.rules)
-        yield (
-            f"{name}: {cause.text} explains {len(cause.cases)} {of_all} fails ({rule_ids}); "
-            f"smallest case {cause.cases[0]}"
-        )
+        yield f"{name}: {describe_cause(diagnosis, cause)}"
         if cause.entry:
             yield "  an entry for its file:"
         yield from (f"    {line}" for line in cause.entry.splitlines())
     if left := diagnosis.unexplained:
-        yield (f"{name}: {len(left)} {of_all} fails are left unexplained; smallest case {left[0]}")
+        yield (
+            f"{name}: {len(left)} of {len(diagnosis.fails)} fails are left unexplained; smallest "
+            f"case {left[0]}"
+        )
+
+
+def describe_cause(diagnosis: Diagnosis, cause: Cause) -> str:
+    """Write a cause of a diagnosis in a line: how many fails it explains, its rules, its smallest
+    case.
+    """
+    return (
+        f"{cause.text} explains {len(cause.cases)} of {len(diagnosis.fails)} fails "
+        f"({', '.join(cause.rules)}); smallest case {cause.cases[0]}"
+    )
 
 
 def write_entries(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:

@@ -1243,6 +1243,13 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     assert found.returncode == 1, found.stdout + found.stderr
     data = told(html.read_text(encoding="utf-8"))
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
+    of_run = ElementTree.parse(xml).iterfind("testsuite/properties/property")
+    told_of_run = {one.get("name"): one.get("value") for one in of_run}
+    counts = re.search(r"holds (\d+), broken (\d+), not shown (\d+)", found.stdout).groups()
+    assert counts == tuple(
+        told_of_run[f"{name}:command"] for name in ("rules-hold", "rules-broken", "rules-not-shown")
+    )
+    assert f"conformance: command: {told_of_run['cause-1:command']}\n" in found.stdout
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
     assert (

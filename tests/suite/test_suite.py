@@ -14,6 +14,7 @@ import textwrap
 import time
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import rsp_js_items
@@ -422,7 +423,11 @@ def test_what_is_known_is_a_failure_for_who_asks_for_that(tmp_path):
         path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
         f'"https://example.org/1"\ncases = {ids}\n'
     )
-    assert run_suite(f"--engine={path}", "--smoke", "-k", "upper-border").returncode == 0
+    xml = tmp_path / "junit.xml"
+    words = ("--smoke", "-k", "upper-border", f"--junitxml={xml}")
+    assert run_suite(f"--engine={path}", *words).returncode == 0
+    known = [one.get("value") for one in ElementTree.parse(xml).iterfind(".//*[@name='known']")]
+    assert known == ["it never answers (https://example.org/1)"]
     assert (
         "1 failed"
         in run_suite(f"--engine={path}", "--smoke", "-k", "upper-border", "--runxfail").stdout

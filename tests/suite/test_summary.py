@@ -1,0 +1,40 @@
+"""What is said of a run at its end, and written to its JUnit file."""
+
+from __future__ import annotations
+
+from reports import WRONG, evidence, result
+
+from conformance.harness.engine_file import Deviation
+from conformance.suite.diagnosis import Cause, Diagnosis
+from conformance.suite.summary import PROPERTY, RunSummary
+from refengine.core.semantics import Closure
+
+CLOSED = Deviation("closure is []", "https://example.org", ("b",), {"closure": Closure.CLOSED})
+
+
+def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> None:
+    holds = result(case="a", detects="WIN-2 x")
+    silent = result(case="c", rule="WIN-5", detects="WIN-5 x", evidence=evidence([], []))
+    unreached = result(
+        case="d", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+    )
+    fails = [
+        result(case=rule, rule=rule, outcome="fail", evidence=WRONG) for rule in ("REP-1", "WIN-3")
+    ]
+    diagnosis = Diagnosis("mine", ("b", "e", "f"), (Cause("closure=[]", CLOSED, ("b", "e")),))
+    summary = RunSummary([holds, silent, unreached, *fails, result("other")], [diagnosis])
+    assert list(summary.properties()) == [
+        ("rules-hold:mine", "1"),
+        ("rules-broken:mine", "2"),
+        ("rules-not-shown:mine", "1"),
+        ("broken-rules:mine", "REP-1 WIN-3"),
+        ("cause-1:mine", "closure=[] explains 2 of 3 fails (WIN-2); smallest case b"),
+        ("unexplained-fails:mine", "1"),
+    ]
+
+
+def test_a_property_is_printable_and_bounded() -> None:
+    engine = "mine\x00" + "x" * 10_000
+    properties = list(RunSummary([result(engine, detects="WIN-2 x")], []).properties())
+    assert all(len(text) < PROPERTY + 10 for one in properties for text in one)
+    assert all(text.isprintable() for one in properties for text in one)
