@@ -21,7 +21,8 @@ def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> No
     fails = [
         result(case=rule, rule=rule, outcome="fail", evidence=WRONG) for rule in ("REP-1", "WIN-3")
     ]
-    diagnosis = Diagnosis("mine", ("b", "e", "f"), (Cause("closure=[]", CLOSED, ("b", "e")),))
+    cause = Cause("closure=[]", CLOSED, ("WIN-2",), ("b", "e"), "")
+    diagnosis = Diagnosis("mine", ("b", "e", "f"), (cause,))
     summary = RunSummary([holds, silent, unreached, *fails, result("other")], [diagnosis])
     assert list(summary.properties()) == [
         ("rules-hold:mine", "1"),
