@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.report import pairs, texts
+from conformance.report.causes import name_of
 from conformance.report.drawings import charts, timeline
 from conformance.report.drawings.drawing import WIDTH
 from conformance.report.source import Entry
@@ -33,6 +34,9 @@ def detail(entry: Entry) -> str:
         outcome=str(entry.result.outcome),
         argument=texts.block(entry.result.argument),
         known=known,
+        causes=[
+            (name_of(cause), texts.clean(", ".join(cause.rules))) for cause in entry.result.causes
+        ],
         **fields,
     )
 

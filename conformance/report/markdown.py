@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from conformance.report import texts
 from conformance.report.source import Entry, Results
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules
+from conformance.verdict.rules import RuleStatus, judge_rules
 
 NOTHING = "\u200b"
 LISTED = 100  # fails and errors of each kind
@@ -53,7 +53,7 @@ def _rules(entries: Iterable[Entry]) -> Iterator[str]:
     """
     counts: dict[str, Counter[RuleStatus]] = {}
     broken: dict[str, list[str]] = {}
-    for verdict in judge_rules(CaseResult.of(entry.result, entry.evidence) for entry in entries):
+    for verdict in judge_rules(entry.case_result for entry in entries):
         if verdict.is_in_reach:
             counts.setdefault(verdict.engine, Counter())[verdict.status] += 1
             if verdict.status is RuleStatus.BROKEN:

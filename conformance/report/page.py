@@ -14,9 +14,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from conformance.report import matrix, mismatch, texts
+from conformance.report import causes, matrix, mismatch, rule_verdicts, texts
 from conformance.report.detail import detail
 from conformance.report.matrix import KINDS, Rank, cut_name, rank
+from conformance.report.rule_verdicts import VerdictKind, Verdicts
 from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
@@ -27,15 +28,19 @@ DRAWN = 1_500  # results with details; equal ones count once
 BYTES = 16_000_000  # of all details together
 LISTED = 100_000  # results in the list
 ENGINES = 150  # columns of the matrix
+VERDICTS = 30_000  # verdicts on rules in the list
+NAMED = 5  # engines in a sentence
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
 def page(results: Results) -> str:
     """Return the HTML of the page of results. The same results give the same page."""
     entries = results.entries
+    names = sorted({entry.result.engine for entry in entries})
+    verdicts = rule_verdicts.judge_examined_engines(entries)
     listed = ResultList()
     listed.fill(sorted(entries, key=_order))
-    names = sorted({entry.result.engine for entry in entries})
+    listed.add_verdicts(verdicts)
     left_out = listed.left_out()
     if len(names) > ENGINES:
         left_out.append(f"the matrix has {ENGINES} of {len(names)} engines")
@@ -44,10 +49,15 @@ def page(results: Results) -> str:
     return template("page.html.j2").render(
         engines=list(matrix.engine_rows(entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
-        sections=list(matrix.sections(entries, names[:ENGINES])),
+        rule_totals=list(rule_verdicts.count_verdicts(verdicts, names[:ENGINES])),
+        rule_kinds=list(VerdictKind),
+        unexamined=_first_names(rule_verdicts.unexamined_engines(entries, verdicts)),
+        sections=list(matrix.sections(entries, names[:ENGINES], verdicts)),
+        diagnoses=list(causes.diagnoses(entries))[:ENGINES],
         total=len(entries),
         outcomes=[(str(outcome), outcomes[outcome]) for outcome in Outcome],
         deviations=_deviations(entries),
+        causes=_causes(entries),
         unexplained=sum(entry.kind in ("fail", "error") for entry in entries),
         names=[cut_name("engine", name) for name in names],
         duplicates=[" · ".join(map(texts.clean, key)) for key in results.duplicates[:NOTED]],
@@ -77,19 +87,56 @@ def _gap(gap: MissingCases) -> tuple[str, str, int, list[str]]:
     return texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), cases
 
 
+def _first_names(engines: Sequence[str]) -> str:
+    """Write the first of some engines, and how many more there are."""
+    text = ", ".join(texts.clean(name, 60) for name in engines[:NAMED])
+    if len(engines) > NAMED:
+        text += f" and {len(engines) - NAMED} more"
+    return text
+
+
 def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
     """Return the known deviations with the number of results that each explains, the most frequent
     first.
     """
-    counts = Counter(
+    return _most_frequent(
         texts.clean(reason, 300)
         for entry in entries
         for reason in {known.reason for known in entry.result.known}
     )
+
+
+def _causes(entries: Iterable[Entry]) -> list[tuple[str, int]]:
+    """Return the causes that diagnoses have found, with the number of results that each explains,
+    the most frequent first.
+    """
+    return _most_frequent(
+        reason
+        for entry in entries
+        for reason in {causes.name_of(cause) for cause in entry.result.causes}
+    )
+
+
+def _most_frequent(reasons: Iterable[str]) -> list[tuple[str, int]]:
+    """Return reasons with how often each occurs, the most frequent first."""
+    counts = Counter(reasons)
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTED]
 
 
 # The list
+
+LISTS = (
+    "engines",
+    "suites",
+    "cases",
+    "known",
+    "causes",
+    "texts",
+    "details",
+    "rows",
+    "kinds",
+    "verdicts",
+)
 
 
 def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
@@ -108,11 +155,7 @@ class ResultList:
     details, and `without_details` counts the results for whose details there was no room.
     """
 
-    data: dict[str, list[Any]] = field(
-        default_factory=lambda: {
-            name: [] for name in ("engines", "suites", "cases", "known", "texts", "details", "rows")
-        }
-    )
+    data: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS})
     places: dict[tuple[str, Any], int] = field(default_factory=dict)
     details: dict[tuple[object, ...], int] = field(default_factory=dict)
     size: int = 0
@@ -124,6 +167,19 @@ class ResultList:
         self.total += len(ordered)
         for entry in ordered[:LISTED]:
             self._add(entry)
+
+    def add_verdicts(self, verdicts: Verdicts) -> None:
+        """Add verdicts on rules: each with its engine, its rule, its kind and the reason."""
+        self.data["kinds"] += VerdictKind
+        for (engine, rule), verdict in list(verdicts.items())[:VERDICTS]:
+            self.data["verdicts"].append(
+                [
+                    self._place("engines", cut_name("engine", engine), engine),
+                    cut_name("rule", rule),
+                    list(VerdictKind).index(rule_verdicts.kind_of(verdict)),
+                    self._place("texts", rule_verdicts.reason_of(verdict)),
+                ]
+            )
 
     def left_out(self) -> list[str]:
         """Return a line for each thing for which there was no room."""
@@ -141,7 +197,7 @@ class ResultList:
 
     def _add(self, entry: Entry) -> None:
         """Add the row of a result. It has indices into the lists of engines, cases, outcomes, known
-        deviations, first lines and details (-1 if there was no room for details).
+        deviations, first lines, details (-1 if there was no room for details) and causes.
         """
         result = entry.result
         details = self._details(entry)
@@ -157,6 +213,7 @@ class ResultList:
                 ],
                 self._place("texts", texts.most_telling_line(result.argument)),
                 details,
+                [self._place("causes", causes.name_of(cause)) for cause in result.causes[:8]],
             ]
         )
 
@@ -165,7 +222,7 @@ class ResultList:
         no room.
         """
         result = entry.result
-        key = (entry.text, result.argument, result.known, result.outcome)
+        key = (entry.text, result.argument, result.explanations, result.outcome)
         if key not in self.details:
             if len(self.details) >= DRAWN or self.size >= BYTES:
                 self.without_details += 1

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from conformance import schemas
 from conformance.report.texts import clean
 from conformance.verdict.results import Result, from_json
+from conformance.verdict.rules import CaseResult
 from conformance.verdict.wording import count_text
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, why
@@ -31,11 +32,16 @@ class InvalidResults(RefengineError):
 @dataclass(frozen=True)
 class Entry:
     """A result whose evidence is kept as JSON text, and parsed when it is drawn. Otherwise 100,000
-    results would not fit into memory.
+    results would not fit into memory. `case_result` has what verdicts on rules read of it.
     """
 
-    result: Result
+    case_result: CaseResult
     text: str | None
+
+    @property
+    def result(self) -> Result:
+        """The result, without its evidence."""
+        return self.case_result.result
 
     @property
     def evidence(self) -> Mapping[str, Any] | None:
@@ -187,7 +193,9 @@ def _number(word: str) -> float:
 
 def _entry(result: Result, texts: dict[str, str]) -> Entry:
     """Return the entry of a result. Equal texts of evidence are one object in `texts`."""
-    if result.evidence is None:
-        return Entry(result, None)
-    text = json.dumps(result.evidence, sort_keys=True, separators=(",", ":"))
-    return Entry(replace(result, evidence=None), texts.setdefault(text, text))
+    evidence = result.evidence
+    case_result = CaseResult.of(replace(result, evidence=None), evidence)
+    if evidence is None:
+        return Entry(case_result, None)
+    text = json.dumps(evidence, sort_keys=True, separators=(",", ":"))
+    return Entry(case_result, texts.setdefault(text, text))

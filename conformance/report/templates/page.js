@@ -4,7 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const OUTCOMES = ["pass", "fail", "unsupported", "disputed", "error", "unstable"], STEP = 100, OPEN = 3;
   const by = id => document.getElementById(id);
-  const list = by("list"), more = by("more"), text = by("text"), known = by("known"), engine = by("engine");
+  const list = by("list"), more = by("more"), text = by("text"), known = by("known"), cause = by("cause"), engine = by("engine");
   const outcomeButtons = [...document.querySelectorAll("[data-outcome]")], engineButtons = [...document.querySelectorAll("[data-engine]")];
   const fails = row => row[2] === 1 || row[2] === 4;
   const pressed = button => button.getAttribute("aria-pressed") === "true";
@@ -13,8 +13,8 @@
   let place = {}, found = [], shown = 0;
 
   const haystack = number => haystacks[number] ??= (() => {
-    const [who, which, outcome, why, first] = data.rows[number], [suite, rule, name] = data.cases[which];
-    return [data.engines[who], data.suites[suite], rule, name, name.replaceAll("-", " "), OUTCOMES[outcome], data.texts[first], ...why.map(n => data.known[n])].join(" ").toLowerCase();
+    const [who, which, outcome, why, first, , causes] = data.rows[number], [suite, rule, name] = data.cases[which];
+    return [data.engines[who], data.suites[suite], rule, name, name.replaceAll("-", " "), OUTCOMES[outcome], data.texts[first], ...why.map(n => data.known[n]), ...causes.map(n => data.causes[n])].join(" ").toLowerCase();
   })();
 
   function title([, rule, name]) {
@@ -72,7 +72,7 @@
     const outcomes = new Set(outcomeButtons.filter(pressed).map(button => Number(button.dataset.outcome)));
     const names = new Set(engineButtons.filter(pressed).map(button => button.dataset.engine));
     if (engine && engine.value) names.add(engine.value);
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean), deviation = known.value;
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean), deviation = known.value, sought = cause ? cause.value : "";
     found = [];
     data.rows.forEach((row, number) => {
       const [suite, rule, name] = data.cases[row[1]];
@@ -84,6 +84,8 @@
       if (deviation === "none" && !(fails(row) && !row[3].length)) return;
       if (deviation === "some" && !row[3].length) return;
       if (deviation.startsWith("=") && !row[3].some(n => data.known[n] === deviation.slice(1))) return;
+      if (sought === "none" && !(fails(row) && !row[3].length && !row[6].length)) return;
+      if (sought.startsWith("=") && !row[6].some(n => data.causes[n] === sought.slice(1))) return;
       if (words.length && !words.every(word => haystack(number).includes(word))) return;
       found.push(number);
     });
@@ -96,19 +98,32 @@
     by("where").hidden = !where;
     by("where").textContent = `${where} ✕`;
     by("where").setAttribute("aria-label", `not only ${where}`);
+    showVerdict(names);
     by("clear").hidden = found.length === data.rows.length;
     by("open").hidden = by("close").hidden = !found.length;
+  }
+
+  // Above the results of a rule: the verdict on it for each engine that is chosen, or for all.
+  function showVerdict(names) {
+    const ofRule = place.rule === undefined ? [] : data.verdicts.filter(verdict => verdict[1] === place.rule && (!names.size || names.has(data.engines[verdict[0]])));
+    by("verdict").hidden = !ofRule.length;
+    by("verdict").replaceChildren(...ofRule.slice(0, STEP).map(([who, rule, kind, why]) => {
+      const line = element("span");
+      line.append(element("b", "", `${data.engines[who]}: ${rule} ${data.kinds[kind]}`), `: ${data.texts[why]}`);
+      return line;
+    }));
   }
 
   // A link of the page, such as #rule=WIN-2&engine=mine, is a filter.
   function follow() {
     const words = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
     const named = Object.fromEntries(words);
-    if (!["rule", "suite", "case", "engine", "outcome"].some(name => name in named)) return;
+    if (!["rule", "suite", "case", "engine", "outcome", "cause"].some(name => name in named)) return;
     reset();
     place = Object.fromEntries(["rule", "suite", "case"].filter(name => name in named).map(name => [name, named[name]]));
     engineButtons.forEach(button => press(button, button.dataset.engine === named.engine));
     if (engine && named.engine) engine.value = named.engine;
+    if (cause && named.cause) cause.value = named.cause;
     outcomeButtons.forEach(button => press(button, OUTCOMES[Number(button.dataset.outcome)] === named.outcome));
     filter();
     if (found.length <= OPEN) every(true);
@@ -123,7 +138,7 @@
     place = {};
     [...outcomeButtons, ...engineButtons].forEach(button => press(button, false));
     text.value = known.value = "";
-    if (engine) engine.value = "";
+    for (const choice of [cause, engine]) if (choice) choice.value = "";
   }
 
   const every = opened => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = opened; });
@@ -132,7 +147,7 @@
 
   let waiting;
   text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { forget(); filter(); }, 120); });
-  for (const choice of [known, engine]) if (choice) choice.addEventListener("change", () => { forget(); filter(); });
+  for (const choice of [known, cause, engine]) if (choice) choice.addEventListener("change", () => { forget(); filter(); });
   for (const button of [...outcomeButtons, ...engineButtons]) button.addEventListener("click", () => { press(button, !pressed(button)); forget(); filter(); });
   by("where").addEventListener("click", () => { place = {}; forget(); filter(); focusResults(); });
   by("clear").addEventListener("click", () => { reset(); forget(); filter(); focusResults(); });
@@ -149,6 +164,15 @@
     details.open = false;
     details.querySelector("summary").focus();
   });
+  // Where the browser does not let a file use the clipboard, the text is selected.
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const text = button.closest("details").querySelector("pre"), select = () => getSelection().selectAllChildren(text);
+      if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(() => { button.textContent = "copied"; }, select);
+      else select();
+    });
+  }
   by("filters").addEventListener("submit", event => event.preventDefault());
   window.addEventListener("hashchange", follow);
   filter();
