@@ -43,7 +43,7 @@ ARROWS: dict[str, str] = {
     "conformance.harness": "refengine schemas wrong_engines verdict corpus installation",
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
-    "conformance.report": "refengine schemas metrics verdict",
+    "conformance.report": "refengine schemas metrics verdict corpus",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (

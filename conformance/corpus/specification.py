@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 from conformance import corpus
 from conformance.corpus import Case
+from conformance.corpus.rule_texts import ID as ID
+from conformance.corpus.rule_texts import rule_paragraphs
 from conformance.corpus.rules import INTEGER, RULES
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
 
-ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 # `*Function* of both` is about this rule and the one before
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}
 BLOCKS = ("expect", "judge", "refuse")  # the blocks of a case that have a semantics
@@ -39,23 +40,12 @@ class ValueRow(NamedTuple):
 
 
 def rules(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the rules of a specification in its order, {id: names of its functions}.
-
-    A rule begins with a paragraph that begins with its id in bold, and ends before the next one or
-    before a heading.
-    """
+    """Return the rules of a specification in its order, {id: names of its functions}."""
     functions: dict[str, tuple[str, ...]] = {}
-    is_in_rule = False
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
-        if start := re.match(rf"\*\*({ID})\*\* ", paragraph):
-            functions[start[1]] = ()
-            is_in_rule = True
-        elif paragraph.startswith("#"):
-            is_in_rule = False
-        if not is_in_rule:
-            continue
+    for paragraph in rule_paragraphs(text):
+        functions.setdefault(paragraph.rule, ())
         for shared, names in re.findall(
-            r"\*Functions?\* (of both |of the three " r"|)((?:`[\w.]+`(?:, | and )?)+)", paragraph
+            r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph.text
         ):
             for rule in list(functions)[-SHARED[shared] :]:
                 functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))

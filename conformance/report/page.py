@@ -17,6 +17,7 @@ from markupsafe import Markup
 from conformance.report import causes, matrix, mismatch, rule_verdicts, texts
 from conformance.report.detail import detail
 from conformance.report.matrix import KINDS, Rank, cut_name, rank
+from conformance.report.rule_text import rules_in_html
 from conformance.report.rule_verdicts import VerdictKind, Verdicts
 from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
@@ -66,7 +67,7 @@ def page(results: Results) -> str:
         gaps_total=len(results.gaps),
         left_out=left_out,
         mismatches=mismatch.tables(entries),
-        data=_inert(listed.data),
+        data=_inert({**listed.data, "rules": rules_in_html(_rules_of_interest(entries))}),
         style=Markup(read_asset("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -85,6 +86,11 @@ def _gap(gap: MissingCases) -> tuple[str, str, int, list[str]]:
     """Return the engine, the suite, the number of missing cases and the first of them."""
     cases = [texts.clean(case) for case in gap.cases[:NOTED]]
     return texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), cases
+
+
+def _rules_of_interest(entries: Iterable[Entry]) -> set[str]:
+    """Return the rules with a result that is no pass."""
+    return {entry.result.rule for entry in entries if entry.result.outcome is not Outcome.PASS}
 
 
 def _first_names(engines: Sequence[str]) -> str:

@@ -43,11 +43,30 @@
       if (told >= 0) body.innerHTML = data.details[told];
       else body.append(element("p", "hint", "Only this line is kept here: " + data.texts[first]));
       body.prepend(element("p", "full", data.suites[entry[0]] + " / " + entry[2] + " · " + data.engines[who]));
+      addRule(body, entry[1]);
+      addCommand(body, data.engines[who], entry[2]);
       details.append(body);
       showFirstDifference(body);
     });
     li.append(details);
     return li;
+  }
+
+  // The text of the rule, below the argument.
+  function addRule(body, rule) {
+    const before = body.querySelector(".argument");
+    if (!before || !Object.hasOwn(data.rules, rule)) return;
+    const details = element("details", "more rule-text");
+    details.innerHTML = data.rules[rule];
+    details.prepend(element("summary", "", "The rule " + rule));
+    before.after(details);
+  }
+
+  // The command that runs the item again. A name with other characters would have to be quoted for each shell differently.
+  function addCommand(body, who, name) {
+    if (![who, name].every(text => /^[A-Za-z0-9][\w.-]*$/.test(text))) return;
+    body.append(element("h4", "", "Run it again"), element("pre", "command", `pytest conformance/ --engine=${who} -k "[${who}-${name}]"`),
+      element("p", "hint", "Add the other options of the run. An engine that is not known by name is given by its engine file: --engine=FILE.toml"));
   }
 
   // On a narrow screen a drawing is wider than its box.
