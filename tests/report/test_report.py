@@ -82,6 +82,7 @@ def whole_result() -> dict:
         "semantics": {"t0": 0},
         "before": 1,
         "diverges": 0,
+        "rests_on": {"row": {"x": reports.integer("1")}, "is_lacking": True, "elements": [0]},
     }
     whole = json.loads(
         json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json())
