@@ -80,16 +80,18 @@ def name_of(cause: DiagnosedCause) -> str:
 
 def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
     """Return the diagnosis of an engine from its fails without a known deviation."""
-    by_cause: dict[DiagnosedCause, list[Entry]] = {}
+    by_reason: dict[str, list[Entry]] = {}
+    causes: dict[str, DiagnosedCause] = {}
     for entry in fails:
-        for cause in dict.fromkeys(entry.result.causes):
-            by_cause.setdefault(cause, []).append(entry)
-    ordered = sorted(by_cause.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
+            by_reason.setdefault(name, []).append(entry)
+            causes.setdefault(name, cause)
+    ordered = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     left = [entry for entry in fails if not entry.result.causes]
     return EngineDiagnosis(
         texts.clean(engine, 60),
         len(fails),
-        [_cause(engine, cause, explained) for cause, explained in ordered[:CAUSES]],
+        [_cause(engine, causes[name], explained) for name, explained in ordered[:CAUSES]],
         max(0, len(ordered) - CAUSES),
         _explained_fails(engine, left, NO_CAUSE) if left else None,
     )

@@ -10,13 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from conformance.report import causes, matrix, mismatch, rule_verdicts, texts
+from conformance.report import baseline, causes, matrix, mismatch, rule_verdicts, texts
 from conformance.report.detail import detail
-from conformance.report.matrix import KINDS, Rank, cut_name, rank
+from conformance.report.matrix import KINDS, Rank, cut_name, link_to_list, rank
 from conformance.report.rule_text import rules_in_html
 from conformance.report.rule_verdicts import VerdictKind, Verdicts
 from conformance.report.source import Entry, MissingCases, Results
@@ -34,8 +34,10 @@ NAMED = 5  # engines in a sentence
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
-def page(results: Results) -> str:
-    """Return the HTML of the page of results. The same results give the same page."""
+def page(results: Results, earlier: Sequence[Entry] | None = None) -> str:
+    """Return the HTML of the page of results, with what has changed since those of an `earlier`
+    run, if there is one. The same results give the same page.
+    """
     entries = results.entries
     names = sorted({entry.result.engine for entry in entries})
     verdicts = rule_verdicts.judge_examined_engines(entries)
@@ -67,6 +69,8 @@ def page(results: Results) -> str:
         gaps_total=len(results.gaps),
         left_out=left_out,
         mismatches=mismatch.tables(entries),
+        changes=_changes(earlier, entries),
+        missing_engines=_missing_engines(earlier or (), entries),
         data=_inert({**listed.data, "rules": rules_in_html(_rules_of_interest(entries))}),
         style=Markup(read_asset("page.css")),
         script=Markup(script),
@@ -129,6 +133,37 @@ def _most_frequent(reasons: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTED]
 
 
+class Change(NamedTuple):
+    """The results that have changed in one way: the first of them, each with its engine, its case,
+    its kinds and its link, and how many there are.
+    """
+
+    word: str
+    results: list[tuple[str, str, str, str]]
+    total: int
+
+
+def _changes(earlier: Sequence[Entry] | None, entries: Sequence[Entry]) -> list[Change] | None:
+    """Return what has changed since an earlier run; None if there is none."""
+    if earlier is None:
+        return None
+    return [
+        Change(word, [_changed_result(one) for one in changed[:NOTED]], len(changed))
+        for word, changed in baseline.find_changes(earlier, entries).items()
+    ]
+
+
+def _changed_result(one: baseline.ChangedResult) -> tuple[str, str, str, str]:
+    """Return the engine, the case, the kinds and the link of a result that has changed."""
+    link = link_to_list({"suite": one.suite, "case": one.case, "engine": one.engine})
+    return texts.clean(one.engine), texts.clean(one.case, 240), one.kinds, link
+
+
+def _missing_engines(earlier: Iterable[Entry], entries: Iterable[Entry]) -> list[str]:
+    """Return the lines about engines of which an earlier run has nothing."""
+    return [texts.clean(line, 400) for line in baseline.missing_engines(earlier, entries)][:NOTED]
+
+
 # The list
 
 LISTS = (
@@ -175,9 +210,12 @@ class ResultList:
             self._add(entry)
 
     def add_verdicts(self, verdicts: Verdicts) -> None:
-        """Add verdicts on rules: each with its engine, its rule, its kind and the reason."""
+        """Add verdicts on rules, in the order of SPEC.md: each with its engine, its rule, its kind
+        and the reason.
+        """
         self.data["kinds"] += VerdictKind
-        for (engine, rule), verdict in list(verdicts.items())[:VERDICTS]:
+        ordered = sorted(verdicts.items(), key=lambda pair: (rank(pair[0][1]), pair[0]))
+        for (engine, rule), verdict in ordered[:VERDICTS]:
             self.data["verdicts"].append(
                 [
                     self._place("engines", cut_name("engine", engine), engine),

@@ -137,6 +137,7 @@
   function follow() {
     const words = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
     const named = Object.fromEntries(words);
+    if (followComparison(named)) return;
     if (!["rule", "suite", "case", "engine", "outcome", "cause"].some(name => name in named)) return;
     reset();
     place = Object.fromEntries(["rule", "suite", "case"].filter(name => name in named).map(name => [name, named[name]]));
@@ -148,6 +149,62 @@
     if (found.length <= OPEN) every(true);
     by("results").scrollIntoView();
     focusResults();
+  }
+
+  // Two engines beside each other: the rules and the cases in which they differ.
+  const left = by("left"), right = by("right"), DIFFERENCES = 500;
+  const kindOf = row => (fails(row) && row[3].length ? "known" : OUTCOMES[row[2]]);
+
+  function differing(entries, key, value) {
+    const pairs = new Map(), who = [left.value, right.value].map(name => data.engines.indexOf(name));
+    for (const entry of entries) {
+      const side = who.indexOf(entry[0]);
+      if (side < 0) continue;
+      if (!pairs.has(entry[key])) pairs.set(entry[key], [null, null]);
+      pairs.get(entry[key])[side] = entry;
+    }
+    return [...pairs].filter(([, [one, other]]) => !one || !other || value(one) !== value(other));
+  }
+
+  function showDifferences(id, found, link, cell) {
+    const box = by("differing-" + id), heads = box.querySelectorAll("th");
+    [left, right].forEach((choice, side) => { heads[side + 1].textContent = choice.value; });
+    box.querySelector("tbody").replaceChildren(...found.slice(0, DIFFERENCES).map(([key, sides]) => {
+      const line = element("tr"), head = element("th"), to = element("a", "", link(key).pop());
+      head.scope = "row";
+      to.href = "#" + new URLSearchParams(link(key).slice(0, -1)).toString().replaceAll("+", "%20");
+      head.append(to);
+      line.append(head, ...sides.map(side => {
+        const box = element("td", side ? "" : "none", side ? undefined : "–");
+        if (side) box.append(...cell(side));
+        return box;
+      }));
+      return line;
+    }));
+    box.hidden = !found.length;
+  }
+
+  function compare() {
+    const chosen = left.value && right.value && left.value !== right.value;
+    by("differences").hidden = !chosen;
+    if (!chosen) return;
+    const unjudged = [left.value, right.value].filter(name => !data.verdicts.some(verdict => data.engines[verdict[0]] === name));
+    const rules = unjudged.length ? [] : differing(data.verdicts, 1, verdict => verdict[2]), cases = differing(data.rows, 1, kindOf);
+    showDifferences("rules", rules, rule => [["rule", rule], rule],
+      ([, , kind, why]) => [element("span", "cell " + data.kinds[kind].replace(",", "").replaceAll(" ", "-"), data.kinds[kind]), element("small", "reason", data.texts[why])]);
+    showDifferences("cases", cases, which => [["suite", data.suites[data.cases[which][0]]], ["case", data.cases[which][2]], data.cases[which][2]],
+      row => [element("span", "cell " + kindOf(row), kindOf(row)), element("small", "reason", row[2] ? data.texts[row[4]] : "")]);
+    const cut = Math.max(rules.length, cases.length) > DIFFERENCES ? ` The first ${DIFFERENCES} are shown.` : "";
+    by("difference-note").textContent = (unjudged.length ? `No verdicts on rules of ${unjudged.join(" and ")}: the results were never examined. ` : `Rules with different verdicts: ${rules.length}. `) + `Cases with different outcomes: ${cases.length}.${cut}`;
+  }
+
+  function followComparison(named) {
+    if (!left || !("compare" in named)) return false;
+    left.value = named.compare;
+    right.value = named.with ?? "";
+    compare();
+    by("compare").scrollIntoView();
+    return true;
   }
 
   // What had the focus is far away or hidden now: the next Tab leads to the filters, then to the list.
@@ -162,7 +219,7 @@
 
   const every = opened => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = opened; });
   // The same link twice is no change of the place: it is forgotten as soon as something else is chosen.
-  const forget = () => { if (location.hash) history.replaceState(null, "", location.pathname + location.search); };
+  const forget = () => { if (location.hash && !location.hash.startsWith("#compare=")) history.replaceState(null, "", location.pathname + location.search); };
 
   let waiting;
   text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { forget(); filter(); }, 120); });
@@ -183,6 +240,11 @@
     details.open = false;
     details.querySelector("summary").focus();
   });
+  for (const choice of [left, right]) if (choice) choice.addEventListener("change", () => {
+    history.replaceState(null, "", "#" + new URLSearchParams({ compare: left.value, with: right.value }).toString().replaceAll("+", "%20"));
+    compare();
+  });
+  if (left) by("compare").hidden = false;
   // Where the browser does not let a file use the clipboard, the text is selected.
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = false;
