@@ -11,7 +11,7 @@ NAMED = 20  # cases that are listed of each kind of change, at most
 WRONG = ("fail", "error")
 
 
-class ChangedResult(NamedTuple):
+class ResultChange(NamedTuple):
     """A result whose kind has changed since an earlier run, from `before` (empty if the earlier run
     does not have it) to `after`.
     """
@@ -30,7 +30,7 @@ class ChangedResult(NamedTuple):
         return f"{self.before} → {self.after}"
 
 
-def find_changes(before: Iterable[Entry], after: Iterable[Entry]) -> dict[str, list[ChangedResult]]:
+def find_changes(before: Iterable[Entry], after: Iterable[Entry]) -> dict[str, list[ResultChange]]:
     """Return what has changed between two runs, by the word for the change.
 
     A result is *fixed* if it was a fail or an error and is neither now, *broken* if it is one now
@@ -38,12 +38,12 @@ def find_changes(before: Iterable[Entry], after: Iterable[Entry]) -> dict[str, l
     run is *new*.
     """
     old = {entry.result.key: entry.kind for entry in before}
-    changes: dict[str, list[ChangedResult]] = {"broken": [], "fixed": [], "changed": [], "new": []}
+    changes: dict[str, list[ResultChange]] = {"broken": [], "fixed": [], "changed": [], "new": []}
     for entry in after:
         kind = old.get(entry.result.key, "")
         if kind != entry.kind:
             word = _change(kind, entry.kind) if kind else "new"
-            changes[word].append(ChangedResult(*entry.result.key, kind, entry.kind))
+            changes[word].append(ResultChange(*entry.result.key, kind, entry.kind))
     return changes
 
 

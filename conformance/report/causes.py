@@ -19,7 +19,7 @@ CAUSES = 20  # causes of an engine, at most
 NO_CAUSE = "none"  # stands in a link for the fails that nothing explains
 
 
-class ExplainedFails(NamedTuple):
+class CaseGroup(NamedTuple):
     """The fails of an engine that a cause explains, or those that no cause explains.
 
     There are `number` of them. `case` is the smallest of them, and `case_link` leads to it; `link`
@@ -32,7 +32,7 @@ class ExplainedFails(NamedTuple):
     link: str
 
 
-class CauseOfFails(NamedTuple):
+class CauseOfCases(NamedTuple):
     """A cause, with the rules that the engine breaks by it, the entry that states it in the
     engine's file, and the fails that it explains.
     """
@@ -40,7 +40,7 @@ class CauseOfFails(NamedTuple):
     reason: str
     rules: str
     entry: str
-    fails: ExplainedFails
+    fails: CaseGroup
 
 
 class EngineDiagnosis(NamedTuple):
@@ -50,9 +50,9 @@ class EngineDiagnosis(NamedTuple):
 
     engine: str
     total: int
-    causes: list[CauseOfFails]
+    causes: list[CauseOfCases]
     more: int
-    unexplained: ExplainedFails | None
+    unexplained: CaseGroup | None
 
 
 def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
@@ -93,26 +93,26 @@ def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
         len(fails),
         [_cause(engine, causes[name], explained) for name, explained in ordered[:CAUSES]],
         max(0, len(ordered) - CAUSES),
-        _explained_fails(engine, left, NO_CAUSE) if left else None,
+        _case_group(engine, left, NO_CAUSE) if left else None,
     )
 
 
-def _cause(engine: str, cause: DiagnosedCause, explained: Sequence[Entry]) -> CauseOfFails:
+def _cause(engine: str, cause: DiagnosedCause, explained: Sequence[Entry]) -> CauseOfCases:
     """Return a cause with the fails that it explains."""
-    return CauseOfFails(
+    return CauseOfCases(
         name_of(cause),
         texts.clean(", ".join(cause.rules), REASON),
         texts.block(cause.entry, ENTRY),
-        _explained_fails(engine, explained, f"={name_of(cause)}"),
+        _case_group(engine, explained, f"={name_of(cause)}"),
     )
 
 
-def _explained_fails(engine: str, fails: Sequence[Entry], choice: str) -> ExplainedFails:
+def _case_group(engine: str, fails: Sequence[Entry], choice: str) -> CaseGroup:
     """Return the number of fails, the smallest one, and the links to it and to all. `choice` is
     the choice of the list's filter by cause.
     """
     smallest = min(fails, key=lambda entry: (entry.case_result.size, entry.result.case)).result
-    return ExplainedFails(
+    return CaseGroup(
         len(fails),
         texts.clean(smallest.case, 240),
         link_to_list({"suite": smallest.suite, "case": smallest.case, "engine": engine}),

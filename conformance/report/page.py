@@ -153,7 +153,7 @@ def _changes(earlier: Sequence[Entry] | None, entries: Sequence[Entry]) -> list[
     ]
 
 
-def _changed_result(one: baseline.ChangedResult) -> tuple[str, str, str, str]:
+def _changed_result(one: baseline.ResultChange) -> tuple[str, str, str, str]:
     """Return the engine, the case, the kinds and the link of a result that has changed."""
     link = link_to_list({"suite": one.suite, "case": one.case, "engine": one.engine})
     return texts.clean(one.engine), texts.clean(one.case, 240), one.kinds, link

@@ -40,7 +40,7 @@ IN_REACH = (VerdictKind.HOLDS, VerdictKind.BROKEN, VerdictKind.KNOWN, VerdictKin
 
 
 @dataclass(frozen=True)
-class RuleTotals:
+class RuleCounts:
     """How many rules have a verdict of each kind for an engine, and the share of each kind of those
     in reach, in percent.
     """
@@ -104,7 +104,7 @@ def rests_on(verdict: RuleVerdict) -> str:
     return f"rests on {rules}{more}"
 
 
-def count_verdicts(verdicts: Verdicts, names: Sequence[str]) -> Iterator[RuleTotals]:
+def count_verdicts(verdicts: Verdicts, names: Sequence[str]) -> Iterator[RuleCounts]:
     """Yield the totals of each of some engines that have verdicts."""
     counts: dict[str, Counter[VerdictKind]] = {name: Counter() for name in names}
     for (engine, _), verdict in verdicts.items():
@@ -112,7 +112,7 @@ def count_verdicts(verdicts: Verdicts, names: Sequence[str]) -> Iterator[RuleTot
             counts[engine][kind_of(verdict)] += 1
     for name, of_engine in counts.items():
         if of_engine:
-            yield RuleTotals(texts.clean(name, 60), of_engine)
+            yield RuleCounts(texts.clean(name, 60), of_engine)
 
 
 def unexamined_engines(entries: Iterable[Entry], verdicts: Verdicts) -> list[str]:
