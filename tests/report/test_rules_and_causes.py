@@ -78,7 +78,7 @@ def test_results_that_were_never_examined_have_outcomes_and_the_page_says_so():
     assert cell(html, "WIN-2", "older")[::3] == ("pass", "pass 1")
     assert "The results of older were never examined" in html
     assert "never examined" not in shown(*EXAMINED)
-    assert "rule-totals" not in shown(result(), result(engine="older"))
+    assert "Verdicts on rules" not in shown(result(), result(engine="older"))
     recording = result(engine="csparql", rule="", suite="csrbench", case="Q1")
     assert "never examined" not in shown(*EXAMINED, recording), "it has nothing about rules"
 
