@@ -1352,9 +1352,11 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
         "-k",
         "upper-border or overlap",
     ]
-    words += [f"--report={html}", f"--junitxml={xml}"]
+    before = write(tmp_path / "before.ndjson", result(engine="before"))
+    words += [f"--report={html}", f"--junitxml={xml}", f"--baseline={before}"]
     found = run_suite(*words)
     assert found.returncode == 1, found.stdout + found.stderr
+    assert "<summary>new: 2</summary>" in html.read_text(encoding="utf-8"), "since the baseline"
     data = told(html.read_text(encoding="utf-8"))
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
     cases = list(ElementTree.parse(xml).iter("testcase"))
