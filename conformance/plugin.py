@@ -86,7 +86,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--baseline": {
         "metavar": "RESULTS",
-        "help": "say which results are new, fixed or changed since those in this file",
+        "help": "say which results are new, broken, fixed or changed since those in this file, at "
+        "the end of the run and on the page of --report",
     },
     "--diagnose": {
         "metavar": "FILE",
@@ -607,7 +608,8 @@ class _Collector:
         if (path := _option(self.config, "--report")) is not None:
             from conformance.report import page, source
 
-            results.replace({results.target(Path(path)): [page.page(source.of(self.results))]})
+            html = page.page(source.of(self.results), self.config.stash.get(BASELINE, None))
+            results.replace({results.target(Path(path)): [html]})
         if (path := _option(self.config, "--diagnose")) is not None and self.summary is not None:
             from conformance.suite import write_entries
 

@@ -42,6 +42,12 @@ def add_parser(commands: Commands) -> None:
         help="write a page to FILE: one HTML file that loads nothing else",
     )
     report.add_argument(
+        "--baseline",
+        type=cli.path,
+        metavar="RESULTS",
+        help="with --html: the page says what has changed since the results in this file",
+    )
+    report.add_argument(
         "--earl", type=cli.path, metavar="FILE", help="write EARL to FILE, in Turtle"
     )
     report.add_argument(
@@ -73,8 +79,11 @@ def run(options: argparse.Namespace) -> int:
     merged = source.read_results(options.files)
     for line in merged.warnings:
         print(f"conformance: {line}", file=sys.stderr)
+    earlier = None
+    if options.baseline is not None:
+        earlier = source.read_results([options.baseline]).entries
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
-        "html": lambda merged: [page.page(merged)],
+        "html": lambda merged: [page.page(merged, earlier)],
         "earl": lambda merged: earl.turtle(merged, options.date, options.spec_iri),
         "markdown": markdown.markdown_lines,
         "badge": lambda merged: [badge.badge(merged.entries)],
@@ -104,7 +113,10 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
         if options.earl is None:
             raise RefengineError("is for --earl, which is not given", rule="usage", place=option)
         check(value)
-    sources = {Path(os.path.realpath(path)) for path in options.files}
+    if options.baseline is not None and options.html is None:
+        raise RefengineError("is for --html, which is not given", rule="usage", place="--baseline")
+    inputs = [*options.files, *([] if options.baseline is None else [options.baseline])]
+    sources = {Path(os.path.realpath(path)) for path in inputs}
     for target in targets.values():
         if target in sources:
             raise RefengineError(

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from conformance import corpus
 from conformance.corpus import Case
+from conformance.corpus.rule_texts import ID as ID
+from conformance.corpus.rule_texts import rule_paragraphs
 from conformance.corpus.rules import INTEGER, RULES
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
 from refengine.model.errors import RefengineError
 
-PACKAGE = Path(__file__).parents[1]
-PLACES = (PACKAGE / "SPEC.md", PACKAGE.parent / "SPEC.md")  # installed, and in a checkout
-ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 # `*Function* of both` is about this rule and the one before
 SHARED = {"": 1, "of both ": 2, "of the three ": 3}
 BLOCKS = ("expect", "judge", "refuse")  # the blocks of a case that have a semantics
@@ -41,78 +39,17 @@ class ValueRow(NamedTuple):
     wrong_engine: WrongEngine
 
 
-@dataclass(frozen=True)
-class RuleText:
-    """The text of a rule: its `title`, which is its first sentence, the whole `text` in Markdown
-    without the id, and the `anchor` of its section in SPEC.md as GitHub shows it.
-    """
-
-    title: str
-    text: str
-    anchor: str
-
-
-def read_specification() -> str:
-    """Return the text of SPEC.md, from the package or from the checkout around it."""
-    return next(path for path in PLACES if path.is_file()).read_text(encoding="utf-8")
-
-
 def rules(text: str) -> dict[str, tuple[str, ...]]:
     """Return the rules of a specification in its order, {id: names of its functions}."""
     functions: dict[str, tuple[str, ...]] = {}
-    for rule, _, paragraph in _paragraphs_of_rules(text):
-        functions.setdefault(rule, ())
+    for paragraph in rule_paragraphs(text):
+        functions.setdefault(paragraph.rule, ())
         for shared, names in re.findall(
-            r"\*Functions?\* (of both |of the three " r"|)((?:`[\w.]+`(?:, | and )?)+)", paragraph
+            r"\*Functions?\* (of both |of the three |)((?:`[\w.]+`(?:, | and )?)+)", paragraph.text
         ):
-            for other in list(functions)[-SHARED[shared] :]:
-                functions[other] += tuple(re.findall(r"`([\w.]+)`", names))
+            for rule in list(functions)[-SHARED[shared] :]:
+                functions[rule] += tuple(re.findall(r"`([\w.]+)`", names))
     return functions
-
-
-def rule_texts(text: str) -> dict[str, RuleText]:
-    """Return the text of each rule of a specification, {id: text} in its order."""
-    paragraphs: dict[str, list[str]] = {}
-    anchors: dict[str, str] = {}
-    for rule, heading, paragraph in _paragraphs_of_rules(text):
-        paragraphs.setdefault(rule, []).append(paragraph)
-        anchors[rule] = _anchor(heading)
-    return {
-        rule: RuleText(_first_sentence(of_rule[0]), "\n\n".join(of_rule), anchors[rule])
-        for rule, of_rule in paragraphs.items()
-    }
-
-
-def _paragraphs_of_rules(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each paragraph of each rule of a specification: the rule's id, the heading above it,
-    and the paragraph without the id.
-
-    A rule begins with a paragraph that begins with its id in bold, and ends before the next one or
-    before a heading.
-    """
-    rule = heading = ""
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
-        if paragraph.startswith("#"):
-            rule, heading = "", paragraph
-        elif start := re.match(rf"\*\*({ID})\*\* ", paragraph):
-            rule = start[1]
-            yield rule, heading, paragraph[start.end() :]
-        elif rule:
-            yield rule, heading, paragraph
-
-
-def _first_sentence(paragraph: str) -> str:
-    """Return the first sentence of a rule, without the choice that may stand before it."""
-    statement = re.sub(r"^\*[^*]+\*\s+", "", paragraph)
-    return re.split(r"(?<=\.)\s", statement, maxsplit=1)[0].rstrip(".:")
-
-
-def _anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub makes it: small letters, digits, and a hyphen for
-    each space.
-    """
-    title = heading.lstrip("#").strip().lower()
-    return re.sub(r"[^\w -]", "", title).replace(" ", "-")
 
 
 def values() -> Iterator[tuple[str, str, str]]:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.report import pairs, texts
+from conformance.report.causes import name_of
 from conformance.report.drawings import charts, timeline
 from conformance.report.drawings.drawing import WIDTH
+from conformance.report.pairs import origin_places
 from conformance.report.source import Entry
 from conformance.report.template import template
 from conformance.report.texts import Shorten
@@ -33,6 +35,9 @@ def detail(entry: Entry) -> str:
         outcome=str(entry.result.outcome),
         argument=texts.block(entry.result.argument),
         known=known,
+        causes=[
+            (name_of(cause), texts.clean(", ".join(cause.rules))) for cause in entry.result.causes
+        ],
         **fields,
     )
 
@@ -64,6 +69,7 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
         "first": first,
         "reports": len(every),
         "elements": list(_elements(evidence, shorten)),
+        "origin": _origin(evidence, shorten),
         "elements_total": max(evidence["elements_total"], len(evidence["elements"])),
         "cut": evidence["cut"],
         "charts": charts.charts(evidence),
@@ -107,17 +113,40 @@ def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] 
     return {"place": place, "rows": count_text(pairs.total(report), "row")}
 
 
-def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
-    """Yield a line for each of the first elements: `5 to 7 s: :a :p :b`."""
+def _origin(evidence: Mapping[str, Any], shorten: Shorten) -> dict[str, Any] | None:
+    """Return the row that is lacking or too many at the first divergence, as text, and on how many
+    elements it rests; None if the evidence does not say it.
+    """
+    places = origin_places(evidence)
+    if not places:
+        return None
+    return {
+        "row": texts.json_mapping_text(evidence["rests_on"]["row"], shorten),
+        "is_lacking": evidence["rests_on"]["is_lacking"],
+        "elements": count_text(len(places), "element"),
+    }
+
+
+def _elements(evidence: Mapping[str, Any], shorten: Shorten) -> Iterator[tuple[bool, str]]:
+    """Yield a line for each of the first elements, `5 to 7 s: :a :p :b`, and for each on which the
+    row rests that differs. The first value says whether the row rests on it.
+    """
     several = len({element["stream"] for element in evidence["elements"]}) > 1
-    for element in evidence["elements"][:ELEMENTS]:
-        place = str(element["at"])
-        if "end" in element:
-            place += f" to {element['end']}"
-        if several:
-            place += f" {texts.clean(element['stream'], 30)}"
-        triples = [line.strip() for line in element["graph"].split("\n") if line.strip()]
-        graph = " ".join(map(shorten, triples[:TRIPLES])) or "nothing"
-        if len(triples) > TRIPLES:
-            graph += " …"
-        yield f"{place}: {graph}"
+    origin = origin_places(evidence)
+    for number, element in enumerate(evidence["elements"]):
+        if number < ELEMENTS or number in origin:
+            yield number in origin, _element(element, several, shorten)
+
+
+def _element(element: Mapping[str, Any], several: bool, shorten: Shorten) -> str:
+    """Write an element, with its stream if there are several."""
+    place = str(element["at"])
+    if "end" in element:
+        place += f" to {element['end']}"
+    if several:
+        place += f" {texts.clean(element['stream'], 30)}"
+    triples = [line.strip() for line in element["graph"].split("\n") if line.strip()]
+    graph = " ".join(map(shorten, triples[:TRIPLES])) or "nothing"
+    if len(triples) > TRIPLES:
+        graph += " …"
+    return f"{place}: {graph}"

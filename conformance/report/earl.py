@@ -36,7 +36,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
-from conformance.corpus.specification import RuleText, read_specification, rule_texts
+from conformance.corpus.rule_texts import RuleText, rule_texts
 from conformance.report import texts
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
@@ -163,8 +163,8 @@ def _subject(engine: str) -> Iterator[str]:
 
 def _requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
     """Yield the lines about rules, with their texts in SPEC.md."""
-    specified = rule_texts(read_specification())
-    unspecified = RuleText("", "SPEC.md has no rule of this name.", "")
+    specified = rule_texts()
+    unspecified = RuleText("", "SPEC.md has no rule of this name.", "", "")
     for rule in sorted(rules):
         rule_text = specified.get(rule, unspecified)
         title = texts.clean(f"{rule} {rule_text.title}".rstrip(), 300)

@@ -9,15 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.report import texts
+from conformance.report.causes import diagnoses
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.rules import (
-    COUNTED,
-    CaseResult,
-    RuleStatus,
-    RuleVerdict,
-    smallest_case,
-)
+from conformance.verdict.rules import COUNTED, RuleStatus, RuleVerdict
 
 NOTHING = "\u200b"
 LISTED = 100  # rows of a section
@@ -88,24 +83,13 @@ def _diagnoses(entries: Iterable[Entry]) -> Iterator[str]:
     """Yield the lines of a section with the causes that the diagnosis of each engine has found for
     its fails, those of most fails first, and the fails that it leaves unexplained.
     """
-    explained: dict[str, dict[tuple[str, str], list[CaseResult]]] = {}
-    unexplained: dict[str, list[CaseResult]] = {}
-    for entry in entries:
-        result = entry.result
-        for cause in result.causes:
-            key = cause.reason, ", ".join(cause.rules)
-            explained.setdefault(result.engine, {}).setdefault(key, []).append(entry.case_result)
-        if result.kind == "fail" and result.suite == "corpus" and not result.causes:
-            unexplained.setdefault(result.engine, []).append(entry.case_result)
-
     rows = []
-    for engine, causes in sorted(explained.items()):
-        ordered = sorted(causes.items(), key=lambda cause: (-len(cause[1]), cause[0]))
-        if engine in unexplained:
-            ordered.append((("no cause was found", ""), unexplained[engine]))
-        for (reason, rules), cases in ordered:
-            smallest = smallest_case(cases).result.case
-            rows.append((engine, reason, rules, str(len(cases)), smallest))
+    for diagnosis in diagnoses(entries):
+        groups = [(cause.reason, cause.rules, cause.fails) for cause in diagnosis.causes]
+        if groups and diagnosis.unexplained is not None:
+            groups.append(("no cause was found", "", diagnosis.unexplained))
+        for reason, rules, fails in groups:
+            rows.append((diagnosis.engine, reason, rules, str(fails.number), fails.case))
     head = ("| engine | cause | rules | fails | smallest case |", "|---|---|---|---:|---|")
     yield from _section("Diagnosis", head, rows)
 

@@ -1,5 +1,6 @@
 """The matrix of a page: a column for each engine, a row for each rule of SPEC.md, section by
-section, and then rows for the benchmarks.
+section, and then rows for the benchmarks. A cell has the verdict on the rule, or the worst outcome
+of the results where there is no verdict.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from conformance.report import texts
+from conformance.report import rule_verdicts, texts
+from conformance.report.rule_verdicts import Verdicts
 from conformance.report.source import Entry
 from conformance.verdict.results import Result
+from conformance.verdict.rules import RuleVerdict
 
 OWN_ROW = 40  # a suite with more queries has one row for all of them
 # characters of a name in the list, and in the links that lead there
@@ -41,14 +44,14 @@ Rank = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """A cell of the matrix: the worst kind of its results, the number of these and of all, all
-    counts in words, and a link to the results in the list.
+    """A cell of the matrix: its class of the style sheet, its word and the small text beside it,
+    the reason and all counts in words, and a link to the results in the list.
     """
 
-    kind: str
-    count: int
-    total: int
-    words: str
+    style: str
+    word: str
+    small: str
+    title: str
     link: str
 
 
@@ -90,7 +93,11 @@ def rank(rule: str) -> Rank:
 
 
 def cut_name(kind: str, name: str) -> str:
-    """Return a name as the list has it, cut to the length for its kind (engine, suite, …)."""
+    """Return a name as the list has it, cut to the length for its kind (engine, suite, …). What is
+    of another kind is as the list has it already.
+    """
+    if kind not in CUTS:
+        return name
     return texts.clean(name, CUTS[kind])
 
 
@@ -109,7 +116,7 @@ def engine_rows(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict
         ]
         yield {
             "name": texts.clean(name, 60),
-            "link": _link({"engine": name}),
+            "link": link_to_list({"engine": name}),
             "total": total,
             "counts": kinds,
             "shares": shares,
@@ -117,7 +124,7 @@ def engine_rows(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict
 
 
 def sections(
-    entries: Sequence[Entry], names: Sequence[str]
+    entries: Sequence[Entry], names: Sequence[str], verdicts: Verdicts
 ) -> Iterator[tuple[str, list[MatrixLine]]]:
     """Yield title and rows of each section: first the sections of SPEC.md, then the benchmarks."""
     with_a_row_each = _short_benchmarks(entries)
@@ -128,8 +135,11 @@ def sections(
             row = _row_of(entry.result, with_a_row_each)
             by_engine = counts.setdefault(row, {name: Counter() for name in names})
             by_engine[entry.result.engine][entry.kind] += 1
+    for engine, rule in verdicts:  # a rule without a case of its own can be broken, too
+        if engine in columns:
+            counts.setdefault(_row_of_rule(rule), {name: Counter() for name in names})
     for title, rows in groupby(sorted(counts), key=lambda row: row.section):
-        yield texts.clean(title), [_line(row, counts[row]) for row in rows]
+        yield texts.clean(title), [_line(row, counts[row], verdicts) for row in rows]
 
 
 def _short_benchmarks(entries: Iterable[Entry]) -> set[str]:
@@ -149,28 +159,68 @@ def _row_of(result: Result, with_a_row_each: set[str]) -> MatrixRow:
             case = result.case
         last = len(SECTIONS) + 2, result.suite, 0
         return MatrixRow(last, result.suite, "", case, result.suite)
-    section = result.rule.partition("-")[0]
+    return _row_of_rule(result.rule)
+
+
+def _row_of_rule(rule: str) -> MatrixRow:
+    """Return the row of a rule."""
+    section = rule.partition("-")[0]
     if section in SECTIONS:
         section = f"{section} · {SECTIONS[section]}"
-    return MatrixRow(rank(result.rule), section, result.rule, "", result.suite)
+    return MatrixRow(rank(rule), section, rule, "", "")
 
 
-def _line(row: MatrixRow, by_engine: Mapping[str, Counter[str]]) -> MatrixLine:
-    cells = [_cell(kinds, {**row.filters, "engine": name}) for name, kinds in by_engine.items()]
+def _line(row: MatrixRow, by_engine: Mapping[str, Counter[str]], verdicts: Verdicts) -> MatrixLine:
+    """Return the cells of a row."""
+    cells: list[MatrixCell | None] = []
+    for engine, kinds in by_engine.items():
+        verdict = verdicts.get((engine, row.rule))
+        filters = {**row.filters, "engine": engine}
+        if verdict is not None:
+            cells.append(_verdict_cell(verdict, kinds, filters))
+        else:
+            cells.append(_outcome_cell(kinds, filters))
     return MatrixLine(texts.clean(row.rule or row.case or row.suite, 60), cells)
 
 
-def _cell(kinds: Counter[str], filters: Mapping[str, str]) -> MatrixCell | None:
+def _verdict_cell(
+    verdict: RuleVerdict, kinds: Counter[str], filters: Mapping[str, str]
+) -> MatrixCell:
+    """Return the cell of a rule with a verdict. `kinds` counts the results of the rule's own cases
+    by their kind; if there are none, the link leads to the case by which the rule is broken.
+    """
+    kind = rule_verdicts.kind_of(verdict)
+    total = kinds.total()
+    small = rule_verdicts.rests_on(verdict)
+    if total and not small:
+        small = f"{kinds['pass']}/{total}"
+    title = rule_verdicts.reason_of(verdict)
+    if total:
+        title += f"; results: {_count_kinds(kinds)}"
+    else:
+        filters = {"case": verdict.case, "engine": verdict.engine}
+    return MatrixCell(kind.style, kind, small, title, link_to_list(filters))
+
+
+def _outcome_cell(kinds: Counter[str], filters: Mapping[str, str]) -> MatrixCell | None:
     """Return the cell of an engine with so many results of each kind; None if it has none."""
     present = [kind for kind in KINDS if kinds[kind]]
     if not present:
         return None
+    worst = present[0]
+    small = str(kinds[worst])
+    if kinds.total() != kinds[worst]:
+        small += f"/{kinds.total()}"
+    return MatrixCell(worst, worst, small, _count_kinds(kinds), link_to_list(filters))
+
+
+def _count_kinds(kinds: Counter[str]) -> str:
+    """Return in words how many results of each kind there are, the worst first."""
     words_of = {"known": "known to fail"}
-    words = ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in present)
-    return MatrixCell(present[0], kinds[present[0]], kinds.total(), words, _link(filters))
+    return ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in KINDS if kinds[kind])
 
 
-def _link(filters: Mapping[str, str]) -> str:
+def link_to_list(filters: Mapping[str, str]) -> str:
     """Return the link that makes the page's script filter the list."""
     return "#" + "&".join(
         f"{kind}={quote(cut_name(kind, name), safe='')}" for kind, name in filters.items()

@@ -10,13 +10,15 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from conformance.report import matrix, mismatch, texts
+from conformance.report import baseline, causes, matrix, mismatch, rule_verdicts, texts
 from conformance.report.detail import detail
-from conformance.report.matrix import KINDS, Rank, cut_name, rank
+from conformance.report.matrix import KINDS, Rank, cut_name, link_to_list, rank
+from conformance.report.rule_text import rules_in_html
+from conformance.report.rule_verdicts import VerdictKind, Verdicts
 from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
@@ -27,15 +29,21 @@ DRAWN = 1_500  # results with details; equal ones count once
 BYTES = 16_000_000  # of all details together
 LISTED = 100_000  # results in the list
 ENGINES = 150  # columns of the matrix
+VERDICTS = 30_000  # verdicts on rules in the list
+NAMED = 5  # engines in a sentence
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
-def page(results: Results) -> str:
-    """Return the HTML of the page of results. The same results give the same page."""
+def page(results: Results, earlier: Sequence[Entry] | None = None) -> str:
+    """Return the HTML of the page of results, with what has changed since those of an `earlier`
+    run, if there is one. The same results give the same page.
+    """
     entries = results.entries
+    names = sorted({entry.result.engine for entry in entries})
+    verdicts = rule_verdicts.judge_examined_engines(entries)
     listed = ResultList()
     listed.fill(sorted(entries, key=_order))
-    names = sorted({entry.result.engine for entry in entries})
+    listed.add_verdicts(verdicts)
     left_out = listed.left_out()
     if len(names) > ENGINES:
         left_out.append(f"the matrix has {ENGINES} of {len(names)} engines")
@@ -44,10 +52,15 @@ def page(results: Results) -> str:
     return template("page.html.j2").render(
         engines=list(matrix.engine_rows(entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
-        sections=list(matrix.sections(entries, names[:ENGINES])),
+        rule_totals=list(rule_verdicts.count_verdicts(verdicts, names[:ENGINES])),
+        rule_kinds=list(VerdictKind),
+        unexamined=_first_names(rule_verdicts.unexamined_engines(entries, verdicts)),
+        sections=list(matrix.sections(entries, names[:ENGINES], verdicts)),
+        diagnoses=list(causes.diagnoses(entries))[:ENGINES],
         total=len(entries),
         outcomes=[(str(outcome), outcomes[outcome]) for outcome in Outcome],
         deviations=_deviations(entries),
+        causes=_causes(entries),
         unexplained=sum(entry.kind in ("fail", "error") for entry in entries),
         names=[cut_name("engine", name) for name in names],
         duplicates=[" · ".join(map(texts.clean, key)) for key in results.duplicates[:NOTED]],
@@ -56,7 +69,9 @@ def page(results: Results) -> str:
         gaps_total=len(results.gaps),
         left_out=left_out,
         mismatches=mismatch.tables(entries),
-        data=_inert(listed.data),
+        changes=_changes(earlier, entries),
+        missing_engines=_missing_engines(earlier or (), entries),
+        data=_inert({**listed.data, "rules": rules_in_html(_rules_of_interest(entries))}),
         style=Markup(read_asset("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -77,19 +92,92 @@ def _gap(gap: MissingCases) -> tuple[str, str, int, list[str]]:
     return texts.clean(gap.engine), texts.clean(gap.suite), len(gap.cases), cases
 
 
+def _rules_of_interest(entries: Iterable[Entry]) -> set[str]:
+    """Return the rules with a result that is no pass."""
+    return {entry.result.rule for entry in entries if entry.result.outcome is not Outcome.PASS}
+
+
+def _first_names(engines: Sequence[str]) -> str:
+    """Write the first of some engines, and how many more there are."""
+    text = ", ".join(texts.clean(name, 60) for name in engines[:NAMED])
+    if len(engines) > NAMED:
+        text += f" and {len(engines) - NAMED} more"
+    return text
+
+
 def _deviations(entries: Iterable[Entry]) -> list[tuple[str, int]]:
     """Return the known deviations with the number of results that each explains, the most frequent
     first.
     """
-    counts = Counter(
+    return _most_frequent(
         texts.clean(reason, 300)
         for entry in entries
         for reason in {known.reason for known in entry.result.known}
     )
+
+
+def _causes(entries: Iterable[Entry]) -> list[tuple[str, int]]:
+    """Return the causes that diagnoses have found, with the number of results that each explains,
+    the most frequent first.
+    """
+    return _most_frequent(
+        reason
+        for entry in entries
+        for reason in {causes.name_of(cause) for cause in entry.result.causes}
+    )
+
+
+def _most_frequent(reasons: Iterable[str]) -> list[tuple[str, int]]:
+    """Return reasons with how often each occurs, the most frequent first."""
+    counts = Counter(reasons)
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTED]
 
 
+class Change(NamedTuple):
+    """The results that have changed in one way: the first of them, each with its engine, its case,
+    its kinds and its link, and how many there are.
+    """
+
+    word: str
+    results: list[tuple[str, str, str, str]]
+    total: int
+
+
+def _changes(earlier: Sequence[Entry] | None, entries: Sequence[Entry]) -> list[Change] | None:
+    """Return what has changed since an earlier run; None if there is none."""
+    if earlier is None:
+        return None
+    return [
+        Change(word, [_changed_result(one) for one in changed[:NOTED]], len(changed))
+        for word, changed in baseline.find_changes(earlier, entries).items()
+    ]
+
+
+def _changed_result(one: baseline.ResultChange) -> tuple[str, str, str, str]:
+    """Return the engine, the case, the kinds and the link of a result that has changed."""
+    link = link_to_list({"suite": one.suite, "case": one.case, "engine": one.engine})
+    return texts.clean(one.engine), texts.clean(one.case, 240), one.kinds, link
+
+
+def _missing_engines(earlier: Iterable[Entry], entries: Iterable[Entry]) -> list[str]:
+    """Return the lines about engines of which an earlier run has nothing."""
+    return [texts.clean(line, 400) for line in baseline.missing_engines(earlier, entries)][:NOTED]
+
+
 # The list
+
+LISTS = (
+    "engines",
+    "suites",
+    "cases",
+    "known",
+    "causes",
+    "texts",
+    "details",
+    "rows",
+    "kinds",
+    "verdicts",
+)
 
 
 def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
@@ -108,11 +196,7 @@ class ResultList:
     details, and `without_details` counts the results for whose details there was no room.
     """
 
-    data: dict[str, list[Any]] = field(
-        default_factory=lambda: {
-            name: [] for name in ("engines", "suites", "cases", "known", "texts", "details", "rows")
-        }
-    )
+    data: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS})
     places: dict[tuple[str, Any], int] = field(default_factory=dict)
     details: dict[tuple[object, ...], int] = field(default_factory=dict)
     size: int = 0
@@ -124,6 +208,22 @@ class ResultList:
         self.total += len(ordered)
         for entry in ordered[:LISTED]:
             self._add(entry)
+
+    def add_verdicts(self, verdicts: Verdicts) -> None:
+        """Add verdicts on rules, in the order of SPEC.md: each with its engine, its rule, its kind
+        and the reason.
+        """
+        self.data["kinds"] += VerdictKind
+        ordered = sorted(verdicts.items(), key=lambda pair: (rank(pair[0][1]), pair[0]))
+        for (engine, rule), verdict in ordered[:VERDICTS]:
+            self.data["verdicts"].append(
+                [
+                    self._place("engines", cut_name("engine", engine), engine),
+                    cut_name("rule", rule),
+                    list(VerdictKind).index(rule_verdicts.kind_of(verdict)),
+                    self._place("texts", rule_verdicts.reason_of(verdict)),
+                ]
+            )
 
     def left_out(self) -> list[str]:
         """Return a line for each thing for which there was no room."""
@@ -141,7 +241,7 @@ class ResultList:
 
     def _add(self, entry: Entry) -> None:
         """Add the row of a result. It has indices into the lists of engines, cases, outcomes, known
-        deviations, first lines and details (-1 if there was no room for details).
+        deviations, first lines, details (-1 if there was no room for details) and causes.
         """
         result = entry.result
         details = self._details(entry)
@@ -157,6 +257,7 @@ class ResultList:
                 ],
                 self._place("texts", texts.most_telling_line(result.argument)),
                 details,
+                [self._place("causes", causes.name_of(cause)) for cause in result.causes[:8]],
             ]
         )
 
@@ -165,7 +266,7 @@ class ResultList:
         no room.
         """
         result = entry.result
-        key = (entry.text, result.argument, result.known, result.outcome)
+        key = (entry.text, result.argument, result.explanations, result.outcome)
         if key not in self.details:
             if len(self.details) >= DRAWN or self.size >= BYTES:
                 self.without_details += 1

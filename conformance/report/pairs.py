@@ -146,6 +146,14 @@ def bag(report: Report | None) -> Bag:
     return relation_from_json(report["rows"], variables, "rows", {}).rows
 
 
+def origin_places(evidence: Mapping[str, Any]) -> frozenset[int]:
+    """Return the places, among the elements of the evidence, of those on which the row rests that
+    is lacking or too many at the first divergence; none if the evidence does not say it.
+    """
+    places = evidence.get("rests_on", {}).get("elements", ())
+    return frozenset(place for place in places if place < len(evidence["elements"]))
+
+
 def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
     """Return the pairs that are drawn: all, or `most` of them around the first that differs."""
     if first is None or len(pairs) <= most:

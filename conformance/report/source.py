@@ -8,7 +8,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,11 +32,16 @@ class InvalidResults(RefengineError):
 @dataclass(frozen=True)
 class Entry:
     """A result whose evidence is kept as JSON text, and parsed when it is drawn. Otherwise 100,000
-    results would not fit into memory.
+    results would not fit into memory. `case_result` has what verdicts on rules read of it.
     """
 
-    result: Result
+    case_result: CaseResult
     text: str | None
+
+    @property
+    def result(self) -> Result:
+        """The result, without its evidence."""
+        return self.case_result.result
 
     @property
     def evidence(self) -> Mapping[str, Any] | None:
@@ -51,11 +55,6 @@ class Entry:
     def kind(self) -> str:
         """The outcome, or `known` for a fail or an error that a known deviation explains."""
         return self.result.kind
-
-    @cached_property
-    def case_result(self) -> CaseResult:
-        """What a verdict on rules reads of the result and its evidence."""
-        return CaseResult.of(self.result, self.evidence)
 
 
 class MissingCases(NamedTuple):
@@ -206,7 +205,9 @@ def _number(word: str) -> float:
 
 def _entry(result: Result, texts: dict[str, str]) -> Entry:
     """Return the entry of a result. Equal texts of evidence are one object in `texts`."""
-    if result.evidence is None:
-        return Entry(result, None)
-    text = json.dumps(result.evidence, sort_keys=True, separators=(",", ":"))
-    return Entry(replace(result, evidence=None), texts.setdefault(text, text))
+    evidence = result.evidence
+    case_result = CaseResult.of(replace(result, evidence=None), evidence)
+    if evidence is None:
+        return Entry(case_result, None)
+    text = json.dumps(evidence, sort_keys=True, separators=(",", ":"))
+    return Entry(case_result, texts.setdefault(text, text))

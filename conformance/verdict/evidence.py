@@ -4,6 +4,7 @@ and those that the engine gave. Pages and metrics are made of it alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from conformance.metrics.run import of_run
 from conformance.metrics.yabench import EngineOutput
 from conformance.verdict.engine_report import EngineReport, to_nquads
+from conformance.verdict.row_origin import RowOrigin, find_row_origin
 from refengine.core import engine, r2r
 from refengine.core.query import Unit, Window
 from refengine.core.question import Question
@@ -101,7 +103,8 @@ def of_verdict(
 
     It adds `before`, how many of these reports were not recorded before the first relation, if any,
     and for a fail `diverges`, the index of the engine's report at which the nearest assignment
-    diverges.
+    diverges, and `rests_on`: the first `row` that is lacking or too many there, which of the two
+    (`is_lacking`), and the indices of the `elements` on which it rests.
     """
     if judgement is None or judgement.trial is None:
         return evidence(question, answers, None, None, text)
@@ -110,9 +113,27 @@ def of_verdict(
     table = evidence(question, answers, due, judgement.trial.semantics, text, stated_closure)
     if judgement.trial.divergence is not None:
         table["diverges"] = judgement.trial.divergence.index
+        if origin := find_row_origin(judgement):
+            table["rests_on"] = _rests_on(origin, table["elements"])
     if before := _before(judgement):
         table["before"] = before
     return table
+
+
+def _rests_on(origin: RowOrigin, elements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the origin of a row as evidence has it."""
+    wanted = {(element.app, to_nquads(element.graph)) for element in origin.elements}
+    variables = tuple(name for name, _ in origin.row)
+    relation = Relation(variables, Counter([origin.row]))
+    return {
+        "row": relation_to_json(relation)["results"]["bindings"][0],
+        "is_lacking": origin.is_lacking,
+        "elements": [
+            number
+            for number, element in enumerate(elements)
+            if (element["at"], element["graph"]) in wanted
+        ],
+    }
 
 
 def _due(judgement: Judgement) -> tuple[engine.Report, ...]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.verdict.explain_causes import border_lines, change_line, far_line
+from conformance.verdict.row_origin import elements_with, find_derivation
 from conformance.verdict.wording import (
     ROWS,
     Shortener,
@@ -18,13 +19,12 @@ from conformance.verdict.wording import (
 from conformance.verdict.wording import count_text as count_text
 from conformance.verdict.wording import window_text as window_text
 from refengine.core.profiles import brief
-from refengine.core.query import Body, Query
+from refengine.core.query import Query
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Profile
 from refengine.model import compare
-from refengine.model.elements import Bag, Element, Relation, Row, Triple
-from refengine.model.errors import Disputed, Unsupported
-from refengine.oracle import derivations
+from refengine.model.elements import Bag, Element, Relation, Row
+from refengine.model.errors import Disputed
 from refengine.oracle.comparison import Divergence
 from refengine.oracle.divergence import LATE, LOST, UnreachableRow
 from refengine.oracle.explanations import Explanations
@@ -245,9 +245,9 @@ def _content(
     heading = f"    {count_text(len(content), 'element')} in the window, from {first} to {last}"
     listed = content
     if len(content) > ELEMENTS:
-        support = _support(query.body, content, set(rows))
-        listed = [element for element in content if element.graph & support]
-        if listed:
+        listed = []
+        if derivation := find_derivation(query.body, content, rows):
+            listed = list(elements_with(derivation, content))
             heading += "; of these the first differing row rests on"
     return [heading, *(_element(element, shorten) for element in listed[:ELEMENTS])]
 
@@ -259,19 +259,3 @@ def _element(element: Element, shorten: Shortener) -> str:
     if len(element.graph) > len(first):
         text += " …"
     return f"      {element.app}: {text}"
-
-
-def _support(body: Body, content: Iterable[Element], rows: set[Row]) -> frozenset[Triple]:
-    """Return the triples on which the first of some rows rests. None are returned if the body does
-    not say it in one way.
-    """
-    if not rows or derivations.pattern(body) is None:
-        return frozenset()
-    graph: frozenset[Triple] = frozenset().union(*(element.graph for element in content))
-    try:
-        for derivation in derivations.derivations(body, graph):
-            if derivation.row in rows:
-                return derivation.support
-    except Unsupported:
-        pass
-    return frozenset()

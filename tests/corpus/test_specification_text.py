@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.specification import ID, read_specification, rule_texts, rules
+from conformance.corpus.rule_texts import rule_texts, rule_texts_of
+from conformance.corpus.specification import ID, rules
 from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import Empty
 
@@ -29,7 +30,7 @@ def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
 
 
 def test_a_rule_has_its_first_sentence_its_text_and_the_anchor_of_its_section():
-    found = rule_texts(
+    found = rule_texts_of(
         "# A title\n\nAn introduction.\n\n## §2 Two — `a/b.py`\n\n**TWO-1** *Choice `x`.* It is "
         "so. It is.\n\n1. One\n2. Two\n\n**TWO-2** These are:\n\n| a |\n\n## Behind\n\nNo rule."
     )
@@ -41,7 +42,7 @@ def test_a_rule_has_its_first_sentence_its_text_and_the_anchor_of_its_section():
 
 
 def test_every_rule_of_the_specification_has_a_text():
-    assert list(rule_texts(read_specification())) == list(rules(SPEC))
+    assert list(rule_texts()) == list(rules(SPEC))
 
 
 @pytest.mark.parametrize("empty", Empty)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import reports
-from reports import BAD, MIXED
+from reports import BAD, EXAMINED, MIXED, WRONG, integer, result
 
 import conformance
 from conformance.report import page, source
@@ -258,10 +258,13 @@ def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
     long = "x" * 300
     found = [
         *MIXED,
+        *EXAMINED,
         *[reports.result(engine=f"engine-{n}-of-many", case=f"WIN-2-{long}") for n in range(20)],
         reports.hostile(long),
     ]
     with Seen(browser, written(tmp_path / "page.html", found), width, color_scheme=scheme) as seen:
+        seen.page.get_by_label("One engine").select_option("mine")
+        seen.page.get_by_label("The other engine").select_option("other")
         seen.open_all()
         assert seen.overflow() == 0
         ink, paper = seen.page.evaluate(
@@ -320,8 +323,17 @@ FOCUSED = "document.activeElement.id || document.activeElement.tagName"
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_and_mark_can_be_told_from_its_background(browser, tmp_path, scheme):
     """The bounds are those of WCAG 2.2, 1.4.3 and 1.4.11."""
-    with Seen(browser, written(tmp_path / "page.html", MIXED), color_scheme=scheme) as seen:
+    rests_on = {"row": {"x": integer("4")}, "is_lacking": False, "elements": [2]}
+    marked = result(case="WIN-2-marked", outcome="fail", evidence={**WRONG, "rests_on": rests_on})
+    found = [*MIXED, *EXAMINED, marked]
+    (tmp_path / "page.html").write_text(
+        page.page(source.of(found), source.of(EXAMINED).entries), encoding="utf-8"
+    )
+    with Seen(browser, tmp_path / "page.html", color_scheme=scheme) as seen:
+        seen.page.get_by_label("One engine").select_option("mine")
+        seen.page.get_by_label("The other engine").select_option("other")
         seen.open_all()
+        seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         found = seen.page.evaluate(CONTRASTS)
         assert len(found) > 100
         bounds = {"text": 4.5, "mark": 3}
@@ -401,7 +413,9 @@ def test_what_is_read_aloud_makes_sense_alone(browser, tmp_path):
         assert drawing.count() == 2
         assert page.get_by_role("link", name="WIN-3, mine: fail 1", exact=True).count() == 1
         assert page.get_by_role("img", name="16.67 % fail").count() == 1
-        assert page.get_by_role("combobox").count() == page.get_by_label("Known deviation").count()
+        labels = ["Known deviation", "One engine", "The other engine"]
+        assert [page.get_by_role("combobox", name=name).count() for name in labels] == [1, 1, 1]
+        assert page.get_by_role("combobox").count() == len(labels)
 
 
 @pytest.mark.xdist_group("browser")
@@ -411,3 +425,74 @@ def test_a_narrow_page_shows_the_first_difference(browser, tmp_path):
         box = first.locator(".drawing").bounding_box()
         mark = first.locator("rect.given.first").bounding_box()
         assert box["x"] <= mark["x"] < box["x"] + box["width"] / 2
+
+
+TWO_ENGINES = [
+    result(engine="a", case="WIN-1-x", rule="WIN-1", detects="WIN-1 x"),
+    result(engine="a", case="WIN-2-x", detects="WIN-2 x"),
+    result(engine="b", case="WIN-1-x", rule="WIN-1", detects="WIN-1 x"),
+    result(engine="b", case="WIN-2-x", outcome="fail", evidence=WRONG),
+    result(engine="b", case="WIN-2-y"),
+    result(engine=BAD, case="WIN-2-y"),
+]
+
+
+def rows_of(seen: Seen, kind: str) -> list[list[str]]:
+    """The texts of a table of differences."""
+    table = seen.page.locator(f"#differing-{kind} tbody tr").all()
+    return [row.locator("th, .cell, .none").all_inner_texts() for row in table]
+
+
+@pytest.mark.xdist_group("browser")
+def test_two_engines_are_compared(browser, tmp_path):
+    written(tmp_path / "page.html", TWO_ENGINES)
+    with Seen(browser, tmp_path / "page.html") as seen:
+        assert not seen.page.locator("#differences").is_visible()
+        seen.page.get_by_label("One engine").select_option("a")
+        seen.page.get_by_label("The other engine").select_option("b")
+        assert rows_of(seen, "rules") == [["WIN-2", "holds", "broken"]]
+        assert rows_of(seen, "cases") == [["WIN-2-x", "pass", "fail"], ["WIN-2-y", "–", "pass"]]
+        assert seen.page.evaluate("location.hash") == "#compare=a&with=b"
+        seen.page.locator("#differing-rules a").click()
+        seen.until(lambda: len(seen.rows) == 4)
+        assert "b: WIN-2 broken" in seen.page.locator("#verdict").inner_text()
+
+        seen.page.go_back()
+        seen.page.get_by_label("One engine").select_option(BAD)
+        assert "No verdicts on rules of <script>" in seen.page.inner_text("#difference-note")
+        assert rows_of(seen, "cases") == [["WIN-2-x", "–", "fail"], ["WIN-1-x", "–", "pass"]]
+        assert not seen.page.locator("#differing-rules").is_visible()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_link_compares_two_engines(browser, tmp_path):
+    written(tmp_path / "page.html", TWO_ENGINES)
+    with Seen(browser, tmp_path / "page.html") as seen:
+        seen.page.evaluate("location.hash = '#compare=b&with=a'")
+        seen.until(lambda: seen.page.locator("#differences").is_visible())
+        assert rows_of(seen, "rules") == [["WIN-2", "broken", "holds"]]
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_cause_is_a_filter_and_a_rule_has_its_verdict(browser, tmp_path):
+    with Seen(browser, written(tmp_path / "page.html", EXAMINED)) as seen:
+        seen.page.get_by_role("link", name="3 of 4 fails").click()
+        seen.until(lambda: len(seen.rows) == 3)
+        assert not seen.page.locator("#verdict").is_visible()
+        seen.page.get_by_label("Cause found by the diagnosis").select_option("none")
+        assert seen.page.locator("#list .rule").all_inner_texts() == ["R2S-1"]
+        seen.page.locator("a.cell.not-shown").click()
+        seen.until(lambda: seen.page.locator("#list .rule").all_inner_texts() == ["REP-2"])
+        assert seen.page.inner_text("#verdict").startswith("mine: REP-2 not shown: 1 case wrong by")
+        command = 'pytest conformance/ --engine=mine -k "[mine-REP-2-a]"'
+        assert seen.page.locator("#list .command").inner_text() == command
+        seen.page.get_by_text("The rule REP-2").click()
+        assert "REP-2" in seen.page.locator("#list .rule-text b").first.inner_text()
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_name_that_a_shell_would_read_is_in_no_command(browser, tmp_path):
+    found = [result(engine="a;b"), result(engine='$(x)"'), result(engine="a", case="x y")]
+    with Seen(browser, written(tmp_path / "page.html", found)) as seen:
+        seen.open_all()
+        assert seen.page.locator("#list .command").count() == 0

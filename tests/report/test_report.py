@@ -81,6 +81,7 @@ def whole_result() -> dict:
         "semantics": {"t0": 0},
         "before": 1,
         "diverges": 0,
+        "rests_on": {"row": {"x": reports.integer("1")}, "is_lacking": True, "elements": [0]},
     }
     whole = json.loads(
         json.dumps(result(known=reports.KNOWN, evidence={**WRONG, **more}).as_json())
@@ -1238,9 +1239,11 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
         "-k",
         "upper-border or overlap",
     ]
-    words += [f"--report={html}", f"--junitxml={xml}"]
+    before = write(tmp_path / "before.ndjson", result(engine="before"))
+    words += [f"--report={html}", f"--junitxml={xml}", f"--baseline={before}"]
     found = run_suite(*words)
     assert found.returncode == 1, found.stdout + found.stderr
+    assert "<summary>new: 2</summary>" in html.read_text(encoding="utf-8"), "since the baseline"
     data = told(html.read_text(encoding="utf-8"))
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
     of_run = ElementTree.parse(xml).iterfind("testsuite/properties/property")

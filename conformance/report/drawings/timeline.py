@@ -80,7 +80,7 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
     drawing = Drawing(_label(evidence, axis.instants, diverging, bounds))
     y = _ruler(drawing, axis, instants.borders or [*instants.stamps, *stamps], instants.elements)
     for name, elements in streams.items():
-        y = _stream(drawing, axis, name, elements, evidence["query"], y)
+        y = _stream(drawing, axis, name, elements, evidence, y)
     y = _note_of_missing(drawing, axis, evidence, streams, y)
 
     due, actual = _marks(drawn, axis, instants)
@@ -260,12 +260,18 @@ def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence
 
 
 def _stream(
-    drawing: Drawing, axis: Axis, name: str, elements: Elements, query: str, y: float
+    drawing: Drawing,
+    axis: Axis,
+    name: str,
+    elements: Elements,
+    evidence: Mapping[str, Any],
+    y: float,
 ) -> float:
     """Draw the elements of a stream: points, simultaneous ones above each other, and intervals as
-    bars. Return the y below them.
+    bars. Those on which the row rests that differs have a ring. Return the y below them.
     """
-    shorten = term_shortener(query)
+    shorten = term_shortener(evidence["query"])
+    origin = [evidence["elements"][place] for place in pairing.origin_places(evidence)]
     together = Counter(element["at"] for element in elements)
     most = min(STACKED, max(together.values(), default=1))
     base = y + 8 * most + 6
@@ -283,6 +289,8 @@ def _stream(
             drawing.bar("interval", axis(at), axis(element["end"]), height - 2, 4, title)
         else:
             title = f"{at}: {graph}"
+        if any(element is one for one in origin):
+            drawing.add("circle", "origin", "", title, cx=axis(at), cy=height, r=6.5)
         drawing.add("circle", "element", "", title, cx=axis(at), cy=height, r=3.6)
     for at, count in together.items():
         if count > STACKED:

@@ -1,0 +1,121 @@
+"""What the diagnosis of each engine has found, as a page shows it: the causes of its fails, and
+what no cause explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from conformance.report import texts
+from conformance.report.matrix import link_to_list
+from conformance.report.source import Entry
+from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import DiagnosedCause
+from conformance.verdict.rules import smallest_case
+
+REASON = 300  # characters of the reason of a cause
+ENTRY = 12_000  # characters of the text of an entry for an engine's file
+CAUSES = 20  # causes of an engine, at most
+NO_CAUSE = "none"  # stands in a link for the fails that nothing explains
+
+
+class CaseGroup(NamedTuple):
+    """The fails of an engine that a cause explains, or those that no cause explains.
+
+    There are `number` of them. `case` is the smallest of them, and `case_link` leads to it; `link`
+    leads to all of them.
+    """
+
+    number: int
+    case: str
+    case_link: str
+    link: str
+
+
+class CauseOfCases(NamedTuple):
+    """A cause, with the rules that the engine breaks by it, the entry that states it in the
+    engine's file, and the fails that it explains.
+    """
+
+    reason: str
+    rules: str
+    entry: str
+    fails: CaseGroup
+
+
+class EngineDiagnosis(NamedTuple):
+    """The diagnosis of an engine: how many fails it is about, the causes, those that explain most
+    in front, how many causes are left out, and the fails that are left unexplained.
+    """
+
+    engine: str
+    total: int
+    causes: list[CauseOfCases]
+    more: int
+    unexplained: CaseGroup | None
+
+
+def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
+    """Yield the diagnosis of each engine with fails that no known deviation explains. Engines are
+    left out whose results were never looked at together: no wrong engine was found that a case of
+    theirs would catch, and no cause either.
+    """
+    by_engine: dict[str, list[Entry]] = {}
+    finished: set[str] = set()
+    for entry in entries:
+        result = entry.result
+        if result.detects or result.causes:
+            finished.add(result.engine)
+        if result.outcome is Outcome.FAIL and not result.known and result.rule:
+            by_engine.setdefault(result.engine, []).append(entry)
+    for engine, fails in sorted(by_engine.items()):
+        if engine in finished:
+            yield _diagnosis(engine, fails)
+
+
+def name_of(cause: DiagnosedCause) -> str:
+    """Return the reason of a cause as the list has it."""
+    return texts.clean(cause.reason, REASON)
+
+
+def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
+    """Return the diagnosis of an engine from its fails without a known deviation."""
+    by_reason: dict[str, list[Entry]] = {}
+    causes: dict[str, DiagnosedCause] = {}
+    for entry in fails:
+        for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
+            by_reason.setdefault(name, []).append(entry)
+            causes.setdefault(name, cause)
+    ordered = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    left = [entry for entry in fails if not entry.result.causes]
+    return EngineDiagnosis(
+        texts.clean(engine, 60),
+        len(fails),
+        [_cause(engine, causes[name], explained) for name, explained in ordered[:CAUSES]],
+        max(0, len(ordered) - CAUSES),
+        _case_group(engine, left, NO_CAUSE) if left else None,
+    )
+
+
+def _cause(engine: str, cause: DiagnosedCause, explained: Sequence[Entry]) -> CauseOfCases:
+    """Return a cause with the fails that it explains."""
+    return CauseOfCases(
+        name_of(cause),
+        texts.clean(", ".join(cause.rules), REASON),
+        texts.block(cause.entry, ENTRY),
+        _case_group(engine, explained, f"={name_of(cause)}"),
+    )
+
+
+def _case_group(engine: str, fails: Sequence[Entry], choice: str) -> CaseGroup:
+    """Return the number of fails, the smallest one, and the links to it and to all. `choice` is
+    the choice of the list's filter by cause.
+    """
+    smallest = smallest_case(entry.case_result for entry in fails).result
+    return CaseGroup(
+        len(fails),
+        texts.clean(smallest.case, 240),
+        link_to_list({"suite": smallest.suite, "case": smallest.case, "engine": engine}),
+        link_to_list({"cause": choice, "engine": engine}),
+    )
