@@ -15,7 +15,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.command_line import csrbench, engines, report, secret, shard, truth
+from conformance.command_line import csrbench, engines, new, report, secret, shard, truth
 from refengine import cli
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     "secret": secret,
     "report": report,
     "engines": engines,
+    "new": new,
     "shard": shard,
     "truth": truth,
 }
