@@ -5,7 +5,7 @@ Exit codes: 0 the run worked, whatever the verdicts; 1 a self-check or a golden 
 input; 3 unsupported; 130 interrupted. Those of `shard`: 0 all results are as expected; 1 a failure
 that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
 or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
-confirms an answer.
+confirms an answer. Of `replay`, 1 is another verdict than that of the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.command_line import csrbench, engines, new, report, secret, shard, truth
+from conformance.command_line import (
+    case,
+    csrbench,
+    engines,
+    new,
+    replay,
+    report,
+    secret,
+    shard,
+    truth,
+)
 from refengine import cli
 
 if TYPE_CHECKING:
@@ -28,6 +38,7 @@ COMMANDS: dict[str, Command] = {
     "report": report,
     "engines": engines,
     "new": new,
+    "replay": replay,
     "shard": shard,
     "truth": truth,
 }

@@ -21,8 +21,7 @@ from conformance.harness.engine_file import Engine
 from conformance.report import texts
 from conformance.report.drawings.timeline import bounds_of, place_of
 from conformance.report.texts import Shorten
-from conformance.suite.sentinel import TERM as SENTINEL
-from conformance.suite.sentinel import with_sentinels
+from conformance.suite.sentinel import is_sentinel, with_sentinels
 from conformance.verdict.evidence import UNCONFIRMED, evidence
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
@@ -172,7 +171,7 @@ def _elements(shown: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
     has_several_streams = len({element["stream"] for element in shown["elements"]}) > 1
     own: dict[int, None] = {}
     for element in shown["elements"]:
-        if SENTINEL in element["graph"]:
+        if is_sentinel(element):
             own[element["at"]] = None
             continue
         place = str(element["at"])
