@@ -39,6 +39,7 @@ COMMANDS: dict[str, Command] = {
     "engines": engines,
     "new": new,
     "replay": replay,
+    "case": case,
     "shard": shard,
     "truth": truth,
 }
