@@ -85,7 +85,7 @@ LANGUAGES: dict[str, Language] = {
             "Makefile": "builds the harness",
         },
         ("{here}/harness",),
-        tool="make",
+        tool="cc",
         program="{here}/harness",
         build=("make",),
     ),

@@ -182,15 +182,16 @@ def skeleton(request, tmp_path_factory):
     tools of its language; in CI that is a failure for the tools that CI has.
     """
     language = request.param
-    tool = LANGUAGES[language].tool
-    if tool and shutil.which(tool) is None:
-        in_ci = os.environ.get("CI") and language in IN_CI
-        (pytest.fail if in_ci else pytest.skip)(f"no {tool}, which {language} needs")
+    build = LANGUAGES[language].build
+    for tool in filter(None, (LANGUAGES[language].tool, *build[:1])):
+        if shutil.which(tool) is None:
+            in_ci = os.environ.get("CI") and language in IN_CI
+            (pytest.fail if in_ci else pytest.skip)(f"no {tool}, which {language} needs")
     folder = tmp_path_factory.mktemp("skeletons") / language
     write_skeleton("mine", language, folder)
     fill_in(folder, language)
     file = folder / "mine.toml"
-    if build := LANGUAGES[language].build:
+    if build:
         assert "build it with" in engine(str(file)).missing
         built = subprocess.run(
             build, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False

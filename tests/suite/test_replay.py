@@ -18,7 +18,13 @@ from conformance.harness.engine_file import Engine, read_engine_file
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
 from conformance.suite.item import live_items, questions
-from conformance.suite.replay import engine_of_evidence, find_item, lines_to_send, replay
+from conformance.suite.replay import (
+    NoReplay,
+    engine_of_evidence,
+    find_item,
+    lines_to_send,
+    replay,
+)
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
 
@@ -164,11 +170,17 @@ def test_the_evidence_shows_the_language(tmp_path, name):
     tested = engine_file.engine(name)
     [item] = [item for item in live_items(tested, ItemSelection()) if item.case == CASE]
     text = next(iter(item.prepare())).engine_query.text
-    shown = {"query": text, "elements": [], "semantics": {"r2s": "Rstream"}}
-    found = engine_of_evidence(
-        Result("mine", "corpus", CASE, "REP-1", Outcome.FAIL, "", evidence=shown)
-    )
-    assert found.dialect == tested.dialect
+    shown = {
+        "query": text,
+        "elements": [],
+        "elements_total": 0,
+        "semantics": {"r2s": "Rstream"},
+    }
+    result = Result("mine", "corpus", CASE, "REP-1", Outcome.FAIL, "", evidence=shown)
+    assert engine_of_evidence(result).dialect == tested.dialect
+    shown["elements_total"] = 1  # it is cut
+    with pytest.raises(NoReplay, match="does not show all that the engine was asked"):
+        engine_of_evidence(result)
 
 
 @pytest.mark.parametrize(
