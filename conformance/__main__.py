@@ -5,7 +5,7 @@ Exit codes: 0 the run worked, whatever the verdicts; 1 a self-check or a golden 
 input; 3 unsupported; 130 interrupted. Those of `shard`: 0 all results are as expected; 1 a failure
 that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
 or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
-confirms an answer.
+confirms an answer. Of `replay`, 1 is another verdict than that of the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.command_line import csrbench, engines, report, secret, shard, truth
+from conformance.command_line import (
+    case,
+    csrbench,
+    engines,
+    new,
+    replay,
+    report,
+    secret,
+    shard,
+    truth,
+)
 from refengine import cli
 
 if TYPE_CHECKING:
@@ -27,6 +37,9 @@ COMMANDS: dict[str, Command] = {
     "secret": secret,
     "report": report,
     "engines": engines,
+    "new": new,
+    "replay": replay,
+    "case": case,
     "shard": shard,
     "truth": truth,
 }

@@ -35,6 +35,7 @@ ARROWS: dict[str, str] = {
     "refengine.cli": "model",
     "refengine.__main__": "model sparql core oracle dialects rdf trace cli",
     "conformance.schemas": "",
+    "conformance.skeletons": "refengine",
     "conformance.metrics": "refengine",
     "conformance.wrong_engines": "refengine",
     "conformance.verdict": "refengine metrics",
@@ -47,7 +48,7 @@ ARROWS: dict[str, str] = {
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
-        "refengine verdict installation harness benchmarks suite report spark"
+        "refengine skeletons verdict installation harness benchmarks suite report spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

@@ -22,7 +22,7 @@ from conformance.report import texts
 from conformance.report.drawings.timeline import bounds_of, place_of
 from conformance.report.texts import Shorten
 from conformance.suite.exchange import asked_question
-from conformance.suite.sentinel import TERM as SENTINEL
+from conformance.suite.sentinel import is_sentinel
 from conformance.verdict.evidence import UNCONFIRMED, evidence
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
@@ -170,7 +170,7 @@ def _elements(shown: Mapping[str, Any], shorten: Shorten) -> Iterator[str]:
     has_several_streams = len({element["stream"] for element in shown["elements"]}) > 1
     own: dict[int, None] = {}
     for element in shown["elements"]:
-        if SENTINEL in element["graph"]:
+        if is_sentinel(element):
             own[element["at"]] = None
             continue
         place = str(element["at"])

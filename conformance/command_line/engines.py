@@ -159,12 +159,7 @@ def _add(name: str, place: str) -> int:
 
     engine_file.check_name(name)
     if place.endswith(".toml"):
-        if name in engine_file.engines():
-            raise RefengineError(
-                "the suite has an engine of this name; add yours under another",
-                rule="engine",
-                place=name,
-            )
+        engine_file.check_free_name(name)
         engine_file.read_engine_file(Path(place))  # raises what is wrong with it
         place = os.path.abspath(place)
         record = brought_engines.keep_engine_file(name, place)

@@ -40,5 +40,7 @@ def explain_problem(problem: ValidationError) -> list[str]:
         case "not":
             assert isinstance(problem.validator_value, Mapping)
             return [problem.validator_value.get("description", problem.message)]
+        case "minLength" if problem.instance == "" and "description" in schema:
+            return [f"is empty; write {schema['description']}"]
         case _:
             return [problem.message]

@@ -14,7 +14,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,10 @@ GRACE = 0.1  # seconds after the last reply in which a late line is waited for, 
 # A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
 # even if the next one has been registered.
 STILL_LATE = 1.0
+
+
+# It is called with `>` or `<` and each line that is sent or that comes back.
+Trace = Callable[[str, bytes], None]
 
 
 class Broken(Exception):
@@ -81,6 +85,9 @@ class Harness:
     """A running harness. `command` is its argument vector. `environment`, if given, replaces the
     environment of the suite.
 
+    `trace`, if given, is called with each line that is sent or that comes back, and with what came
+    of a line when the process ended.
+
     `late_line` is empty, or describes a line that the harness wrote too late: it may belong to the
     case before. Then the current case is not to blame, and the process has been killed.
     """
@@ -90,6 +97,7 @@ class Harness:
     limits: Limits = Limits()
     environment: Mapping[str, str] | None = None
     samples: list[Sample] = field(default_factory=list)
+    trace: Trace | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -151,10 +159,8 @@ class Harness:
         if command == "register":
             self._reply_bytes = 0
             self._case_began = time.monotonic()
-        request = {"seq": self._seq, "command": command, **fields}
-        if not accepts("command")(request):
-            validator("command").validate(request)
-        line = json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        line = message_line(self._seq, command, fields)
+        self._show(">", line)
         try:
             answer = self._exchange(line, self._time_limit(command), command)
         except KeyboardInterrupt:
@@ -201,6 +207,7 @@ class Harness:
             if selector.select(left):
                 self._output += self._stdout.read(CHUNK) or b""
         if self._output:
+            self._show("<", self._output)
             self.late_line = _describe_late_line(self._last_command, self._output)
             self._kill()
         return self.late_line
@@ -252,6 +259,7 @@ class Harness:
                             self._break(f"{command}: the process ended{self._status()}")
                 self._sample()
         answer, _, self._output = self._output.partition(b"\n")
+        self._show("<", answer)
         if self._output:
             self._suspect_case_before(answer, command)
             self._break(f"{command}: more than one line: {_beginning(self._output)}")
@@ -347,6 +355,8 @@ class Harness:
         it.
         """
         self._kill()
+        if self.trace is not None and self._output:
+            self.trace("<", self._output)
         if self._stderr_end:
             context += f"; it said: {self.stderr_tail}"
         raise Broken(plain(context))
@@ -374,6 +384,11 @@ class Harness:
         with suppress(psutil.Error):
             self._descendants.update(psutil.Process(self._process.pid).children(recursive=True))
 
+    def _show(self, direction: str, line: bytes) -> None:
+        """Give a line to the trace, if there is one."""
+        if self.trace is not None:
+            self.trace(direction, line)
+
     def _sample(self) -> None:
         """Add a sample of resources, if it is time for one."""
         now = time.monotonic()
@@ -391,6 +406,16 @@ class Harness:
             rss, cpu, threads = map(sum, zip(*used, strict=True))
             seconds = round(now - self._process_began, 3)
             self.samples.append(Sample(seconds, rss, round(cpu, 3), threads))
+
+
+def message_line(seq: int, command: str, fields: Mapping[str, Any]) -> bytes:
+    """Return the line of a command. Raises ValidationError for a command that the protocol does not
+    have.
+    """
+    request = {"seq": seq, "command": command, **fields}
+    if not accepts("command")(request):
+        validator("command").validate(request)
+    return json.dumps(request, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:

@@ -344,6 +344,19 @@ def check_name(name: str) -> None:
         )
 
 
+def check_free_name(name: str) -> None:
+    """Raise InvalidEngine for a name under which no engine can be added, or which an engine of the
+    suite has.
+    """
+    check_name(name)
+    if (FILES / f"{name}.toml").is_file():
+        raise InvalidEngine(
+            "the suite has an engine of this name; add yours under another",
+            rule="engine",
+            place=name,
+        )
+
+
 def names() -> list[str]:
     """Return the names of all engines that `engine` finds by name."""
     points = (point.name for point in entry_points(group=GROUP))

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain
 from typing import Any
 
 from conformance.harness.client import Broken, Harness
@@ -60,19 +59,32 @@ def play(
     Raises Declined if the engine does not support the query, and Broken if the harness breaks down
     or answers with malformed terms.
     """
-    pushes = _pushes(engine_query.query, streams)
-    if heartbeat is not None:
-        longest = max(window.span for window in engine_query.query.windows)
-        pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
-    register = "register", _registration(engine_query, streams, static)
     reports: list[EngineReport] = []
     labels: dict[Term, Term] = {}
-    for command, fields in chain([register], pushes, [("end", {})]):
+    for command, fields in commands(engine_query, streams, static, heartbeat):
         reply = harness.ask(command, **fields)
         _check_result(reply, command, len(reports))
         for report in _reports(reply, engine_query.query.body.variables, command, labels):
             reports.append(report._replace(push_instant=fields.get("at")))
     return reports
+
+
+def commands(
+    engine_query: EngineQuery,
+    streams: Mapping[str, Stream],
+    static: Dataset = frozenset(),
+    heartbeat: Heartbeat | None = None,
+) -> Iterator[Command]:
+    """Yield the commands with which a query and its streams are played to an engine: `register`, a
+    `push` for each element and an `advance` for each instant of the `heartbeat`, and `end`.
+    """
+    pushes = _pushes(engine_query.query, streams)
+    if heartbeat is not None:
+        longest = max(window.span for window in engine_query.query.windows)
+        pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
+    yield "register", _registration(engine_query, streams, static)
+    yield from pushes
+    yield "end", {}
 
 
 def _registration(

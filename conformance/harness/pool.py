@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from conformance.harness.client import Broken, Harness
+from conformance.harness.client import Broken, Harness, Trace
 from conformance.harness.engine_file import Engine
 
 Key = tuple[str, str, str]  # of an item: its engine, suite and case
@@ -28,9 +28,12 @@ class Harnesses:
 
     A harness that writes a line after its last reply about an item is not asked again, so that the
     line is not read as a reply about the next item. `take_late_lines` gives these lines.
+
+    `trace`, if given, is called with each line that is sent or that comes back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trace: Trace | None = None) -> None:
+        self.trace = trace
         self.running: dict[str, Harness] = {}
         self.last_items: dict[str, Key] = {}  # the one that each engine was asked last
         self._late_lines: list[LateLine] = []
@@ -55,7 +58,12 @@ class Harnesses:
         if len(failures) > 1:
             raise Broken(f"it has failed to start twice: {failures[-1]}")
         try:
-            harness = Harness(engine.command, limits=engine.limits, environment=engine.environment)
+            harness = Harness(
+                engine.command,
+                limits=engine.limits,
+                environment=engine.environment,
+                trace=self.trace,
+            )
             self.running[engine.name] = harness
             harness.start()
         except Broken as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,8 +10,8 @@ from conformance import corpus
 from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
-from conformance.harness.heartbeat import heartbeat_for
-from conformance.harness.play import EngineQuery, play
+from conformance.harness.heartbeat import Heartbeat, heartbeat_for
+from conformance.harness.play import Command, EngineQuery, commands, play
 from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
@@ -60,6 +60,40 @@ class Exchange:
         }
 
 
+@dataclass(frozen=True)
+class PreparedQuestion:
+    """A question as it is put to an engine: with sentinels, if the engine has no end of a stream;
+    the query in the engine's language; and the heartbeat, for an engine that is sent the time.
+    """
+
+    question: Question
+    engine_query: EngineQuery
+    heartbeat: Heartbeat | None = None
+
+    def commands(self) -> Iterator[Command]:
+        """Yield the commands that put the question to an engine."""
+        question = self.question
+        return commands(self.engine_query, question.streams, question.static, self.heartbeat)
+
+    def ask(self, harness: Harness) -> list[EngineReport]:
+        """Put the question to an engine, and return its reports. Raises Declined and Broken."""
+        question = self.question
+        return play(harness, self.engine_query, question.streams, question.static, self.heartbeat)
+
+
+def prepare_question(
+    tested: Engine, question: Question, table: Mapping[str, Any] | None
+) -> PreparedQuestion:
+    """Return a question as it is put to an engine that has a semantics of its own. `table` is the
+    table from which the query was made. Raises Unrenderable.
+    """
+    if tested.has_sentinels:
+        question = with_sentinels(question)
+    text = tested.text(question.query, bool(question.static), table)
+    engine_query = EngineQuery(question.query, text, tested.dialect)
+    return PreparedQuestion(question, engine_query, heartbeat_for(tested, question))
+
+
 def asked_question(tested: Engine, case: Case) -> Question:
     """Return the question of a case as it is put to an engine: with sentinels, if it has no end of
     a stream.
@@ -84,10 +118,12 @@ def ask_question(
     query was made. For an engine that has no end of a stream, the question of the exchange has
     sentinels. Raises Unrenderable, Declined and Broken.
     """
-    if tested.has_sentinels:
-        question = with_sentinels(question)
-    text = tested.text(question.query, bool(question.static), table)
-    engine_query = EngineQuery(question.query, text, tested.dialect)
-    heartbeat = heartbeat_for(tested, question)
-    answers = play(harness, engine_query, question.streams, question.static, heartbeat)
-    return Exchange(question, answers, text, tested.window_closure, tested.unreported)
+    prepared = prepare_question(tested, question, table)
+    answers = prepared.ask(harness)
+    return Exchange(
+        prepared.question,
+        answers,
+        prepared.engine_query.text,
+        tested.window_closure,
+        tested.unreported,
+    )

@@ -9,12 +9,13 @@ from conformance import corpus
 from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
-from conformance.harness.play import EngineQuery, play
+from conformance.harness.play import EngineQuery
+from conformance.suite.exchange import PreparedQuestion
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
 from refengine.core.query import Query
-from refengine.core.question import Setting
+from refengine.core.question import Question, Setting
 from refengine.core.semantics import AllowedLateness, Closure
 from refengine.model import compare
 from refengine.model.errors import Unsupported
@@ -37,25 +38,29 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     """Put the question of a case to an engine once for each block of expectations, under its
     semantics, and return the result: a pass if the answers to all are as expected.
     """
-    blocks = _blocks(case)
-    if not blocks:
+    if not expects_reports(case):
         raise Unsupported(
             "the case expects nothing that an engine could answer", rule="case", place=case.path
         )
     question = corpus.question_of(case)
-    text = tested.text(question.query, bool(question.static), case.table["query"])
     lines: list[str] = []
     evidence_table: dict[str, Any] | None = None
-    for block in blocks:
-        setting = question.under(corpus.semantics_of(block["semantics"]))
-        engine_query = EngineQuery(question.query, text, tested.dialect, setting.semantics)
-        answers = play(harness, engine_query, question.streams, question.static)
+    for block, prepared in prepare_blocks(tested, case, question):
+        engine_query = prepared.engine_query
+        assert engine_query.semantics is not None  # that of the block
+        setting = question.under(engine_query.semantics)
+        answers = prepared.ask(harness)
         differences = list(_differences(setting, block, answers, tested.window_closure))
         # the evidence is that of the first block that differs, or else of the first block
         if evidence_table is None or (differences and not lines):
             due = [_due_report(report, question.query) for report in block["reports"]]
             evidence_table = evidence.evidence(
-                question, answers, due, setting.semantics, text, tested.window_closure
+                question,
+                answers,
+                due,
+                setting.semantics,
+                engine_query.text,
+                tested.window_closure,
             )
         lines += differences
     outcome = Outcome.PASS
@@ -65,6 +70,19 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     return Result(
         tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=evidence_table
     )
+
+
+def prepare_blocks(
+    tested: Engine, case: Case, question: Question
+) -> Iterator[tuple[Block, PreparedQuestion]]:
+    """Yield the blocks of a case that expect reports, each with the question of the case as it is
+    put to an engine that is sent the semantics of the block. Raises RefengineError.
+    """
+    text = tested.text(question.query, bool(question.static), case.table["query"])
+    for block in _blocks(case):
+        semantics = corpus.semantics_of(block["semantics"])
+        engine_query = EngineQuery(question.query, text, tested.dialect, semantics)
+        yield block, PreparedQuestion(question, engine_query)
 
 
 def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:

@@ -19,8 +19,8 @@ from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses, LateLine
 from conformance.suite import probe
 from conformance.suite.chosen import ItemSelection, classpaths_of, folder
-from conformance.suite.exchange import BenchmarkQuery
-from conformance.suite.expectations import expects_reports
+from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
+from conformance.suite.expectations import expects_reports, prepare_blocks
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Outcome, Result
 from refengine.core import profiles
@@ -38,7 +38,8 @@ class Item:
 
     `run` asks it, and returns the result. `shows` has reason and link of each known deviation that
     the result must show. `missing` says why the question cannot be asked, if it cannot. `tested` is
-    the engine if it is run; a recorded one has none.
+    the engine if it is run; a recorded one has none. `prepare` gives the question as it is put to
+    the engine, once for each time that `run` asks it; it is None for a recorded engine.
     """
 
     engine: str
@@ -49,6 +50,7 @@ class Item:
     shows: tuple[tuple[str, str], ...] = ()
     missing: str = ""
     tested: Engine | None = None
+    prepare: Callable[[], Iterable[PreparedQuestion]] | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -236,9 +238,26 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
             continue
         if selection.smoke and not case.table.get("smoke"):
             continue
-        run = partial(_run_case, engine, case)
-        shows = _shown_deviations(engine, case.id)
-        yield Item(engine.name, "corpus", case.id, run, case.rule, shows, tested=engine)
+        yield Item(
+            engine.name,
+            "corpus",
+            case.id,
+            partial(_run_case, engine, case),
+            case.rule,
+            _shown_deviations(engine, case.id),
+            tested=engine,
+            prepare=partial(_prepare_case, engine, case),
+        )
+
+
+def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
+    """Yield the question of a case as it is put to an engine, each time. Raises RefengineError."""
+    question = corpus.question_of(case)
+    if engine.is_configurable:
+        for _, prepared in prepare_blocks(engine, case, question):
+            yield prepared
+    else:
+        yield prepare_question(engine, question, case.table["query"])
 
 
 def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
@@ -300,8 +319,25 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        run = partial(_run_csrbench, engine, name, query, source)
-        yield Item(engine.name, "csrbench", name, run, shows=_shown_deviations(engine, name))
+        yield Item(
+            engine.name,
+            "csrbench",
+            name,
+            partial(_run_csrbench, engine, name, query, source),
+            shows=_shown_deviations(engine, name),
+            prepare=partial(_prepare_csrbench, engine, query, source),
+        )
+
+
+def _prepare_csrbench(engine: Engine, query: str, source: Path) -> Iterator[PreparedQuestion]:
+    """Yield a query of CSRBench as it is put to an engine. Raises RefengineError."""
+    yield prepare_question(engine, _csrbench_question(query, source), csrbench.query_table(query))
+
+
+def _csrbench_question(query: str, source: Path) -> Question:
+    """Return the question of a query of CSRBench over the stream of a folder."""
+    benchmark_query = csrbench.query(query)
+    return Question(benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)})
 
 
 def _run_csrbench(
@@ -310,10 +346,7 @@ def _run_csrbench(
     """Put a query of CSRBench to an engine, and return the result. The evidence has the resources
     that the engine used.
     """
-    benchmark_query = csrbench.query(query)
-    question = Question(
-        benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)}
-    )
+    question = _csrbench_question(query, source)
     about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
     try:
         return _ask(

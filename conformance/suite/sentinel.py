@@ -8,8 +8,9 @@ the same definition. So nothing has to be taken away from what it reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from refengine.core.query import Window, WindowKind
 from refengine.core.question import Question
@@ -54,6 +55,11 @@ def with_sentinels(question: Question) -> Question:
         sentinels = _sentinels(stream, instants, is_batched)
         streams[name] = Stream((*stream, *sentinels), stream.ordered)
     return replace(question, streams=streams)
+
+
+def is_sentinel(element: Mapping[str, Any]) -> bool:
+    """Whether an element of a result's evidence is one of the suite's own."""
+    return TERM in element["graph"]
 
 
 def sentinel_instants(windows: Iterable[Window], last: int) -> Iterator[int]:

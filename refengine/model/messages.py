@@ -12,6 +12,7 @@ from typing import Any
 MESSAGE = 2000  # characters of an error
 SHOWN = 80  # characters of a value in it
 LISTED = 30  # valid words
+LONGEST_WORD = 200  # characters of a word that is compared with valid words, such as a case's id
 
 
 def plain(text: str) -> str:
@@ -60,9 +61,9 @@ def did_you_mean(word: Any, valid: Iterable[str]) -> str:
     >>> did_you_mean("slid", ["size", "slide"]), did_you_mean("x", ["size", "slide"])
     ("; did you mean 'slide'?", '')
     """
-    if not isinstance(word, str) or len(word) > SHOWN:
+    if not isinstance(word, str) or len(word) > LONGEST_WORD:
         return ""
-    words = [str(other) for other in sorted(valid)[:1000] if len(other) <= SHOWN]
+    words = [str(other) for other in sorted(valid)[:1000] if len(other) <= LONGEST_WORD]
     found = difflib.get_close_matches(word, words, n=1)
     return "".join(f"; did you mean {other!r}?" for other in found)
 
