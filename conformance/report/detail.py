@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.report import pairs, texts
@@ -17,12 +17,13 @@ from conformance.verdict.explain import count_text
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
+LINES, LINE = 100, 2_000  # lines that a harness got, and characters of each
 ELEMENTS, TRIPLES = 60, 4  # elements that are listed, and triples of each
 
 
-def detail(entry: Entry) -> str:
-    """Return the HTML of a result's argument and evidence. The names are left out, since results
-    with equal details share them.
+def detail(entry: Entry, lines: Sequence[str] = ()) -> str:
+    """Return the HTML of a result's argument and evidence, and of the lines that a harness got for
+    it. The names are left out, since results with equal details share them.
     """
     evidence = entry.evidence
     fields: dict[str, Any] = {"query": None}
@@ -38,6 +39,8 @@ def detail(entry: Entry) -> str:
         causes=[
             (name_of(cause), texts.clean(", ".join(cause.rules))) for cause in entry.result.causes
         ],
+        sent=[texts.clean(line, LINE) for line in lines[:LINES]],
+        sent_total=len(lines),
         **fields,
     )
 

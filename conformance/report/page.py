@@ -8,8 +8,8 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -24,6 +24,9 @@ from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 
+# from a result to the lines that a harness got for it
+LinesOf = Callable[[Result], Sequence[str]]
+
 # the most that a page has
 DRAWN = 1_500  # results with details; equal ones count once
 BYTES = 16_000_000  # of all details together
@@ -34,14 +37,17 @@ NAMED = 5  # engines in a sentence
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
-def page(results: Results, earlier: Sequence[Entry] | None = None) -> str:
+def page(
+    results: Results, earlier: Sequence[Entry] | None = None, lines_of: LinesOf | None = None
+) -> str:
     """Return the HTML of the page of results, with what has changed since those of an `earlier`
-    run, if there is one. The same results give the same page.
+    run, if there is one. `lines_of` gives the lines that a harness got for a result, if they are
+    known. The same results give the same page.
     """
     entries = results.entries
     names = sorted({entry.result.engine for entry in entries})
     verdicts = rule_verdicts.judge_examined_engines(entries)
-    listed = ResultList()
+    listed = ResultList(lines_of)
     listed.fill(sorted(entries, key=_order))
     listed.add_verdicts(verdicts)
     left_out = listed.left_out()
@@ -192,10 +198,13 @@ def _order(entry: Entry) -> tuple[int, Rank, str, str, str]:
 class ResultList:
     """The list of results, as the page's script reads it. A text that occurs again is in it once.
 
+    `lines_of` gives the lines that a harness got for a result.
+
     Results that differ in their names alone share their details. `size` is the length of all
     details, and `without_details` counts the results for whose details there was no room.
     """
 
+    lines_of: LinesOf | None = None
     data: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS})
     places: dict[tuple[str, Any], int] = field(default_factory=dict)
     details: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -266,15 +275,30 @@ class ResultList:
         no room.
         """
         result = entry.result
-        key = (entry.text, result.argument, result.explanations, result.outcome)
+        # two engines may be asked the same question by different lines
+        engine = result.engine if self._has_lines(entry) else ""
+        key = (entry.text, result.argument, result.explanations, result.outcome, engine)
         if key not in self.details:
             if len(self.details) >= DRAWN or self.size >= BYTES:
                 self.without_details += 1
                 return -1
-            html = detail(entry)
+            html = detail(entry, self._lines(entry))
             self.size += len(html)
             self.details[key] = self._place("details", html)
         return self.details[key]
+
+    def _has_lines(self, entry: Entry) -> bool:
+        """Whether the details of a result have the lines that a harness got: those that the engine
+        answered, and not rightly.
+        """
+        is_wrong = entry.result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED)
+        return self.lines_of is not None and is_wrong
+
+    def _lines(self, entry: Entry) -> Sequence[str]:
+        """Return the lines that a harness got for a result, as far as they are known and shown."""
+        if self.lines_of is None or not self._has_lines(entry):
+            return ()
+        return self.lines_of(replace(entry.result, evidence=entry.evidence))
 
     def _case(self, result: Result) -> int:
         suite = self._place("suites", cut_name("suite", result.suite))
