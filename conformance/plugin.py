@@ -607,12 +607,12 @@ class _Collector:
             results.write(results.target(Path(path)), self.results)
         if (path := _option(self.config, "--report")) is not None:
             from conformance.report import page, source
-            from conformance.suite import SentLines
+            from conformance.suite import HarnessLines
 
             items: list[Item] = self.config.stash[ITEMS]
-            sent = SentLines.of(items)
+            known_lines = HarnessLines.of(items)
             earlier = self.config.stash.get(BASELINE, None)
-            html = page.page(source.of(self.results), earlier, sent.lines)
+            html = page.page(source.of(self.results), earlier, known_lines.lines)
             results.replace({results.target(Path(path)): [html]})
         if (path := _option(self.config, "--diagnose")) is not None and self.summary is not None:
             from conformance.suite import write_entries

@@ -71,7 +71,7 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the outputs that are asked for, all or none; return the exit code."""
     from conformance.report import badge, earl, markdown, page, source
-    from conformance.suite import SentLines
+    from conformance.suite import HarnessLines
     from conformance.verdict import results
 
     paths = {form: getattr(options, form) for form in FORMS}
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline is not None:
         earlier = source.read_results([options.baseline]).entries
     makers: dict[str, Callable[[source.Results], Iterable[str]]] = {
-        "html": lambda merged: [page.page(merged, earlier, SentLines().lines)],
+        "html": lambda merged: [page.page(merged, earlier, HarnessLines().lines)],
         "earl": lambda merged: earl.turtle(merged, options.date, options.spec_iri),
         "markdown": markdown.markdown_lines,
         "badge": lambda merged: [badge.badge(merged.entries)],

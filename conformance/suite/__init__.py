@@ -10,6 +10,7 @@ from conformance.suite.check import check_engine as check_engine
 from conformance.suite.check import is_judged as is_judged
 from conformance.suite.check import why_unexpected as why_unexpected
 from conformance.suite.chosen import ItemSelection as ItemSelection
+from conformance.suite.harness_lines import HarnessLines as HarnessLines
 from conformance.suite.item import Item as Item
 from conformance.suite.item import SuiteOptions as SuiteOptions
 from conformance.suite.item import items as items
@@ -17,7 +18,6 @@ from conformance.suite.item import late_result as late_result
 from conformance.suite.item import live_items as live_items
 from conformance.suite.item import questions as questions
 from conformance.suite.item import recorded_items as recorded_items
-from conformance.suite.sent_lines import SentLines as SentLines
 from conformance.suite.summary import RunSummary as RunSummary
 from conformance.suite.summary import summarize_run as summarize_run
 from conformance.suite.summary import write_entries as write_entries

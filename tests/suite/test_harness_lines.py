@@ -14,7 +14,7 @@ from conformance.harness import engine_file
 from conformance.report import source
 from conformance.report.detail import LINE, LINES, detail
 from conformance.report.page import ResultList
-from conformance.suite import ItemSelection, SentLines, live_items
+from conformance.suite import HarnessLines, ItemSelection, live_items
 from conformance.suite.exchange import prepare_question
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict.results import Result
@@ -35,7 +35,7 @@ def asked_result(name: str, **changed: object) -> Result:
 
 def test_lines_are_those_of_the_engine_that_has_the_name():
     failed = asked_result("esper")
-    lines = [json.loads(line) for line in SentLines().lines(failed)]
+    lines = [json.loads(line) for line in HarnessLines().lines(failed)]
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
     commands = [line["command"] for line in lines]
     assert commands[:3] == ["start", "register", "push"] and commands[-2:] == ["end", "stop"]
@@ -43,7 +43,7 @@ def test_lines_are_those_of_the_engine_that_has_the_name():
 
 
 def test_there_are_none_if_the_query_is_another_one_or_nothing_was_sent():
-    sent = SentLines()
+    sent = HarnessLines()
     assert sent.lines(asked_result("esper", query="SELECT ?other WHERE { ?other ?p ?y }")) == []
     assert sent.lines(asked_result("esper", elements=WRONG["elements"])) == []
     recording = replace(asked_result("esper"), suite="csrbench", case="Q1")
@@ -54,13 +54,13 @@ def test_there_are_none_if_the_query_is_another_one_or_nothing_was_sent():
 
 def test_the_items_of_the_run_go_first():
     tested = replace(engine_file.engine("esper"), name="mine")
-    sent = SentLines.of(live_items(tested, ItemSelection()))
+    sent = HarnessLines.of(live_items(tested, ItemSelection()))
     assert len(sent.lines(replace(asked_result("esper"), engine="mine"))) > 4
 
 
 def test_a_page_has_the_lines_of_what_is_wrong_escaped_and_bounded():
     html = detail(source.of([result()]).entries[0], [BAD * 1000, *["line"] * 500])
-    assert "Lines that the harness got (501)" in html and "<script" not in html
+    assert "Lines that the harness gets for this item alone (501)" in html and "<script" not in html
     assert html.count("\nline") == LINES - 1 and "… 401 more" in html
     assert len(html) < LINE * 8 + 40_000
     asked = []

@@ -19,7 +19,7 @@ from refengine.model.errors import RefengineError
 
 
 @dataclass
-class SentLines:
+class HarnessLines:
     """The lines that are sent for results. `items` are those of the run by their keys. For other
     results the items of an engine are made as they are needed, and kept: those of the engine that
     has the name here, else those of an engine that the evidence shows.
@@ -29,9 +29,9 @@ class SentLines:
     engines: set[str] = field(default_factory=set)
 
     @staticmethod
-    def of(items: Iterable[Item]) -> SentLines:
+    def of(items: Iterable[Item]) -> HarnessLines:
         """Return the lines of the items of a run."""
-        return SentLines({item.key: item for item in items})
+        return HarnessLines({item.key: item for item in items})
 
     def lines(self, result: Result) -> list[str]:
         """Return the lines that were sent for a result, from `start` to `stop`. There are none if
