@@ -25,7 +25,17 @@ import conformance
 from conformance import corpus, schemas
 from conformance.__main__ import main
 from conformance.harness import engine_file
-from conformance.report import badge, markdown, mismatch, page, pairs, source, texts
+from conformance.report import (
+    badge,
+    detail,
+    markdown,
+    mismatch,
+    page,
+    pairs,
+    result_list,
+    source,
+    texts,
+)
 from conformance.report.drawings import charts, drawing, timeline
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
@@ -307,7 +317,7 @@ def test_more_are_not_those_that_came_before_than_are_due():
 
 def test_a_total_is_no_less_than_its_rows():
     told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
-    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in page.detail(
+    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in detail.detail(
         source.of([result(outcome="fail", evidence=told)]).entries[0]
     )
     assert (
@@ -667,8 +677,8 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
         and len(data["details"]) == 1
         and {row[5] for row in data["rows"]} == {0}
     )
-    monkeypatch.setattr(page, "DRAWN", 2)
-    monkeypatch.setattr(page, "LISTED", 7)
+    monkeypatch.setattr(result_list, "DRAWN", 2)
+    monkeypatch.setattr(result_list, "LISTED", 7)
     monkeypatch.setattr(page, "ENGINES", 1)
     html = shown(*MIXED)
     data = told(html)
@@ -901,7 +911,7 @@ def test_differences_are_told_by_more_than_their_colour():
 
 def test_the_key_of_a_time_line_has_what_is_drawn():
     def key(told: dict) -> list[str]:
-        html = page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+        html = detail.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
         return re.findall(r'<i class="swatch[^>]*></i>([^<]*)', html)
 
     assert key(WRONG) == ["expected", "reported", "the first difference"]
@@ -997,7 +1007,7 @@ def test_whatever_there_is_can_be_drawn(told):
         if isinstance(value, (int, float))
     ]
     assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
-    assert "<svg" in page.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+    assert "<svg" in detail.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
 
 
 # Charts and mismatch

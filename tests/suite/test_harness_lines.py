@@ -13,7 +13,7 @@ from conformance import corpus
 from conformance.harness import engine_file
 from conformance.report import source
 from conformance.report.detail import LINE, LINES, detail
-from conformance.report.page import ResultList
+from conformance.report.result_list import ResultList
 from conformance.suite import HarnessLines, ItemSelection, live_items
 from conformance.suite.exchange import prepare_question
 from conformance.verdict import evidence as evidence_of
