@@ -1,0 +1,325 @@
+"""Hold the diagnosis of the suite to engines with known defects: `make defects`.
+
+The engine in tests/defective_engine is right under two profiles, and has switchable defects. The
+corpus is put to it with each defect alone, and with drawn pairs of defects of different kinds. A
+diagnosis is right if it names each defect, with its rule. Standard output gets Markdown for
+docs/diagnosis.md: a table of the defects, one of the pairs, and totals. Standard error gets the
+complete diagnoses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.harness.engine_file import Engine, engine
+from conformance.harness.pool import Harnesses
+from conformance.suite.chosen import ItemSelection
+from conformance.suite.item import live_items
+from conformance.suite.summary import describe_results
+from conformance.verdict.results import Outcome
+
+FOLDER = Path(__file__).parents[1] / "tests" / "defective_engine"
+PROFILES = {"close": "csparql", "change": "cqels"}  # that the engine claims, by its --report
+CAUSE = re.compile(
+    r"\S+: (?P<cause>.*) explains (?P<explained>\d+) of (?P<fails>\d+) fails"
+    r" \((?P<rules>[^()]*)\).*"
+)
+WRONG_ENGINE = re.compile(r"the wrong engine (['\"])(?P<name>.*?)\1:")
+
+FILE = """\
+title = "Defective engine"
+command = ["node", "{program}", "--report", "{report}"{words}]
+commands = ["node"]
+dialect = "table"
+semantics = {{ profile = "{profile}", t0 = 0 }}
+capabilities = {{ kinds = ["time"], forms = ["SELECT"] }}
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Defect:
+    """A defect of the engine. `causes` are the words by which a diagnosis names it rightly, by the
+    engine's --report: a field with its value, or the name of a wrong engine that does the same. No
+    field and no wrong engine does what a defect without causes does. The engine with a --report
+    that is not among the keys shows nothing of it.
+    """
+
+    name: str
+    causes: dict[str, tuple[str, ...]]
+
+    @property
+    def kind(self) -> str:
+        """The part of the engine that is defective: closure, tick, t0 and so on."""
+        return self.name.partition("-")[0]
+
+
+def both(*causes: str) -> dict[str, tuple[str, ...]]:
+    """Return the causes of a defect that the engine shows with each --report."""
+    return dict.fromkeys(PROFILES, causes)
+
+
+DEFECTS = (
+    Defect(
+        "closure-closed", both("closure=[] (WIN-2)", "WIN-2 both borders belong to every window")
+    ),
+    Defect("closure-left-open", both("closure=(] (WIN-2)")),
+    Defect("closure-open", both("WIN-2 border elements are lost")),
+    Defect("tick-instant", {"change": ("tick=time (TICK-2)", "TICK-1 complete instants only")}),
+    Defect("tick-batch", {"change": ("tick=batch (TICK-3)",)}),
+    Defect("t0-first", both("t0=first-element (WIN-10)")),
+    Defect("t0-reach", both("t0=first-reach (WIN-10)")),
+    Defect("t0-three", both("t0=3 (WIN-3)")),
+    Defect("slide-size", both()),
+    Defect("slide-ignored", both("slide=ignored (WIN-17)", "WIN-17 the slide is ignored")),
+    Defect(
+        "r2s-rstream",
+        {
+            "close": (
+                "r2s=Rstream (R2S-1)",
+                "R2S-2 every operator is rstream",
+                "R2S-6 the text is not asked",
+            ),
+            "change": ("r2s=Rstream (R2S-1)", "R2S-2 every operator is rstream"),
+        },
+    ),
+    Defect(
+        "r2s-istream",
+        {
+            "close": ("r2s=Istream (R2S-2)", "R2S-1 only news"),
+            "change": ("r2s=Istream (R2S-2)", "R2S-6 the text is not asked"),
+        },
+    ),
+    Defect("r2s-swapped", {"close": (), "change": ("r2s=Dstream (R2S-3)",)}),
+    Defect(
+        "empty-otherwise",
+        {
+            "close": ("empty=suppress (R2S-5)", "R2S-5 empty is never sent"),
+            "change": ("empty=emit (R2S-5)", "R2S-5 empty is always sent"),
+        },
+    ),
+    Defect("border-lost", both("WIN-2 border elements are lost")),
+    Defect("doubled-report", both()),
+    Defect("doubled-row", both()),
+    Defect("late-report", both()),
+    Defect("late-empty", both()),
+    Defect("late-element", both()),
+    Defect("latest-element", both("R2R-1 the newest triple")),
+    Defect("latest-row", both()),
+    Defect("latest-window", both("missed_instants=latest (REP-10)", "ENG-2 latest of a gap")),
+)
+
+
+def write_engine_file(folder: Path, report: str, defects: Iterable[str] = ()) -> Path:
+    """Write the file of the engine with a --report and some defects into a folder, and return its
+    path.
+    """
+    words = "".join(f', "--defect", "{name}"' for name in defects)
+    path = folder / "defective.toml"
+    program = FOLDER / "engine.mjs"
+    path.write_text(
+        FILE.format(program=program, report=report, words=words, profile=PROFILES[report])
+    )
+    return path
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A line of a diagnosis: the cause that it names, with its rules, and how many of the fails it
+    explains.
+    """
+
+    text: str
+    rules: str
+    explained: int
+    fails: int
+
+    @property
+    def shown(self) -> str:
+        """The cause with its rules, without the sentence about a wrong engine."""
+        if match := WRONG_ENGINE.match(self.text):
+            return match["name"]
+        return f"{self.text} ({self.rules})"
+
+    def names(self, defect: Defect, report: str) -> bool:
+        """Whether the cause is a defect of the engine."""
+        return self.shown in defect.causes[report]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a run said about the engine with a --report and some defects. `seconds` is the CPU time
+    of the run, with that of the engine, and `seconds_at_end` that of all that is said at its end.
+    """
+
+    report: str
+    defects: tuple[Defect, ...]
+    fails: int
+    lines: tuple[str, ...]
+    seconds: float
+    seconds_at_end: float
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes of the diagnosis, in its order."""
+        found = (CAUSE.fullmatch(line) for line in self.lines)
+        return tuple(
+            Cause(match["cause"], match["rules"], int(match["explained"]), int(match["fails"]))
+            for match in found
+            if match
+        )
+
+    def named(self, defect: Defect) -> bool:
+        """Whether the diagnosis names a defect: a single defect first, one of several anywhere."""
+        causes = self.causes[: None if len(self.defects) > 1 else 1]
+        return any(cause.names(defect, self.report) for cause in causes)
+
+
+def examine(report: str, defects: Sequence[Defect] = (), *, smoke: bool = False) -> Examination:
+    """Put the corpus to the engine with a --report and some defects, with `smoke` a dozen cases.
+    Return what is said of it. Raises RefengineError if something is missing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        tested = engine(str(write_engine_file(Path(folder), report, [one.name for one in defects])))
+        return _examine_engine(tested, report, tuple(defects), smoke)
+
+
+def _examine_engine(
+    tested: Engine, report: str, defects: tuple[Defect, ...], smoke: bool
+) -> Examination:
+    """Put the corpus to an engine, and return what is said of it."""
+    items = live_items(tested, ItemSelection(smoke=smoke))
+    harnesses = Harnesses()
+    start = _cpu_seconds()
+    try:
+        results = [item.run(harnesses) for item in items]
+    finally:
+        harnesses.stop()
+    end = _cpu_seconds()
+    lines = tuple(describe_results(results, items))
+    after = _cpu_seconds()
+    fails = sum(result.outcome is Outcome.FAIL for result in results)
+    return Examination(report, defects, fails, lines, end - start, after - end)
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time so far of this process and of the processes that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def draw_pairs(count: int, seed: int) -> list[tuple[str, Defect, Defect]]:
+    """Return drawn pairs of defects of different kinds, each with a --report that shows both."""
+    pairs = [
+        (report, one, other)
+        for report in PROFILES
+        for place, one in enumerate(DEFECTS)
+        for other in DEFECTS[place + 1 :]
+        if one.kind != other.kind and report in one.causes and report in other.causes
+    ]
+    return random.Random(seed).sample(pairs, count)
+
+
+def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines of the table of single defects."""
+    yield "| profile | defect | fails | first line of the diagnosis | named | CPU s, run | end |"
+    yield "|---|---|---|---|---|---|---|"
+    for found in examinations:
+        names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
+        is_named = "–" if not found.defects else _yes_or_no(map(found.named, found.defects))
+        yield (
+            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
+            f"{is_named} | {found.seconds:.1f} | {found.seconds_at_end:.1f} |"
+        )
+
+
+def table_of_pairs(examinations: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines of the table of pairs."""
+    yield "| profile | defects | fails | causes of the diagnosis | named | CPU s, run | end |"
+    yield "|---|---|---|---|---|---|---|"
+    for found in examinations:
+        names = " ".join(f"`{one.name}`" for one in found.defects)
+        is_named = ", ".join(_yes_or_no([found.named(one)]) for one in found.defects)
+        yield (
+            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found)} | "
+            f"{is_named} | {found.seconds:.1f} | {found.seconds_at_end:.1f} |"
+        )
+
+
+def _show_causes(found: Examination, most: int | None = None) -> str:
+    """Return the causes of a diagnosis as the cell of a table."""
+    shown = [f"`{cause.shown}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
+    return ", ".join(shown).replace("|", "\\|") or "no cause"
+
+
+def _yes_or_no(answers: Iterable[bool]) -> str:
+    return "yes" if all(answers) else "no"
+
+
+def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines that count what is named, and what the end of a run costs."""
+    alone = {
+        (found.report, one.name): found.named(one) for found in singles for one in found.defects
+    }
+    named = sum(alone.values())
+    yield f"- Of {len(alone)} single defects {named} are named by the first line."
+    both_named = [all(map(pair.named, pair.defects)) for pair in pairs]
+    yield f"- Of {len(pairs)} pairs {sum(both_named)} have both defects named."
+    easy = [
+        is_named
+        for pair, is_named in zip(pairs, both_named, strict=True)
+        if all(alone.get((pair.report, one.name)) for one in pair.defects)
+    ]
+    yield f"- Of {len(easy)} pairs of defects that are named alone {sum(easy)} have both named."
+    every = [*singles, *pairs]
+    if every:
+        shares = [found.seconds_at_end / found.seconds for found in every]
+        yield (
+            f"- The end of a run takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
+            f"itself on average, {max(shares):.0%} at most."
+        )
+
+
+def examine_all(
+    chosen: Sequence[tuple[str, tuple[Defect, ...]]],
+) -> Iterator[Examination]:
+    """Yield what is said of the engine with each choice of a --report and defects."""
+    for place, (report, defects) in enumerate(chosen, 1):
+        found = examine(report, defects)
+        names = " ".join(one.name for one in defects) or "no defect"
+        print(f"{place} of {len(chosen)}: {report} {names}", file=sys.stderr)
+        for line in found.lines:
+            print(f"  {line}", file=sys.stderr)
+        yield found
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Examine all single defects and drawn pairs, and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.diagnose_defects", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of defects (40)")
+    parser.add_argument("--seed", type=int, default=1, help="of the pairs that are drawn (1)")
+    options = parser.parse_args(words)
+
+    alone = [(report, (one,)) for report in PROFILES for one in DEFECTS if report in one.causes]
+    drawn = [(report, pair) for report, *pair in draw_pairs(options.pairs, options.seed)]
+    right = list(examine_all([(report, ()) for report in PROFILES]))
+    singles = list(examine_all(alone))
+    pairs = list(examine_all([(report, tuple(pair)) for report, pair in drawn]))
+
+    print(*table_of_singles([*right, *singles]), "", sep="\n")
+    print(*table_of_pairs(pairs), "", sep="\n")
+    print(*totals(singles, pairs), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
