@@ -13,6 +13,7 @@ import argparse
 import random
 import re
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -23,11 +24,12 @@ from pathlib import Path
 from conformance.harness.engine_file import Engine, engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items
+from conformance.suite.item import Item, live_items
 from conformance.suite.summary import describe_results
-from conformance.verdict.results import Outcome
+from conformance.verdict.results import Outcome, Result
 
 FOLDER = Path(__file__).parents[1] / "tests" / "defective_engine"
+MOST_SECONDS = 20  # of CPU time that the end of a run may take
 PROFILES = {"close": "csparql", "change": "cqels"}  # that the engine claims, by its --report
 CAUSE = re.compile(
     r"\S+: (?P<cause>.*) explains (?P<explained>\d+) of (?P<fails>\d+) fails"
@@ -158,6 +160,7 @@ class Cause:
 class Examination:
     """What a run said about the engine with a --report and some defects. `seconds` is the CPU time
     of the run, with that of the engine, and `seconds_at_end` that of all that is said at its end.
+    There are no `lines` if this did not end within `MOST_SECONDS`.
     """
 
     report: str
@@ -204,10 +207,29 @@ def _examine_engine(
     finally:
         harnesses.stop()
     end = _cpu_seconds()
-    lines = tuple(describe_results(results, items))
+    lines = describe_in_time(results, items, MOST_SECONDS)
     after = _cpu_seconds()
     fails = sum(result.outcome is Outcome.FAIL for result in results)
     return Examination(report, defects, fails, lines, end - start, after - end)
+
+
+def describe_in_time(
+    results: Sequence[Result], items: Sequence[Item], seconds: float
+) -> tuple[str, ...]:
+    """Return what is said at the end of a run; nothing if that takes more seconds of CPU time."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return tuple(describe_results(results, items))
+    except TimeoutError:
+        return ()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _cpu_seconds() -> float:
@@ -243,19 +265,21 @@ def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
 
 def table_of_pairs(examinations: Sequence[Examination]) -> Iterator[str]:
     """Yield the lines of the table of pairs."""
-    yield "| profile | defects | fails | causes of the diagnosis | named | CPU s, run | end |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| profile | defects | fails | causes of the diagnosis | named |"
+    yield "|---|---|---|---|---|"
     for found in examinations:
         names = " ".join(f"`{one.name}`" for one in found.defects)
         is_named = ", ".join(_yes_or_no([found.named(one)]) for one in found.defects)
         yield (
             f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found)} | "
-            f"{is_named} | {found.seconds:.1f} | {found.seconds_at_end:.1f} |"
+            f"{is_named} |"
         )
 
 
 def _show_causes(found: Examination, most: int | None = None) -> str:
     """Return the causes of a diagnosis as the cell of a table."""
+    if not found.lines:
+        return f"not at its end after {MOST_SECONDS} s"
     shown = [f"`{cause.shown}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
     return ", ".join(shown).replace("|", "\\|") or "no cause"
 
@@ -269,19 +293,26 @@ def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iter
     alone = {
         (found.report, one.name): found.named(one) for found in singles for one in found.defects
     }
-    named = sum(alone.values())
-    yield f"- Of {len(alone)} single defects {named} are named by the first line."
-    both_named = [all(map(pair.named, pair.defects)) for pair in pairs]
-    yield f"- Of {len(pairs)} pairs {sum(both_named)} have both defects named."
+    nameable = sum(bool(one.causes[found.report]) for found in singles for one in found.defects)
+    yield (
+        f"- Of {len(alone)} single defects {nameable} are a value or a wrong engine; of these "
+        f"{sum(alone.values())} are named."
+    )
+    counts = [sum(map(pair.named, pair.defects)) for pair in pairs]
+    yield (
+        f"- Of {len(pairs)} pairs {counts.count(2)} have both defects named, {counts.count(1)} one "
+        f"of them, and {counts.count(0)} none."
+    )
     easy = [
-        is_named
-        for pair, is_named in zip(pairs, both_named, strict=True)
+        count
+        for pair, count in zip(pairs, counts, strict=True)
         if all(alone.get((pair.report, one.name)) for one in pair.defects)
     ]
-    yield f"- Of {len(easy)} pairs of defects that are named alone {sum(easy)} have both named."
-    every = [*singles, *pairs]
-    if every:
-        shares = [found.seconds_at_end / found.seconds for found in every]
+    yield f"- Of {len(easy)} pairs of defects that are named alone {easy.count(2)} have both named."
+    endless = sum(not found.lines for found in (*singles, *pairs))
+    yield f"- {endless} diagnoses were given up after {MOST_SECONDS} s of CPU time."
+    shares = [found.seconds_at_end / found.seconds for found in singles]
+    if shares:
         yield (
             f"- The end of a run takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
             f"itself on average, {max(shares):.0%} at most."
@@ -295,7 +326,11 @@ def examine_all(
     for place, (report, defects) in enumerate(chosen, 1):
         found = examine(report, defects)
         names = " ".join(one.name for one in defects) or "no defect"
-        print(f"{place} of {len(chosen)}: {report} {names}", file=sys.stderr)
+        print(
+            f"{place} of {len(chosen)}: {report} {names}: "
+            f"{found.seconds:.1f} s and {found.seconds_at_end:.1f} s at the end",
+            file=sys.stderr,
+        )
         for line in found.lines:
             print(f"  {line}", file=sys.stderr)
         yield found

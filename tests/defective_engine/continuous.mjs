@@ -78,10 +78,11 @@ class Window {
     this.elements.push(element);
   }
 
-  // The instants of [from, to) at which the window closes, or another becomes the active one or begins. There are none once
-  // all elements have left.
+  // The instants of [from, to) at which an element comes into scope, the window closes, or another becomes the active one or
+  // begins. There are none once all elements have left.
   *turningPoints(from, to) {
     if (!this.hasBegun || !this.elements.length) return;
+    yield* this.elements.map(({ app }) => app).filter((app) => app > from && app < to);
     const end = Math.max(...this.elements.map((element) => element.end));
     const until = Math.min(to - 1, end + this.size + this.slide + 1);
     let count = 0;

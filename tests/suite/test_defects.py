@@ -5,12 +5,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 
 import pytest
 
-from tools.diagnose_defects import DEFECTS, Cause, Defect, draw_pairs, examine
+from tools import diagnose_defects
+from tools.diagnose_defects import (
+    DEFECTS,
+    Cause,
+    Defect,
+    describe_in_time,
+    draw_pairs,
+    examine,
+)
 
 BY_NAME = {defect.name: defect for defect in DEFECTS}
 
@@ -56,6 +65,13 @@ def test_a_cause_is_a_defect_only_by_its_own_value_and_rule_or_wrong_engine() ->
     assert not Cause("t0=first-reach", "WIN-10", 3, 3).names(first, "close")
     assert wrong_engine.names(open_borders, "close")
     assert not wrong_engine.names(first, "close")
+
+
+def test_a_diagnosis_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        diagnose_defects, "describe_results", lambda *_: (word for word in itertools.repeat(""))
+    )
+    assert describe_in_time([], [], seconds=0.01) == ()
 
 
 def test_pairs_have_two_kinds_and_show_with_their_report() -> None:
