@@ -12,14 +12,8 @@ import shutil
 import pytest
 
 from tools import diagnose_defects
-from tools.diagnose_defects import (
-    DEFECTS,
-    Cause,
-    Defect,
-    describe_in_time,
-    draw_pairs,
-    examine,
-)
+from tools.diagnose_defects import Cause, describe_in_time, examine
+from tools.known_defects import DEFECTS, Defect, draw_pairs
 
 BY_NAME = {defect.name: defect for defect in DEFECTS}
 
