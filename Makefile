@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -61,6 +61,9 @@ conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=.
 
 engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.js 20), and Kafka Streams and Esper (a JDK 17, Maven)
 	@$(PY) -m conformance engines install rsp-js kafka-streams esper
+
+defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
+	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \

@@ -1,0 +1,27 @@
+// What the engine can be made to do wrong: the name of each defect, and what it is.
+
+export const DEFECTS = {
+  "closure-closed": "a window has both its borders: [o, c]",
+  "closure-left-open": "a window has its upper border instead of its lower one: (o, c]",
+  "closure-open": "a window has neither of its borders: (o, c)",
+  "tick-instant": "of simultaneous elements the first alone is looked at",
+  "tick-batch": "of the elements of a batch the first alone is looked at",
+  "t0-first": "window 0 opens at the first element",
+  "t0-reach": "window 0 opens a window's size before the first element",
+  "t0-three": "window 0 opens at 3",
+  "slide-size": "windows slide by their size",
+  "slide-ignored": "windows slide by 1",
+  "r2s-rstream": "every answer is sent whole",
+  "r2s-istream": "of every answer the new rows alone are sent",
+  "r2s-swapped": "Istream is given as Dstream, and Dstream as Istream",
+  "empty-otherwise": "empty answers are sent if they should not be, and are not sent if they should be",
+  "border-lost": "an element on a border of a window is in no window",
+  "doubled-report": "each report is sent twice",
+  "doubled-row": "each row is sent twice",
+  "late-report": "each evaluation sends the output of the evaluation before it; the last output is never sent",
+  "late-empty": "each evaluation sends the output of the evaluation before it, and the first sends an empty one",
+  "late-element": "an element is in no window until the next element has come",
+  "latest-element": "a window holds its latest element alone",
+  "latest-row": "of an answer the last row alone is sent",
+  "latest-window": "of the evaluations between two elements the last one alone is made",
+};

@@ -1,0 +1,251 @@
+"""Hold the diagnosis of the suite to engines with known defects: `make defects`.
+
+The engine in tests/defective_engine is right under two profiles, and has switchable defects. The
+corpus is put to it with each defect alone, and with drawn pairs of defects of different kinds. A
+diagnosis is right if it names each defect, with its rule. Standard output gets Markdown for
+docs/diagnosis.md: a table of the defects, one of the pairs, and totals. Standard error gets the
+complete diagnoses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.harness.engine_file import Engine, engine
+from conformance.harness.pool import Harnesses
+from conformance.suite.chosen import ItemSelection
+from conformance.suite.item import Item, live_items
+from conformance.suite.summary import describe_results
+from conformance.verdict.results import Outcome, Result
+from tools.known_defects import DEFECTS, PROFILES, Defect, draw_pairs, write_engine_file
+
+MOST_SECONDS = 20  # of CPU time that the end of a run may take
+CAUSE = re.compile(
+    r"\S+: (?P<cause>.*) explains (?P<explained>\d+) of (?P<fails>\d+) fails"
+    r" \((?P<rules>[^()]*)\).*"
+)
+WRONG_ENGINE = re.compile(r"the wrong engine (['\"])(?P<name>.*?)\1:")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A line of a diagnosis: the cause that it names, with its rules, and how many of the fails it
+    explains.
+    """
+
+    text: str
+    rules: str
+    explained: int
+    fails: int
+
+    @property
+    def shown(self) -> str:
+        """The cause with its rules, without the sentence about a wrong engine."""
+        if match := WRONG_ENGINE.match(self.text):
+            return match["name"]
+        return f"{self.text} ({self.rules})"
+
+    def names(self, defect: Defect, report: str) -> bool:
+        """Whether the cause is a defect of the engine."""
+        return self.shown in defect.causes[report]
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a run said about the engine with a --report and some defects. `seconds` is the CPU time
+    of the run, with that of the engine, and `seconds_at_end` that of all that is said at its end.
+    There are no `lines` if this did not end within `MOST_SECONDS`.
+    """
+
+    report: str
+    defects: tuple[Defect, ...]
+    fails: int
+    lines: tuple[str, ...]
+    seconds: float
+    seconds_at_end: float
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes of the diagnosis, in its order."""
+        found = (CAUSE.fullmatch(line) for line in self.lines)
+        return tuple(
+            Cause(match["cause"], match["rules"], int(match["explained"]), int(match["fails"]))
+            for match in found
+            if match
+        )
+
+    def named(self, defect: Defect) -> bool:
+        """Whether the diagnosis names a defect: a single defect first, one of several anywhere."""
+        causes = self.causes[: None if len(self.defects) > 1 else 1]
+        return any(cause.names(defect, self.report) for cause in causes)
+
+
+def examine(report: str, defects: Sequence[Defect] = (), *, smoke: bool = False) -> Examination:
+    """Put the corpus to the engine with a --report and some defects, with `smoke` a dozen cases.
+    Return what is said of it. Raises RefengineError if something is missing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        tested = engine(str(write_engine_file(Path(folder), report, [one.name for one in defects])))
+        return _examine_engine(tested, report, tuple(defects), smoke)
+
+
+def _examine_engine(
+    tested: Engine, report: str, defects: tuple[Defect, ...], smoke: bool
+) -> Examination:
+    """Put the corpus to an engine, and return what is said of it."""
+    items = live_items(tested, ItemSelection(smoke=smoke))
+    harnesses = Harnesses()
+    start = _cpu_seconds()
+    try:
+        results = [item.run(harnesses) for item in items]
+    finally:
+        harnesses.stop()
+    end = _cpu_seconds()
+    lines = describe_in_time(results, items, MOST_SECONDS)
+    after = _cpu_seconds()
+    fails = sum(result.outcome is Outcome.FAIL for result in results)
+    return Examination(report, defects, fails, lines, end - start, after - end)
+
+
+def describe_in_time(
+    results: Sequence[Result], items: Sequence[Item], seconds: float
+) -> tuple[str, ...]:
+    """Return what is said at the end of a run; nothing if that takes more seconds of CPU time."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return tuple(describe_results(results, items))
+    except TimeoutError:
+        return ()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time so far of this process and of the processes that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines of the table of single defects."""
+    yield "| profile | defect | fails | first line of the diagnosis | named | CPU s, run | end |"
+    yield "|---|---|---|---|---|---|---|"
+    for found in examinations:
+        names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
+        is_named = "–" if not found.defects else _yes_or_no(map(found.named, found.defects))
+        yield (
+            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
+            f"{is_named} | {found.seconds:.1f} | {found.seconds_at_end:.1f} |"
+        )
+
+
+def table_of_pairs(examinations: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines of the table of pairs."""
+    yield "| profile | defects | fails | causes of the diagnosis | named |"
+    yield "|---|---|---|---|---|"
+    for found in examinations:
+        names = " ".join(f"`{one.name}`" for one in found.defects)
+        is_named = ", ".join(_yes_or_no([found.named(one)]) for one in found.defects)
+        yield (
+            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found)} | "
+            f"{is_named} |"
+        )
+
+
+def _show_causes(found: Examination, most: int | None = None) -> str:
+    """Return the causes of a diagnosis as the cell of a table."""
+    if not found.lines:
+        return f"not at its end after {MOST_SECONDS} s"
+    shown = [f"`{cause.shown}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
+    return ", ".join(shown).replace("|", "\\|") or "no cause"
+
+
+def _yes_or_no(answers: Iterable[bool]) -> str:
+    return "yes" if all(answers) else "no"
+
+
+def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iterator[str]:
+    """Yield the lines that count what is named, and what the end of a run costs."""
+    alone = {
+        (found.report, one.name): found.named(one) for found in singles for one in found.defects
+    }
+    nameable = sum(bool(one.causes[found.report]) for found in singles for one in found.defects)
+    yield (
+        f"- Of {len(alone)} single defects {nameable} are a value or a wrong engine; of these "
+        f"{sum(alone.values())} are named."
+    )
+    counts = [sum(map(pair.named, pair.defects)) for pair in pairs]
+    yield (
+        f"- Of {len(pairs)} pairs {counts.count(2)} have both defects named, {counts.count(1)} one "
+        f"of them, and {counts.count(0)} none."
+    )
+    easy = [
+        count
+        for pair, count in zip(pairs, counts, strict=True)
+        if all(alone.get((pair.report, one.name)) for one in pair.defects)
+    ]
+    yield f"- Of {len(easy)} pairs of defects that are named alone {easy.count(2)} have both named."
+    endless = sum(not found.lines for found in (*singles, *pairs))
+    yield f"- {endless} diagnoses were given up after {MOST_SECONDS} s of CPU time."
+    shares = [found.seconds_at_end / found.seconds for found in singles]
+    if shares:
+        yield (
+            f"- The end of a run takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
+            f"itself on average, {max(shares):.0%} at most."
+        )
+
+
+def examine_all(
+    chosen: Sequence[tuple[str, tuple[Defect, ...]]],
+) -> Iterator[Examination]:
+    """Yield what is said of the engine with each choice of a --report and defects."""
+    for place, (report, defects) in enumerate(chosen, 1):
+        found = examine(report, defects)
+        names = " ".join(one.name for one in defects) or "no defect"
+        print(
+            f"{place} of {len(chosen)}: {report} {names}: "
+            f"{found.seconds:.1f} s and {found.seconds_at_end:.1f} s at the end",
+            file=sys.stderr,
+        )
+        for line in found.lines:
+            print(f"  {line}", file=sys.stderr)
+        yield found
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Examine all single defects and drawn pairs, and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.diagnose_defects", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of defects (40)")
+    parser.add_argument("--seed", type=int, default=1, help="of the pairs that are drawn (1)")
+    options = parser.parse_args(words)
+
+    alone = [(report, (one,)) for report in PROFILES for one in DEFECTS if report in one.causes]
+    drawn = [(report, pair) for report, *pair in draw_pairs(options.pairs, options.seed)]
+    right = list(examine_all([(report, ()) for report in PROFILES]))
+    singles = list(examine_all(alone))
+    pairs = list(examine_all([(report, tuple(pair)) for report, pair in drawn]))
+
+    print(*table_of_singles([*right, *singles]), "", sep="\n")
+    print(*table_of_pairs(pairs), "", sep="\n")
+    print(*totals(singles, pairs), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
