@@ -9,7 +9,7 @@ from itertools import product
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
-from refengine.model.elements import require_64_bits
+from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
@@ -226,7 +226,7 @@ class Semantics:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             # as most are: the oracle makes thousands of a profile's values
-            if type(value) is not ENUMS.get(name):
+            if type(value) is not ENUMS.get(name) and not is_parsed(name, value):
                 object.__setattr__(self, name, parse_field(name, value))
         contradictions(self)
 
@@ -310,6 +310,19 @@ ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType(
 )
 INTEGRAL = frozenset(name for name, kinds in _KINDS.items() if int in kinds)
 OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds)
+
+
+def is_parsed(name: str, value: object) -> bool:
+    """Return whether a value is one that `parse_field` would return as it is. False may also be
+    returned for such a value, which is then parsed.
+    """
+    if value is None:
+        return name in OPTIONAL
+    if type(value) is int:
+        return name in INTEGRAL and -TIME_BOUND <= value < TIME_BOUND
+    if name == "report" and type(value) is frozenset and value:
+        return all(type(condition) is Condition for condition in value)
+    return False
 
 
 def parse_field(name: str, value: Any) -> Any:
@@ -406,6 +419,7 @@ class OneOf:
 
 
 UNKNOWN = "unknown"
+OPEN = (Between, OneOf)
 
 
 @dataclass(frozen=True)
@@ -455,24 +469,24 @@ class Profile:
     def choices(self, name: str, t0s: tuple[int, ...]) -> tuple[Any, ...]:
         """Return the values that a field may have; `t0s` are those of an open t0."""
         value = self.fields.get(name, UNKNOWN)
+        if not is_open(value):
+            return (value,)
         match value:
             case OneOf(values):
                 return values
             case Between(lo, hi) if name != "t0":
                 return tuple(range(lo, hi + 1))
-            case _ if name == "t0" and is_open(value):
+            case _ if name == "t0":
                 return t0s
-            case _ if is_open(value) and name in ENUMS and name not in INTEGRAL:
+            case _ if name in ENUMS and name not in INTEGRAL:
                 return OneOf.every(name).values
-            case _ if is_open(value):
+            case _:
                 reason = (
                     f"{name} is open without bounds, so not every value can be tried; give {name}=…"
                 )
                 raise UnknownField(reason, rule="SEM-3")
-            case _:
-                return (value,)
 
 
 def is_open(value: Any) -> bool:
     """Return whether a profile's value for a field leaves the field open."""
-    return isinstance(value, Between | OneOf) or value == UNKNOWN
+    return isinstance(value, OPEN) or value == UNKNOWN

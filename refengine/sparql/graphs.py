@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from operator import itemgetter
+from typing import cast
 
 from refengine.model.elements import Term, Triple
 
@@ -19,9 +20,9 @@ class Index:
     """
 
     def __init__(self, triples: Iterable[Triple]) -> None:
-        self.triples = sorted(triples)
+        self.triples: Sequence[Triple] = sorted(triples)
         self.present = frozenset(self.triples)
-        self._by: dict[tuple[int, ...], dict[Key, list[Triple]]] = {}
+        self._by: dict[tuple[Term | None, tuple[int, ...]], dict[Key, list[Triple]]] = {}
 
     def match(
         self, subject: Term | None, predicate: Term | None, object: Term | None
@@ -33,19 +34,27 @@ class Index:
             return self.triples
         if len(positions) == 3:
             return (given,) if given in self.present else ()
-        if positions not in self._by:
-            self._by[positions] = self._indexed(positions)
-        terms = [term for term in given if term is not None]
-        key: Key = terms[0] if len(terms) == 1 else tuple(terms)
-        return self._by[positions].get(key, ())
+        if len(positions) == 1 or predicate is None:
+            terms = [term for term in given if term is not None]
+            return self._look_up(None, positions, terms[0] if len(terms) == 1 else tuple(terms))
+        # a body asks for few predicates, and no other triples are indexed by another term
+        if subject is not None:
+            return self._look_up(predicate, (0,), subject)
+        return self._look_up(predicate, (2,), cast("Term", object))
 
-    def _indexed(self, positions: tuple[int, ...]) -> dict[Key, list[Triple]]:
-        """Return the triples by their terms at some positions."""
-        key_of: Callable[[Triple], Key] = itemgetter(*positions)
-        index: dict[Key, list[Triple]] = defaultdict(list)
-        for triple in self.triples:
-            index[key_of(triple)].append(triple)
-        return dict(index)
+    def _look_up(
+        self, predicate: Term | None, positions: tuple[int, ...], key: Key
+    ) -> Sequence[Triple]:
+        """Return the triples that have the terms of a key at some positions: of those with a
+        predicate, or of all.
+        """
+        name = (predicate, positions)
+        if name not in self._by:
+            triples = self.triples
+            if predicate is not None:
+                triples = self.match(None, predicate, None)
+            self._by[name] = index_triples(triples, positions)
+        return self._by[name].get(key, ())
 
     @cached_property
     def nodes(self) -> dict[Term, None]:
@@ -53,6 +62,15 @@ class Index:
         return dict.fromkeys(
             sorted({term for subject, _, end in self.triples for term in (subject, end)})
         )
+
+
+def index_triples(triples: Iterable[Triple], positions: tuple[int, ...]) -> dict[Key, list[Triple]]:
+    """Return triples by their terms at some positions."""
+    key_of: Callable[[Triple], Key] = itemgetter(*positions)
+    index: dict[Key, list[Triple]] = defaultdict(list)
+    for triple in triples:
+        index[key_of(triple)].append(triple)
+    return dict(index)
 
 
 Spend = Callable[[int], None]

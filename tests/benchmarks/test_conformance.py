@@ -138,7 +138,10 @@ def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
     folder, asked = shared / "data" / "csrbench", csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
-    found = judge.judge(asked, streams, profile("cqels-observed"), recording)
+    # one witness is enough to confirm an answer (R2R-5), and rdflib takes four times as long
+    found = judge.judge(
+        asked, streams, profile("cqels-observed"), recording, witnesses=("pyoxigraph",)
+    )
     assert (
         found.passed
         and found.trial.accepting_state.before == found.trial.accepting_state.after == 0

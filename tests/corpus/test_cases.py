@@ -18,6 +18,10 @@ def _loaded():
 
 CASES = list(_loaded())
 
+# By path, what each case gave on the reference engine after all wrong engines of its rule were
+# tried: filled by test_wrong_engines_fail.py, which the same worker runs first.
+AFTER_WRONG_ENGINES: dict[str, list[str]] = {}
+
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(corpus.CASES).as_posix())
 def test_file_lints(path):
@@ -28,9 +32,14 @@ def test_file_lints(path):
             corpus.triples(element["graph"])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.xdist_group(case.rule)) for case in CASES],
+    ids=lambda c: c.id,
+)
 def test_case_holds_on_the_reference(case):
-    assert corpus.check(case) == []
+    lines = AFTER_WRONG_ENGINES.get(case.path)
+    assert (corpus.check(case) if lines is None else lines) == []
 
 
 def test_there_are_cases():

@@ -57,18 +57,29 @@ def test_each_case_is_blamed_for_its_own_line(tmp_path):
         assert late[case] == quiet[case]
 
 
-@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one-process", "two-workers"])
-def test_a_run_fails_in_which_nothing_else_is_wrong(tmp_path, spread):
-    """Its other cases are right, and the tests have passed when the line comes."""
-    cases = "ENG-1-an-empty or WIN-7-a-formula"
-    results = tmp_path / "results.ndjson"
-    run = [f"--results={results}", "-k", cases, *spread]
-    found = run_suite_alone(f"--engine={write_engine(tmp_path, 'no query has this')}", *run)
+TWO_CASES = ("-k", "ENG-1-an-empty or WIN-7-a-formula")
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory):
+    """The results of an engine that is right in two cases, and writes nothing late."""
+    folder = tmp_path_factory.mktemp("right")
+    results = folder / "results.ndjson"
+    engine = write_engine(folder, "no query has this")
+    found = run_suite(f"--engine={engine}", f"--results={results}", *TWO_CASES)
     assert found.returncode == 0, found.stdout
     right = results_in(results)
-    assert {result.outcome for result in right.values()} == {Outcome.PASS}
+    assert len(right) > 1 and {result.outcome for result in right.values()} == {Outcome.PASS}
+    return right
 
-    found = run_suite_alone(f"--engine={write_engine(tmp_path, 'SELECT')}", *run)
+
+@pytest.mark.xdist_group("late lines")
+@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one-process", "two-workers"])
+def test_a_run_fails_in_which_nothing_else_is_wrong(right, tmp_path, spread):
+    """Its cases are right but for the line, and the tests have passed when the line comes."""
+    results = tmp_path / "results.ndjson"
+    engine = write_engine(tmp_path, "SELECT")
+    found = run_suite_alone(f"--engine={engine}", f"--results={results}", *TWO_CASES, *spread)
     assert found.returncode == 1, found.stdout
     wrong = results_in(results)
     assert {case: result.argument for case, result in wrong.items()} == dict.fromkeys(right, LATE)

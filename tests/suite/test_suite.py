@@ -165,7 +165,7 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     assert "it has failed to start twice: start: the process ended" in told(results)[-1].argument
 
 
-def test_an_engine_of_a_package(tmp_path):
+def test_an_engine_of_a_package(tmp_path, monkeypatch):
     """The group conformance.engines of entry points: the path of a file."""
     mine(tmp_path, SILENT.replace("CRASH", ""))
     info = tmp_path / "theirs-1.dist-info"
@@ -175,21 +175,18 @@ def test_an_engine_of_a_package(tmp_path):
     (tmp_path / "theirs.py").write_text(
         "from pathlib import Path\nENGINE = Path(__file__).with_name('mine.toml')\n"
     )
-    found = run_suite_alone(
-        "--engine=theirs",
-        "--smoke",
-        "-k",
-        "upper-border",
-        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
-    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "theirs", None)  # so that it is forgotten afterwards
+    del sys.modules["theirs"]
+    found = run_suite("--engine=theirs", "--smoke", "-k", "upper-border")
     assert "conformance: theirs: " in found.stdout, found.stdout + found.stderr
     (info / "entry_points.txt").write_text("[conformance.engines]\ntheirs = theirs:NONE\n")
-    found = run_suite_alone("--engine=theirs", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    found = run_suite("--engine=theirs")
     assert (
         found.returncode == 4
         and "theirs: engine: its entry point 'theirs:NONE' gives no engine" in found.stderr
     ), found.stderr
-    found = run_suite_alone("--engine=their", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    found = run_suite("--engine=their")
     assert (
         found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
     )
@@ -279,7 +276,10 @@ def test_an_engine_is_asked_by_as_many_processes_as_its_file_says(
         "import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')"
     )
     path = mine(tmp_path, code, processes=2)
-    found = run_suite_alone(f"--engine={path}", "--smoke", *words, with_xdist=with_xdist)
+    if with_xdist:
+        found = run_suite_alone(f"--engine={path}", "--smoke", *words, with_xdist=True)
+    else:
+        found = run_suite(f"--engine={path}", "--smoke", *words)
     assert "conformance: mine: " in found.stdout, found.stdout + found.stderr
     assert len((tmp_path / "starts").read_text()) == starts
 

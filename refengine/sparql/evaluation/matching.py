@@ -163,10 +163,9 @@ def match_triple(run: Run, pattern: TriplePattern, solution: Solution) -> Iterat
     spend = run.budget.spend
     for triple in triples:
         spend(1)
-        more: Solution = {}
-        if all(
-            [more.setdefault(name, triple[position]) == triple[position] for position, name in free]
-        ):
+        more = {name: triple[position] for position, name in free}
+        # fewer names than places: a variable that stands at several, which must have one term
+        if len(more) == len(free) or all(more[name] == triple[at] for at, name in free):
             yield {**solution, **more}
 
 

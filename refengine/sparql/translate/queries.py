@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from lark import Token, Tree
 
 from refengine.model.errors import ForbiddenAccess, Unsupported, require
@@ -31,6 +33,7 @@ from refengine.sparql.translate.trees import branch, child, leaf, trees
 SELECT_FORMS = ("select_query", "sub_select")
 
 
+@lru_cache(maxsize=512)
 def read_body(text: str) -> tuple[AlgebraQuery, str]:
     """QRY-1: Read a body. Return its algebra, and the text for the witnesses.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RdflibTriple = tuple[Identifier, ...]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def prepare(text: str) -> RdflibQuery:
     """Parse a body with rdflib and return its algebra, with literals as they are written, and with
     prefixed names resolved: rdflib keeps one prefix a namespace only.
