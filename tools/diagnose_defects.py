@@ -24,7 +24,7 @@ from conformance.harness.engine_file import Engine, engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
 from conformance.suite.item import Item, live_items
-from conformance.suite.summary import describe_results
+from conformance.suite.summary import summarize_run
 from conformance.verdict.results import Outcome, Result
 from tools.known_defects import DEFECTS, PROFILES, Defect, draw_pairs, write_engine_file
 
@@ -127,7 +127,7 @@ def describe_in_time(
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        return tuple(describe_results(results, items))
+        return tuple(summarize_run(results, items).lines())
     except TimeoutError:
         return ()
     finally:

@@ -62,9 +62,7 @@ def test_a_cause_is_a_defect_only_by_its_own_value_and_rule_or_wrong_engine() ->
 
 
 def test_a_diagnosis_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        diagnose_defects, "describe_results", lambda *_: (word for word in itertools.repeat(""))
-    )
+    monkeypatch.setattr(diagnose_defects, "summarize_run", lambda *_: list(itertools.repeat("")))
     assert describe_in_time([], [], seconds=0.01) == ()
 
 
