@@ -41,6 +41,10 @@ settings.register_profile(
 )
 settings.load_profile(PROFILE)
 
+# A shell that runs a command in the background lets it ignore interrupts, which some tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def draws(usual: int) -> int:
     """How many draws a property gets that is not drawn as often as the others: half of the usual

@@ -23,6 +23,7 @@ from pathlib import Path
 from conformance.harness.engine_file import Engine, engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
+from conformance.suite.diagnosis import diagnose
 from conformance.suite.item import Item, live_items
 from conformance.suite.summary import summarize_run
 from conformance.verdict.results import Outcome, Result
@@ -62,7 +63,8 @@ class Cause:
 @dataclass(frozen=True)
 class Examination:
     """What a run said about the engine with a --report and some defects. `seconds` is the CPU time
-    of the run, with that of the engine, and `seconds_at_end` that of all that is said at its end.
+    of the run, with that of the engine; `diagnosis_seconds` that of its diagnosis, and
+    `verdict_seconds` that of all else that is said at its end, which is a verdict on each rule.
     There are no `lines` if this did not end within `MOST_SECONDS`.
     """
 
@@ -71,7 +73,8 @@ class Examination:
     fails: int
     lines: tuple[str, ...]
     seconds: float
-    seconds_at_end: float
+    diagnosis_seconds: float
+    verdict_seconds: float
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -111,9 +114,14 @@ def _examine_engine(
         harnesses.stop()
     end = _cpu_seconds()
     lines = describe_in_time(results, items, MOST_SECONDS)
-    after = _cpu_seconds()
+    described = _cpu_seconds()
+    diagnose(results, items)
+    diagnosis_seconds = _cpu_seconds() - described
+    verdict_seconds = described - end - diagnosis_seconds
     fails = sum(result.outcome is Outcome.FAIL for result in results)
-    return Examination(report, defects, fails, lines, end - start, after - end)
+    return Examination(
+        report, defects, fails, lines, end - start, diagnosis_seconds, verdict_seconds
+    )
 
 
 def describe_in_time(
@@ -143,14 +151,18 @@ def _cpu_seconds() -> float:
 
 def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
     """Yield the lines of the table of single defects."""
-    yield "| profile | defect | fails | first line of the diagnosis | named | CPU s, run | end |"
-    yield "|---|---|---|---|---|---|---|"
+    yield (
+        "| profile | defect | fails | first line of the diagnosis | named "
+        "| CPU s: run | diagnosis | verdicts |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
     for found in examinations:
         names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
         is_named = "–" if not found.defects else _yes_or_no(map(found.named, found.defects))
         yield (
             f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
-            f"{is_named} | {found.seconds:.1f} | {found.seconds_at_end:.1f} |"
+            f"{is_named} | {found.seconds:.1f} | {found.diagnosis_seconds:.1f} | "
+            f"{found.verdict_seconds:.1f} |"
         )
 
 
@@ -202,10 +214,10 @@ def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iter
     yield f"- Of {len(easy)} pairs of defects that are named alone {easy.count(2)} have both named."
     endless = sum(not found.lines for found in (*singles, *pairs))
     yield f"- {endless} diagnoses were given up after {MOST_SECONDS} s of CPU time."
-    shares = [found.seconds_at_end / found.seconds for found in singles]
+    shares = [found.diagnosis_seconds / found.seconds for found in singles]
     if shares:
         yield (
-            f"- The end of a run takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
+            f"- The diagnosis takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
             f"itself on average, {max(shares):.0%} at most."
         )
 
@@ -219,7 +231,7 @@ def examine_all(
         names = " ".join(one.name for one in defects) or "no defect"
         print(
             f"{place} of {len(chosen)}: {report} {names}: "
-            f"{found.seconds:.1f} s and {found.seconds_at_end:.1f} s at the end",
+            f"{found.seconds:.1f} s, {found.diagnosis_seconds:.1f} s for the diagnosis",
             file=sys.stderr,
         )
         for line in found.lines:

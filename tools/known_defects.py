@@ -50,32 +50,38 @@ DEFECTS = (
     ),
     Defect("closure-left-open", both("closure=(] (WIN-2)")),
     Defect("closure-open", both("WIN-2 border elements are lost")),
-    Defect("tick-instant", {"change": ("tick=time (TICK-2)", "TICK-1 complete instants only")}),
-    Defect("tick-batch", {"change": ("tick=batch (TICK-3)",)}),
-    Defect("t0-first", both("t0=first-element (WIN-10)")),
-    Defect("t0-reach", both("t0=first-reach (WIN-10)")),
+    Defect("tick-instant", {"change": ("tick=time (TICK-1)", "TICK-1 complete instants only")}),
+    Defect("tick-batch", {"change": ("tick=batch (TICK-1)",)}),
+    Defect("t0-first", both("t0=first-element (WIN-3)")),
+    Defect("t0-reach", both("t0=first-reach (WIN-3)")),
     Defect("t0-three", both("t0=3 (WIN-3)")),
-    Defect("slide-size", both()),
+    Defect("slide-size", both("its windows slide by their size (WIN-3)")),
     Defect("slide-ignored", both("slide=ignored (WIN-17)", "WIN-17 the slide is ignored")),
     Defect(
         "r2s-rstream",
         {
             "close": (
-                "r2s=Rstream (R2S-1)",
+                "r2s=Rstream (R2S-2, R2S-3)",
                 "R2S-2 every operator is rstream",
                 "R2S-6 the text is not asked",
             ),
-            "change": ("r2s=Rstream (R2S-1)", "R2S-2 every operator is rstream"),
+            "change": ("r2s=Rstream (R2S-2, R2S-3)", "R2S-2 every operator is rstream"),
         },
     ),
     Defect(
         "r2s-istream",
         {
-            "close": ("r2s=Istream (R2S-2)", "R2S-1 only news"),
-            "change": ("r2s=Istream (R2S-2)", "R2S-6 the text is not asked"),
+            "close": ("r2s=Istream (R2S-1, R2S-3)", "R2S-1 only news"),
+            "change": ("r2s=Istream (R2S-1, R2S-3)", "R2S-6 the text is not asked"),
         },
     ),
-    Defect("r2s-swapped", {"close": (), "change": ("r2s=Dstream (R2S-3)",)}),
+    Defect(
+        "r2s-swapped",
+        {
+            "close": ("it gives Istream as Dstream, and Dstream as Istream (R2S-2, R2S-3)",),
+            "change": ("r2s=Dstream (R2S-2)",),
+        },
+    ),
     Defect(
         "empty-otherwise",
         {
@@ -84,13 +90,19 @@ DEFECTS = (
         },
     ),
     Defect("border-lost", both("WIN-2 border elements are lost")),
-    Defect("doubled-report", both()),
-    Defect("doubled-row", both()),
-    Defect("late-report", both()),
-    Defect("late-empty", both()),
+    Defect("doubled-report", both("it sends each report twice (ENG-2)")),
+    Defect("doubled-row", both("it sends each row twice (R2R-9)")),
+    Defect(
+        "late-report",
+        both("it sends each output one evaluation late, and never the last (R2S-1)"),
+    ),
+    Defect(
+        "late-empty",
+        both("it sends each output one evaluation late, and an empty one first (R2S-1)"),
+    ),
     Defect("late-element", both()),
     Defect("latest-element", both("R2R-1 the newest triple")),
-    Defect("latest-row", both()),
+    Defect("latest-row", both("it sends one row of each output (R2S-1)")),
     Defect("latest-window", both("missed_instants=latest (REP-10)", "ENG-2 latest of a gap")),
 )
 

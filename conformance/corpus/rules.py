@@ -68,17 +68,18 @@ def rules_of_value(field: str, value: Any) -> list[str]:
 def rules_of_change(field: str, claimed: Any, value: Any) -> list[str]:
     """Return the rules that an engine breaks if a field has a value where it claims another one:
     those of the value that it claims. For `report` they are those of the conditions that only one
-    of the two has. If the claimed value is open or does not apply, they are those of the other one.
+    of the two has. If the claimed value is open, they are those of the other one. A field that does
+    not apply to either breaks no rule: it changes with another field.
 
     >>> from refengine.core.semantics import Tick
     >>> rules_of_change("tick", Tick.TIME, Tick.TUPLE)
     ['TICK-2']
     """
-    if value is None or value == claimed:
+    if value is None or claimed is None or value == claimed:
         return []
     if isinstance(claimed, frozenset) and isinstance(value, frozenset):
         return rules_of_value(field, claimed ^ value)
-    if claimed is None or is_open(claimed):
+    if is_open(claimed):
         return rules_of_value(field, value)
     return rules_of_value(field, claimed)
 

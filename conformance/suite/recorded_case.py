@@ -5,28 +5,32 @@ under another semantics.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from conformance.corpus import Case, profile_of
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.deviations import broken_rules, claimed_fields, grant_fields, merge_fields
 from conformance.suite.exchange import asked_question
+from conformance.suite.simple_defects import CanReport, SimpleDefect, are_equal
 from conformance.verdict.results import Result
-from conformance.wrong_engines import WrongEngine
-from refengine.core.question import Question
+from refengine.core.engine import evaluate
+from refengine.core.question import Question, Setting
+from refengine.core.r2r import defined_answer
 from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.explanations.changes import find_explaining_trial
+from refengine.oracle.explanations.changes import list_assignments, try_assignments
 from refengine.oracle.trial import RecordingToJudge
 from refengine.rdf.recordings import relation_from_json
 
 ASSIGNMENTS_BOUND = 100  # assignments of a changed profile that are tried
-WINDOWS_BOUND = 1_000  # slides from the first element to the last, where a wrong engine is tried
+OUTPUTS_BOUND = 4  # assignments whose outputs are computed for a simple defect
+REPORTS_BOUND = 1_000  # outputs of one assignment
+INSTANTS_BOUND = 10_000  # from 0 or the first element to the last, where a wrong engine is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +38,8 @@ class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
     `tested` is the engine; one that is sent its semantics claims the one that it was sent for this
-    case.
-    The windows that the engine states are left out, since wrong ones are a deviation of their own;
+    case. The windows that the engine states are left out, since wrong ones are a deviation of
+    their own;
     `states_windows` says whether it states any. `answers` are shared by all trials under a changed
     semantics: one for the query as it is, and one for the query without its R2S operator.
     """
@@ -67,35 +71,63 @@ class RecordedCase:
 
     @property
     def is_short(self) -> bool:
-        """Whether the stream is short beside its windows, so that a wrong engine, too, comes to an
-        end with it. One that skips nothing would look at each window of a gap of 10^12.
+        """Whether the stream is so short that a wrong engine, too, comes to an end with it: one
+        that skips nothing looks at each instant from 0 on, and of 10^12 there are too many.
         """
         times = [element.app for stream in self.question.streams.values() for element in stream]
-        steps = [window.slide for window in self.question.query.windows if window.slide]
-        return not times or max(times) - min(times) <= WINDOWS_BOUND * min(steps, default=1)
+        return max(0, *times, 0) - min(0, *times, 0) <= INSTANTS_BOUND
 
     def is_explained_by(
-        self, changes: Mapping[str, Any], wrong_engines: Sequence[WrongEngine] = ()
-    ) -> bool:
-        """Whether the answers are right if some fields of the semantics have other values than the
-        engine claims; with wrong engines, whether these can give them. All known deviations of the
-        engine that can be granted are in force as well.
+        self,
+        changes: Mapping[str, Any],
+        defects: Sequence[SimpleDefect] = (),
+        *,
+        is_by_wrong_engine: bool = False,
+    ) -> bool | None:
+        """Return whether the answers are those of an engine with other values in some fields of the
+        semantics than it claims, and with some defects; all known deviations of the engine that can
+        be granted are in force as well. None if that semantics has no meaning with the question.
+
+        `is_by_wrong_engine` says that wrong engines are installed: then no answer is shared with
+        other trials, and none is computed incrementally.
         """
         fields = {**merge_fields(self.tested.deviations), **changes}
         answers = self.answers["r2s" in fields]
-        if wrong_engines:
+        if defects or is_by_wrong_engine:
             answers = SharedAnswers()
-            answers.may_be_incremental = False
+            answers.may_be_incremental = not is_by_wrong_engine
         try:
             question, profile = grant_fields(self.tested, self.question, fields)
+            for defect in defects:
+                question = replace(question, query=defect.change_query(question.query))
             recorded = RecordingToJudge.of(question, self.relations, missing=self.tested.unreported)
-            with ExitStack() as installed:
-                for wrong_engine in wrong_engines:
-                    installed.enter_context(wrong_engine.installed())
-                found = find_explaining_trial(recorded, profile, answers, ASSIGNMENTS_BOUND)
+            listed = list_assignments(recorded, profile, answers, ASSIGNMENTS_BOUND)
+        except RefengineError:
+            return None
+        if not listed or len(listed) > ASSIGNMENTS_BOUND:
+            return None
+        reporting = [one.can_report for one in defects if one.can_report is not are_equal]
+        if not reporting:
+            return try_assignments(recorded, listed, answers).trial is not None
+        return len(reporting) == 1 and any(
+            self._can_be_reported(question.under(semantics), reporting[0])
+            for semantics, _ in listed[:OUTPUTS_BOUND]
+        )
+
+    def _can_be_reported(self, setting: Setting, can_report: CanReport) -> bool:
+        """Whether an engine that makes other reports of its right outputs can give the answers."""
+        try:
+            reports = evaluate(
+                setting.query,
+                setting.streams,
+                setting.semantics,
+                static=setting.static,
+                answer=defined_answer,
+            )
+            outputs = [report.relation.rows for report in islice(reports, REPORTS_BOUND)]
+            return can_report(outputs, [relation.rows for relation in self.relations])
         except RefengineError:
             return False
-        return found.trial is not None
 
 
 def restore_recorded_case(tested: Engine, case: Case, result: Result) -> RecordedCase | None:

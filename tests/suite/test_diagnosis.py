@@ -18,13 +18,8 @@ from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
-from conformance.suite.diagnosis import (
-    LINK,
-    Diagnosis,
-    changes_of_field,
-    diagnose,
-    fields_of_change,
-)
+from conformance.suite.candidates import LINK, changes_of_field, fields_of_change
+from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence

@@ -1,0 +1,138 @@
+"""What an engine may do otherwise than it claims: the candidates among which a diagnosis looks for
+the causes of its fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.corpus.detection import wrong_engines_of
+from conformance.harness.engine_file import Deviation
+from conformance.suite.recorded_case import RecordedCase
+from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
+from conformance.wrong_engines import WrongEngine
+from refengine.core.semantics import T0, Profile, show
+from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
+from refengine.oracle.explanations.changes import companion_fields
+
+LINK = "https://…"  # stands in an entry for the link, which only its author knows
+# modules of which no engine has the functions: they compare what an engine has answered
+COMPARING = ("refengine.model.compare", "refengine.model.canonical")
+INTEGERS_OF_T0 = range(1, 10)  # that are tried as t0, beside 0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What an engine may do otherwise than it claims: a `change` of a field of its semantics, or
+    what a `wrong_engine` does, or a simple `defect`; if it is none of these, then it states wrong
+    windows. `text` names it: `closure=[]`.
+    """
+
+    text: str
+    change: FieldChange | None = None
+    wrong_engine: WrongEngine | None = None
+    defect: SimpleDefect | None = None
+
+    @property
+    def field(self) -> str:
+        """The field of the semantics that is changed, empty if none is."""
+        return "" if self.change is None else self.change.field
+
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether this is one of many integers, of which one may fit some fails by chance."""
+        return self.change is not None and self.change.value in INTEGERS_OF_T0
+
+    def deviation(self, cases: Sequence[RecordedCase]) -> Deviation:
+        """Return the deviation to state in the engine's file. `cases` are those that it explains;
+        one of them stands for all where the oracle can be told of the deviation.
+        """
+        ids = tuple(case.id for case in cases)
+        if self.change is not None:
+            fields = fields_of_change(cases[0].profile, self.change)
+            return Deviation(f"its semantics is {self.text}", LINK, ids[:1], fields)
+        if self.wrong_engine is not None:
+            breaks = (self.wrong_engine.rule,)
+            return Deviation(f"does as {self.text}", LINK, ids, breaks=breaks)
+        if self.defect is not None:
+            return Deviation(self.text, LINK, ids, breaks=self.defect.rules)
+        return Deviation(self.text, LINK, ids[:1], misstates="window")
+
+
+WRONG_WINDOWS = Candidate("the windows that it states are wrong")
+
+
+@contextmanager
+def put_in_force(candidates: Iterable[Candidate]) -> Iterator[None]:
+    """Install the wrong engines of some candidates until the context ends."""
+    with ExitStack() as stack:
+        for candidate in candidates:
+            if candidate.wrong_engine is not None:
+                stack.enter_context(candidate.wrong_engine.installed())
+        yield
+
+
+def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None:
+    """Return whether candidates together explain the answers to a case; their wrong engines are
+    installed. None if the case cannot say: the changed semantics has no meaning with its question,
+    or its stream is too long for a wrong engine.
+    """
+    is_by_wrong_engine = any(candidate.wrong_engine is not None for candidate in candidates)
+    if is_by_wrong_engine and not case.is_short:
+        return None
+    fields: dict[str, Any] = {}
+    for candidate in candidates:
+        if candidate.change is not None:
+            fields |= fields_of_change(case.profile.but(**fields), candidate.change)
+    defects = [candidate.defect for candidate in candidates if candidate.defect is not None]
+    return case.is_explained_by(fields, defects, is_by_wrong_engine=is_by_wrong_engine)
+
+
+def change_candidates(profile: Profile | None) -> Iterator[Candidate]:
+    """Yield the changes of the fields of a profile; None for an engine that is sent its semantics,
+    which may have any value whatever it is sent.
+    """
+    for name in FIELDS_TRIED:
+        for change in changes_of_field(profile, name):
+            yield Candidate(f"{change.field}={show(change.value)}", change)
+
+
+def changes_of_field(profile: Profile | None, name: str) -> list[FieldChange]:
+    """Return the changes of a field that may be what an engine does in every case. An engine may
+    have one R2S operator whatever the query states, and that may be the one of its profile.
+    """
+    current = None if profile is None else profile.fields.get(name)
+    values: Sequence[object] = alternatives(name, current)
+    if name == "t0":
+        values = [value for value in (0, *T0, *INTEGERS_OF_T0) if value != current]
+    if name == "r2s" and current is not None:
+        values = [current, *values]
+    return [FieldChange(name, value) for value in values]
+
+
+def fields_of_change(profile: Profile, change: FieldChange) -> Mapping[str, Any]:
+    """Return the fields of a change: its own, and those that must change with it unless the profile
+    has these values. The baseline of R2S is always one of them: it depends on the query, too.
+    """
+    companions = {
+        name: value
+        for name, value in companion_fields(profile, change).items()
+        if name == "base" or profile.fields.get(name) != value
+    }
+    return {change.field: change.value, **companions}
+
+
+def simple_defect_candidates() -> list[Candidate]:
+    """Return the simple defects."""
+    return [Candidate(defect.text, defect=defect) for defect in SIMPLE_DEFECTS]
+
+
+def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
+    """Yield the wrong engines of some rules, but for those that compare answers wrongly."""
+    for wrong_engine in dict.fromkeys(one for rule in rules for one in wrong_engines_of(rule)):
+        if not wrong_engine.replaced.__module__.startswith(COMPARING):
+            text = f"the wrong engine {wrong_engine.full_name!r}: {wrong_engine.defect}"
+            yield Candidate(text, wrong_engine=wrong_engine)

@@ -1,0 +1,226 @@
+"""The search for the causes of an engine's fails, among candidates.
+
+1. Fails that are right but for the windows that the engine states are set apart.
+2. Each change of one field is tried on a sample of the fails: the smallest fail of each rule comes
+   first. Those that explain most are tried on passes, too: if passes would fail under a change,
+   then it is not what the engine does. So are simple defects and wrong engines.
+3. The best candidate is kept. A change is preferred, since it can be stated. The search goes on
+   with the fails that are left, with the candidate in force, until nothing explains a fail. If no
+   candidate explains any, pairs are tried: two changes, or a change and a simple defect.
+4. Of each fail that is explained, the causes are kept without which it would not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+
+from conformance.suite.candidates import (
+    WRONG_WINDOWS,
+    Candidate,
+    change_candidates,
+    explains,
+    put_in_force,
+    simple_defect_candidates,
+    wrong_engine_candidates,
+)
+from conformance.suite.recorded_case import RecordedCase
+from refengine.core.semantics import Profile
+
+FIRST_LOOK = 6  # fails of the sample of which a change must explain one, to be tried on all
+OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
+SAMPLE = 30  # fails on which candidates are compared
+BEST = 3  # candidates that are tried on passes
+MAJORITY = 0.5  # share of the sample of which a pair, or one of many integers, must explain more
+CAUSES_BOUND = 5  # causes of a diagnosis, at most
+
+Cases = Sequence[RecordedCase]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a candidate explains an engine: the share of the sampled fails that it explains, and
+    the share of the passes that would fail under it.
+    """
+
+    explained: float = 0
+    contradicted: float = 0
+
+    @property
+    def value(self) -> float:
+        """The shares as one number; a candidate is worth something if it is more than 0."""
+        return self.explained - self.contradicted
+
+
+@dataclass
+class CauseSearch:
+    """A search. `profile` is that of the engine, None for one that is sent its semantics with each
+    case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
+    passes on which candidates are tried. `found` are the causes so far, and `explained` has each
+    explained fail with the causes without which it would not be.
+    """
+
+    profile: Profile | None
+    left: list[RecordedCase]
+    passes: Cases
+    found: list[Candidate] = field(default_factory=list)
+    explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Find causes, one after the other, until nothing explains a fail that is left."""
+        self._set_wrong_windows_apart()
+        while self.left and len(self.found) < CAUSES_BOUND:
+            candidates = self._best_candidates()
+            if not candidates:
+                return
+            self._keep(candidates)
+
+    def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
+        """Yield each cause that is needed for a fail, with these fails, in the order in which the
+        causes were found.
+        """
+        for candidate in self.found:
+            cases = [case for case, needed in self.explained if candidate in needed]
+            if cases:
+                yield candidate, cases
+
+    def _set_wrong_windows_apart(self) -> None:
+        """Take the fails that are right but for the windows that the engine states."""
+        misstated = [case for case in self.left if case.states_windows and case.is_explained_by({})]
+        if misstated:
+            self.found.append(WRONG_WINDOWS)
+            self.explained += [(case, [WRONG_WINDOWS]) for case in misstated]
+            self.left = [case for case in self.left if case not in misstated]
+
+    def _keep(self, candidates: Sequence[Candidate]) -> None:
+        """Keep candidates as causes, and take the fails that they explain: together with all causes
+        found so far, or else with those of them that are changes.
+        """
+        changes = [cause for cause in self.found if cause.change is not None]
+        in_force = [[*self.found, *candidates]]
+        if len(changes) < len(self.found):
+            in_force.append([*changes, *candidates])
+        for one in in_force:
+            taken = self._explained_by(one, self.left)
+            self.explained += [(case, _drop_unneeded(case, one)) for case in taken]
+            self.left = [case for case in self.left if case not in taken]
+        self.found += candidates
+
+    def _explained_by(self, candidates: Sequence[Candidate], cases: Cases) -> list[RecordedCase]:
+        """Return the cases that candidates together explain."""
+        with put_in_force(candidates):
+            return [case for case in cases if explains(candidates, case)]
+
+    def _best_candidates(self) -> list[Candidate]:
+        """Return the candidate that explains the engine best, or a pair if no candidate explains a
+        fail; none if no pair does either.
+        """
+        sample = _sample(self.left)
+        change, of_change = self._best(self._changes(), sample, lambda _: sample[:FIRST_LOOK])
+        if change is not None and of_change.explained == 1:
+            return [change]
+        defect, of_defect = self._best(simple_defect_candidates(), sample, lambda _: sample)
+        wrong_engine, of_wrong = self._best(self._wrong_engines(), sample, self._own_fails)
+        scored = [(change, of_change), (defect, of_defect), (wrong_engine, of_wrong)]
+        best, _ = max(scored, key=lambda pair: pair[1].value)
+        return [best] if best is not None else self._best_pair(sample)
+
+    def _best_pair(self, sample: Cases) -> list[Candidate]:
+        """Return the first pair, of changes of different fields or of a change and a simple defect,
+        that explains the smallest fails of a sample and most of the others; none if there is none.
+        """
+        changes = self._changes()
+        pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
+        for one, other in pairs:
+            if one.field == other.field:
+                continue
+            in_force = [*self.found, one, other]
+            with put_in_force(self.found):
+                is_promising = all(explains(in_force, case) for case in sample[:2])
+            if is_promising:
+                score = self._score(in_force, sample)
+                if score.explained > MAJORITY and score.value > 0:
+                    return [one, other]
+        return []
+
+    def _changes(self) -> list[Candidate]:
+        """Return the changes of fields that no cause has changed yet."""
+        changed = {candidate.field for candidate in self.found}
+        return [
+            candidate
+            for candidate in change_candidates(self.profile)
+            if candidate.field not in changed
+        ]
+
+    def _wrong_engines(self) -> list[Candidate]:
+        """Return the wrong engines of the rules of the fails that are left."""
+        return list(wrong_engine_candidates(dict.fromkeys(case.result.rule for case in self.left)))
+
+    def _own_fails(self, candidate: Candidate) -> Cases:
+        """Return the smallest fails of the rules of a wrong engine."""
+        assert candidate.wrong_engine is not None
+        rules = candidate.wrong_engine.rules
+        return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
+
+    def _best(
+        self,
+        candidates: Iterable[Candidate],
+        sample: Cases,
+        first_look: Callable[[Candidate], Cases],
+    ) -> tuple[Candidate | None, Score]:
+        """Return the best candidate and its score; None if none explains more than it contradicts.
+        A candidate is tried on all of the sample if it explains one of its `first_look`.
+        """
+        counts: list[tuple[int, Candidate]] = []
+        for candidate in candidates:
+            in_force = [*self.found, candidate]
+            if candidate in self.found:
+                continue
+            with put_in_force(in_force):
+                if any(explains(in_force, case) for case in first_look(candidate)):
+                    count = sum(bool(explains(in_force, case)) for case in sample)
+                    counts.append((count, candidate))
+        best: tuple[Candidate | None, Score] = None, Score()
+        for count, candidate in sorted(counts, key=lambda pair: -pair[0])[:BEST]:
+            needed = MAJORITY if candidate.is_one_of_many else 0
+            if count / len(sample) > max(needed, best[1].value):
+                score = self._score([*self.found, candidate], sample)
+                if score.value > best[1].value:
+                    best = candidate, score
+        return best
+
+    def _score(self, in_force: Sequence[Candidate], sample: Cases) -> Score:
+        """Return the score of candidates together. Passes that cannot say anything do not count."""
+        with put_in_force(in_force):
+            explained = [bool(explains(in_force, case)) for case in sample]
+            said = [explains(in_force, case) for case in self.passes]
+        telling = [one for one in said if one is not None]
+        contradicted = telling.count(False) / len(telling) if telling else 0
+        return Score(sum(explained) / len(explained), contradicted)
+
+
+def _sample(cases: Cases) -> list[RecordedCase]:
+    """Return cases on which candidates are compared: the smallest of each rule, then the smallest
+    others.
+    """
+    by_rule: dict[str, RecordedCase] = {}
+    for case in cases:
+        by_rule.setdefault(case.result.rule, case)
+    firsts = list(by_rule.values())
+    others = [case for case in cases if case not in firsts]
+    return [*firsts, *others][:SAMPLE]
+
+
+def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that explain a case together, of which none can be left out.
+    Those found first are dropped first, since the last one was found for this case.
+    """
+    needed = list(candidates)
+    for candidate in candidates:
+        rest = [other for other in needed if other is not candidate]
+        if rest:
+            with put_in_force(rest):
+                if explains(rest, case):
+                    needed = rest
+    return needed
