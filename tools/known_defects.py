@@ -55,7 +55,7 @@ DEFECTS = (
     Defect("t0-first", both("t0=first-element (WIN-3)")),
     Defect("t0-reach", both("t0=first-reach (WIN-3)")),
     Defect("t0-three", both("t0=3 (WIN-3)")),
-    Defect("slide-size", both("its windows slide by their size (WIN-3)")),
+    Defect("slide-size", both("windows that slide by their size (WIN-3)")),
     Defect("slide-ignored", both("slide=ignored (WIN-17)", "WIN-17 the slide is ignored")),
     Defect(
         "r2s-rstream",
@@ -78,7 +78,7 @@ DEFECTS = (
     Defect(
         "r2s-swapped",
         {
-            "close": ("it gives Istream as Dstream, and Dstream as Istream (R2S-2, R2S-3)",),
+            "close": ("Istream given as Dstream, and Dstream as Istream (R2S-2, R2S-3)",),
             "change": ("r2s=Dstream (R2S-2)",),
         },
     ),
@@ -90,19 +90,19 @@ DEFECTS = (
         },
     ),
     Defect("border-lost", both("WIN-2 border elements are lost")),
-    Defect("doubled-report", both("it sends each report twice (ENG-2)")),
-    Defect("doubled-row", both("it sends each row twice (R2R-9)")),
+    Defect("doubled-report", both("each report sent twice (ENG-2)")),
+    Defect("doubled-row", both("each row sent twice (R2R-9)")),
     Defect(
         "late-report",
-        both("it sends each output one evaluation late, and never the last (R2S-1)"),
+        both("each output sent one evaluation late, and the last never (R2S-1)"),
     ),
     Defect(
         "late-empty",
-        both("it sends each output one evaluation late, and an empty one first (R2S-1)"),
+        both("each output sent one evaluation late, and an empty one first (R2S-1)"),
     ),
     Defect("late-element", both()),
     Defect("latest-element", both("R2R-1 the newest triple")),
-    Defect("latest-row", both("it sends one row of each output (R2S-1)")),
+    Defect("latest-row", both("one row sent of each output (R2S-1)")),
     Defect("latest-window", both("missed_instants=latest (REP-10)", "ENG-2 latest of a gap")),
 )
 

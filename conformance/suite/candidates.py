@@ -19,7 +19,7 @@ from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternative
 from refengine.oracle.explanations.changes import companion_fields
 
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
-# modules of which no engine has the functions: they compare what an engine has answered
+# modules that compare what an engine has answered, which no engine does
 COMPARING = ("refengine.model.compare", "refengine.model.canonical")
 INTEGERS_OF_T0 = range(1, 10)  # that are tried as t0, beside 0
 
@@ -43,8 +43,12 @@ class Candidate:
 
     @property
     def is_one_of_many(self) -> bool:
-        """Whether this is one of many integers, of which one may fit some fails by chance."""
-        return self.change is not None and self.change.value in INTEGERS_OF_T0
+        """Whether this is one of many integers for t0, of which one may fit some fails by
+        chance.
+        """
+        return (
+            self.field == "t0" and self.change is not None and self.change.value in INTEGERS_OF_T0
+        )
 
     def deviation(self, cases: Sequence[RecordedCase]) -> Deviation:
         """Return the deviation to state in the engine's file. `cases` are those that it explains;
@@ -62,7 +66,7 @@ class Candidate:
         return Deviation(self.text, LINK, ids[:1], misstates="window")
 
 
-WRONG_WINDOWS = Candidate("the windows that it states are wrong")
+WRONG_WINDOWS = Candidate("wrong windows in its reports")
 
 
 @contextmanager
@@ -101,8 +105,8 @@ def change_candidates(profile: Profile | None) -> Iterator[Candidate]:
 
 
 def changes_of_field(profile: Profile | None, name: str) -> list[FieldChange]:
-    """Return the changes of a field that may be what an engine does in every case. An engine may
-    have one R2S operator whatever the query states, and that may be the one of its profile.
+    """Return the changes of a field to other values than the claimed one. Of `r2s` the claimed one
+    is among them: an engine may give it whatever the query states.
     """
     current = None if profile is None else profile.fields.get(name)
     values: Sequence[object] = alternatives(name, current)
@@ -134,5 +138,6 @@ def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
     """Yield the wrong engines of some rules, but for those that compare answers wrongly."""
     for wrong_engine in dict.fromkeys(one for rule in rules for one in wrong_engines_of(rule)):
         if not wrong_engine.replaced.__module__.startswith(COMPARING):
-            text = f"the wrong engine {wrong_engine.full_name!r}: {wrong_engine.defect}"
+            habit = wrong_engine.defect.rstrip(".")
+            text = f"the wrong engine {wrong_engine.full_name!r} ({habit})"
             yield Candidate(text, wrong_engine=wrong_engine)

@@ -4,9 +4,10 @@
 2. Each change of one field is tried on a sample of the fails: the smallest fail of each rule comes
    first. Those that explain most are tried on passes, too: if passes would fail under a change,
    then it is not what the engine does. So are simple defects and wrong engines.
-3. The best candidate is kept. A change is preferred, since it can be stated. The search goes on
-   with the fails that are left, with the candidate in force, until nothing explains a fail. If no
-   candidate explains any, pairs are tried: two changes, or a change and a simple defect.
+3. The best candidate is kept: the share of the sampled fails that it explains is greater than the
+   share of the passes that would fail under it. On a tie a change wins, since the judge can apply
+   it. If there is no such candidate, pairs are tried: two changes, or a change and a simple defect.
+   The search goes on with the fails that are left, with what was kept in force.
 4. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
@@ -33,7 +34,7 @@ OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
 SAMPLE = 30  # fails on which candidates are compared
 BEST = 3  # candidates that are tried on passes
 MAJORITY = 0.5  # share of the sample of which a pair, or one of many integers, must explain more
-CAUSES_BOUND = 5  # causes of a diagnosis, at most
+CAUSES_BOUND = 5  # causes after which no more are looked for
 
 Cases = Sequence[RecordedCase]
 
@@ -213,8 +214,8 @@ def _sample(cases: Cases) -> list[RecordedCase]:
 
 
 def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return those of some candidates that explain a case together, of which none can be left out.
-    Those found first are dropped first, since the last one was found for this case.
+    """Return those of some candidates that explain a case together, without each that can be left
+    out, the first first: the last one was found for this case.
     """
     needed = list(candidates)
     for candidate in candidates:

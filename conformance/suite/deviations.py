@@ -168,10 +168,17 @@ def _what_it_is(
     deviation: Deviation, case: Case | BenchmarkQuery, claimed: Mapping[str, Any]
 ) -> str:
     """Write the fields of a deviation, or what it misstates, and the rules that it breaks."""
-    rules = ", ".join(broken_rules(deviation, case.rule, claimed)) or case.id
     if deviation.fields:
-        fields = " ".join(f"{name}={show(value)}" for name, value in deviation.fields.items())
-        return f"{fields} ({rules})"
+        return " ".join(
+            f"{name}={show(value)}{_in_brackets(rules_of_change(name, claimed.get(name), value))}"
+            for name, value in deviation.fields.items()
+        )
+    rules = ", ".join(broken_rules(deviation, case.rule, claimed)) or case.id
     if deviation.misstates:
         return f"the windows that it states ({rules})"
     return f"{rules}, in no field of the semantics"
+
+
+def _in_brackets(rules: Sequence[str]) -> str:
+    """Write rules behind a field, nothing if there are none."""
+    return f" ({', '.join(rules)})" if rules else ""

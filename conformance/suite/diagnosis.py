@@ -1,5 +1,5 @@
-"""One diagnosis for an engine: the fewest deviations from its semantics that explain its fails
-together.
+"""One diagnosis for an engine: few deviations from its semantics that together explain as many of
+its fails as a search finds.
 
 Each fail has an argument of its own. But most engines have one or two defects, which show in many
 cases. So after a run all fails that no known deviation explains are looked at together
@@ -46,8 +46,8 @@ class Cause:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains the fails of an engine: its `causes`, those found first, which explain most, in
-    front. `fails` are the cases of all fails that no known deviation explains, and `unexplained`
+    """What explains the fails of an engine: its `causes`, in the order in which they were found.
+    `fails` are the cases of all fails that no known deviation explains, and `unexplained`
     those of them that no cause explains either. Of an engine that `is_silent`, which has answered
     no case with a row, nothing is explained.
     """
@@ -87,12 +87,12 @@ def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> It
                 of_case.append(cause.as_part_of_a_result())
     for result in results:
         found = causes.get((result.engine, result.case), ())
-        if found and _is_unexplained_fail(result):
+        if found and _is_fail_without_known_deviation(result):
             result = replace(result, causes=tuple(found))
         yield result
 
 
-def _is_unexplained_fail(result: Result) -> bool:
+def _is_fail_without_known_deviation(result: Result) -> bool:
     """Whether a result is a fail that no known deviation explains."""
     return result.outcome is Outcome.FAIL and not result.known
 
@@ -100,7 +100,7 @@ def _is_unexplained_fail(result: Result) -> bool:
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:
     """Return the diagnosis of an engine, None if it has no unexplained fail."""
     ordered = sorted(results, key=_size_and_case)
-    fails = tuple(result.case for result in ordered if _is_unexplained_fail(result))
+    fails = tuple(result.case for result in ordered if _is_fail_without_known_deviation(result))
     if not fails:
         return None
     if not any(CaseResult.of(result, result.evidence).has_rows for result in results):
@@ -114,7 +114,7 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     ]
     search = CauseSearch(
         tested.profile,
-        left=[case for case in recorded if _is_unexplained_fail(case.result)],
+        left=[case for case in recorded if _is_fail_without_known_deviation(case.result)],
         passes=_passes_for_trials(recorded),
     )
     search.run()

@@ -94,23 +94,23 @@ def _has_row_of(output: Bag, report: Bag) -> bool:
 
 
 SIMPLE_DEFECTS = (
-    SimpleDefect("its windows slide by their size", ("WIN-3",), _slide_by_size),
+    SimpleDefect("windows that slide by their size", ("WIN-3",), _slide_by_size),
     SimpleDefect(
-        "it gives Istream as Dstream, and Dstream as Istream",
+        "Istream given as Dstream, and Dstream as Istream",
         ("R2S-2", "R2S-3"),
         _swap_differences,
     ),
-    SimpleDefect("it sends each report twice", ("ENG-2",), can_report=_can_report_twice),
-    SimpleDefect("it sends each row twice", ("R2R-9",), can_report=_can_double_rows),
+    SimpleDefect("each report sent twice", ("ENG-2",), can_report=_can_report_twice),
+    SimpleDefect("each row sent twice", ("R2R-9",), can_report=_can_double_rows),
     SimpleDefect(
-        "it sends each output one evaluation late, and never the last",
+        "each output sent one evaluation late, and the last never",
         ("R2S-1",),
         can_report=_can_report_late,
     ),
     SimpleDefect(
-        "it sends each output one evaluation late, and an empty one first",
+        "each output sent one evaluation late, and an empty one first",
         ("R2S-1",),
         can_report=_can_report_late_after_empty,
     ),
-    SimpleDefect("it sends one row of each output", ("R2S-1",), can_report=_can_report_one_row),
+    SimpleDefect("one row sent of each output", ("R2S-1",), can_report=_can_report_one_row),
 )

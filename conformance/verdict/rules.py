@@ -90,8 +90,8 @@ class RuleVerdict:
 
     `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
     of a rule that holds, the wrong engine that would have failed the case. `is_in_reach` says
-    whether the engine supports a case that could show the rule, and `is_known` whether a known
-    deviation breaks it. A rule that is not shown `rests_on` the broken rules by which the answers
+    whether the engine supports a case that could show the rule, and `is_known` whether known
+    deviations explain all cases that show it to be broken. A rule that is not shown `rests_on` the broken rules by which the answers
     to its cases are wrong.
     """
 
@@ -141,7 +141,7 @@ def _judge_rule(
 ) -> RuleVerdict:
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
     if breaking:
-        return _broken_verdict(engine, rule, smallest_case(breaking).result)
+        return _broken_verdict(engine, rule, breaking)
 
     if showing := [case for case in cases if case.shows_its_rule]:
         result = smallest_case(showing).result
@@ -155,12 +155,15 @@ def _judge_rule(
     return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason, is_in_reach=False)
 
 
-def _broken_verdict(engine: str, rule: str, smallest: Result) -> RuleVerdict:
-    """Return the verdict on a broken rule. `smallest` is the smallest result that shows it."""
+def _broken_verdict(engine: str, rule: str, breaking: Sequence[CaseResult]) -> RuleVerdict:
+    """Return the verdict on a rule that some cases show to be broken. It is known to be broken only
+    if known deviations explain all of them; else the smallest other one is named.
+    """
+    unknown = [case for case in breaking if not case.result.known]
+    smallest = smallest_case(unknown or breaking).result
     reasons = [one.reason for one in smallest.explanations if rule in one.rules]
     reason = reasons[0] if reasons else "no known deviation explains it"
-    is_known = bool(smallest.known)
-    return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, smallest.case, is_known=is_known)
+    return RuleVerdict(engine, rule, RuleStatus.BROKEN, reason, smallest.case, is_known=not unknown)
 
 
 def _unshown_verdict(engine: str, rule: str, detecting: Sequence[Result]) -> RuleVerdict:

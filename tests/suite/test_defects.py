@@ -53,7 +53,7 @@ def test_a_defect_is_the_first_cause_of_the_diagnosis(report: str, name: str, sh
 
 def test_a_cause_is_a_defect_only_by_its_own_value_and_rule_or_wrong_engine() -> None:
     first, open_borders = BY_NAME["t0-first"], BY_NAME["closure-open"]
-    wrong_engine = Cause("the wrong engine 'WIN-2 border elements are lost': Put …", "WIN-2", 3, 3)
+    wrong_engine = Cause("the wrong engine 'WIN-2 border elements are lost' (Put …)", "WIN-2", 3, 3)
     assert Cause("t0=first-element", "WIN-3", 3, 3).names(first, "close")
     assert not Cause("t0=first-element", "WIN-10", 3, 3).names(first, "close")
     assert not Cause("t0=first-reach", "WIN-3", 3, 3).names(first, "close")
