@@ -34,7 +34,7 @@ CAUSE = re.compile(
     r"\S+: (?P<cause>.*) explains (?P<explained>\d+) of (?P<fails>\d+) fails"
     r" \((?P<rules>[^()]*)\).*"
 )
-WRONG_ENGINE = re.compile(r"the wrong engine (['\"])(?P<name>.*?)\1 \\(")
+WRONG_ENGINE = re.compile(r"the wrong engine (['\"])(?P<name>.*?)\1 \(")
 
 
 @dataclass(frozen=True)

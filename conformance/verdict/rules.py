@@ -91,8 +91,8 @@ class RuleVerdict:
     `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
     of a rule that holds, the wrong engine that would have failed the case. `is_in_reach` says
     whether the engine supports a case that could show the rule, and `is_known` whether known
-    deviations explain all cases that show it to be broken. A rule that is not shown `rests_on` the broken rules by which the answers
-    to its cases are wrong.
+    deviations explain all cases that show it to be broken. A rule that is not shown `rests_on` the
+    broken rules by which the answers to its cases are wrong.
     """
 
     engine: str

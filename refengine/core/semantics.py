@@ -291,7 +291,7 @@ def value_without_meaning(semantics: Semantics) -> str | None:
             "write allowed_lateness=reject"
         )
     is_by_arrival = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
-    if semantics.consumption is not Consumption.UNRESTRICTED and not is_by_arrival:
+    if semantics.is_consuming and not is_by_arrival:
         return (
             f"consumption={semantics.consumption} is of matches that go out as they are completed; "
             "write r2s=append report=content-change"

@@ -284,7 +284,8 @@ def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) ->
     InvalidQuery.
     """
     # a Semantics would parse every field again
-    semantics = cast(Semantics, SimpleNamespace(**fields))
+    is_consuming = fields["consumption"] is not Consumption.UNRESTRICTED
+    semantics = cast(Semantics, SimpleNamespace(**fields, is_consuming=is_consuming))
     contradictions(semantics)
     if query is None:
         return
