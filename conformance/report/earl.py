@@ -69,8 +69,8 @@ OUTCOMES_OF_RULES = {
 LONGEST = 400  # characters of a name in an IRI
 EXPLANATIONS = 20  # known deviations, or causes, of a result that are written
 SUITE = "<urn:refengine:suite>"
-NOT_ASKED = "not asked: the engine has no result of this case, and another engine has"
-NO_RESULT = "the engine has no result of its cases, and another engine has"
+CASE_NOT_RUN = "not asked: the engine has no result of this case, and another engine has"
+NO_RESULT = "the engine has no result of the cases of this rule, and another engine has"
 NOT_EXAMINED = "no result of the engine was examined for what it shows"
 NO_ROW = "shows nothing of its rule: the engine answered with no row"
 SHOWS_NOTHING = (
@@ -111,7 +111,7 @@ def turtle(results: Results, date: str | None = None, spec_iri: str | None = Non
     for gap in results.gaps:
         for case in gap.cases:
             yield from _assertion_of_case(
-                (gap.engine, gap.suite, case), "untested", NOT_ASKED, date
+                (gap.engine, gap.suite, case), "untested", CASE_NOT_RUN, date
             )
 
 

@@ -70,7 +70,7 @@ WRONG_WINDOWS = Candidate("wrong windows in its reports")
 
 
 @contextmanager
-def put_in_force(candidates: Iterable[Candidate]) -> Iterator[None]:
+def install_wrong_engines(candidates: Iterable[Candidate]) -> Iterator[None]:
     """Install the wrong engines of some candidates until the context ends."""
     with ExitStack() as stack:
         for candidate in candidates:

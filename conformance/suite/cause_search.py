@@ -22,7 +22,7 @@ from conformance.suite.candidates import (
     Candidate,
     change_candidates,
     explains,
-    put_in_force,
+    install_wrong_engines,
     simple_defect_candidates,
     wrong_engine_candidates,
 )
@@ -95,22 +95,24 @@ class CauseSearch:
             self.left = [case for case in self.left if case not in misstated]
 
     def _keep(self, candidates: Sequence[Candidate]) -> None:
-        """Keep candidates as causes, and take the fails that they explain: together with all causes
-        found so far, or else with those of them that are changes.
+        """Keep candidates as causes, and take the fails that they explain from those that are left.
+
+        First all causes found so far are in force as well. A wrong engine that was found may do a
+        little more than the engine; so then only the changes among the causes are.
         """
         changes = [cause for cause in self.found if cause.change is not None]
-        in_force = [[*self.found, *candidates]]
+        combinations_of_causes = [[*self.found, *candidates]]
         if len(changes) < len(self.found):
-            in_force.append([*changes, *candidates])
-        for one in in_force:
-            taken = self._explained_by(one, self.left)
-            self.explained += [(case, _drop_unneeded(case, one)) for case in taken]
-            self.left = [case for case in self.left if case not in taken]
+            combinations_of_causes.append([*changes, *candidates])
+        for causes in combinations_of_causes:
+            explained = self._explained_by(causes, self.left)
+            self.explained += [(case, _drop_unneeded(case, causes)) for case in explained]
+            self.left = [case for case in self.left if case not in explained]
         self.found += candidates
 
     def _explained_by(self, candidates: Sequence[Candidate], cases: Cases) -> list[RecordedCase]:
         """Return the cases that candidates together explain."""
-        with put_in_force(candidates):
+        with install_wrong_engines(candidates):
             return [case for case in cases if explains(candidates, case)]
 
     def _best_candidates(self) -> list[Candidate]:
@@ -129,7 +131,8 @@ class CauseSearch:
 
     def _best_pair(self, sample: Cases) -> list[Candidate]:
         """Return the first pair, of changes of different fields or of a change and a simple defect,
-        that explains the smallest fails of a sample and most of the others; none if there is none.
+        that explains the first two fails of a sample and more than half of all; none if there is
+        none.
         """
         changes = self._changes()
         pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
@@ -137,7 +140,7 @@ class CauseSearch:
             if one.field == other.field:
                 continue
             in_force = [*self.found, one, other]
-            with put_in_force(self.found):
+            with install_wrong_engines(self.found):
                 is_promising = all(explains(in_force, case) for case in sample[:2])
             if is_promising:
                 score = self._score(in_force, sample)
@@ -178,7 +181,7 @@ class CauseSearch:
             in_force = [*self.found, candidate]
             if candidate in self.found:
                 continue
-            with put_in_force(in_force):
+            with install_wrong_engines(in_force):
                 if any(explains(in_force, case) for case in first_look(candidate)):
                     count = sum(bool(explains(in_force, case)) for case in sample)
                     counts.append((count, candidate))
@@ -193,7 +196,7 @@ class CauseSearch:
 
     def _score(self, in_force: Sequence[Candidate], sample: Cases) -> Score:
         """Return the score of candidates together. Passes that cannot say anything do not count."""
-        with put_in_force(in_force):
+        with install_wrong_engines(in_force):
             explained = [bool(explains(in_force, case)) for case in sample]
             said = [explains(in_force, case) for case in self.passes]
         telling = [one for one in said if one is not None]
@@ -221,7 +224,7 @@ def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[
     for candidate in candidates:
         rest = [other for other in needed if other is not candidate]
         if rest:
-            with put_in_force(rest):
+            with install_wrong_engines(rest):
                 if explains(rest, case):
                     needed = rest
     return needed

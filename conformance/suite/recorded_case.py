@@ -37,7 +37,7 @@ INSTANTS_BOUND = 10_000  # from 0 or the first element to the last, where a wron
 class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
-    `tested` is the engine; one that is sent its semantics claims the one that it was sent for this
+    `tested` is the engine. A configurable engine claims the semantics that it was sent for this
     case. The windows that the engine states are left out, since wrong ones are a deviation of
     their own;
     `states_windows` says whether it states any. `answers` are shared by all trials under a changed
@@ -71,11 +71,11 @@ class RecordedCase:
 
     @property
     def is_short(self) -> bool:
-        """Whether the stream is so short that a wrong engine, too, comes to an end with it: one
-        that skips nothing looks at each instant from 0 on, and of 10^12 there are too many.
+        """Whether the instants from 0 to the last element, or from the first one if it is earlier,
+        are few enough for a wrong engine: some visit each of them.
         """
         times = [element.app for stream in self.question.streams.values() for element in stream]
-        return max(0, *times, 0) - min(0, *times, 0) <= INSTANTS_BOUND
+        return max([0, *times]) - min([0, *times]) <= INSTANTS_BOUND
 
     def is_explained_by(
         self,

@@ -118,9 +118,12 @@ def write_entries(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:
     """Yield the lines of all entries that diagnoses have found, to put into the engines' files."""
     for diagnosis in diagnoses:
         yield f"# {diagnosis.engine}: {len(diagnosis.fails)} fails that its file does not explain"
+        if diagnosis.is_silent:
+            yield "# it has answered no case with a row, so no cause was looked for"
         for cause in diagnosis.causes:
             yield ""
-            yield from cause.entry.splitlines()
+            # an engine that is sent its semantics has no entry
+            yield from cause.entry.splitlines() or [f"# {cause.text}"]
         if diagnosis.unexplained:
             yield ""
             yield f"# left unexplained: {', '.join(diagnosis.unexplained)}"
