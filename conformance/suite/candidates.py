@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from conformance.corpus.detection import wrong_engines_of
 from conformance.harness.engine_file import Deviation
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
-from conformance.wrong_engines import WrongEngine
+from conformance.wrong_engines import HABITS, WrongEngine
 from refengine.core.semantics import T0, Profile, show
 from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
 from refengine.oracle.explanations.changes import companion_fields
@@ -92,7 +93,12 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
         if candidate.change is not None:
             fields |= fields_of_change(case.profile.but(**fields), candidate.change)
     defects = [candidate.defect for candidate in candidates if candidate.defect is not None]
-    return case.is_explained_by(fields, defects, is_by_wrong_engine=is_by_wrong_engine)
+    return case.is_explained_by(
+        fields,
+        defects,
+        is_by_wrong_engine=is_by_wrong_engine,
+        has_wrong_windows=WRONG_WINDOWS in candidates,
+    )
 
 
 def change_candidates(profile: Profile | None) -> Iterator[Candidate]:
@@ -135,9 +141,12 @@ def simple_defect_candidates() -> list[Candidate]:
 
 
 def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
-    """Yield the wrong engines of some rules, but for those that compare answers wrongly."""
-    for wrong_engine in dict.fromkeys(one for rule in rules for one in wrong_engines_of(rule)):
+    """Yield the wrong engines of some rules, but for those that compare answers wrongly, and all
+    habits.
+    """
+    of_rules = (one for rule in rules for one in wrong_engines_of(rule))
+    for wrong_engine in dict.fromkeys(chain(of_rules, HABITS)):
         if not wrong_engine.replaced.__module__.startswith(COMPARING):
-            habit = wrong_engine.defect.rstrip(".")
-            text = f"the wrong engine {wrong_engine.full_name!r} ({habit})"
+            defect = wrong_engine.defect.rstrip(".")
+            text = f"the wrong engine {wrong_engine.full_name!r} ({defect})"
             yield Candidate(text, wrong_engine=wrong_engine)

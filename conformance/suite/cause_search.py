@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
@@ -27,13 +28,21 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.recorded_case import RecordedCase
+from conformance.wrong_engines import HABITS
 from refengine.core.semantics import Profile
 
 FIRST_LOOK = 6  # fails of the sample of which a change must explain one, to be tried on all
 OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
-SAMPLE = 30  # fails on which candidates are compared
-BEST = 3  # candidates that are tried on passes
+SMALLEST = 12  # fails on which candidates are compared: the smallest one of so many rules
+OTHERS = 28  # and so many of all sizes
+BEST = 8  # candidates that are tried on passes
 MAJORITY = 0.5  # share of the sample of which a pair, or one of many integers, must explain more
+NEARLY_ALL = 0.9  # share of the sample that a first cause explains if no other is tried as first
+MARGIN = 0.25  # by which the value of such a candidate may be less than the best
+FIRST_CAUSES = 3  # such candidates that are tried
+CONTRADICTED_BOUND = 0.25  # share of the passes that a cause may contradict, at most
+SMALL = 0.1  # share of the explained fails of which a small cause explains less
+PAIRS_LEAST = 0.25  # share of the fails of which more must be left for pairs to be tried
 CAUSES_BOUND = 5  # causes after which no more are looked for
 
 Cases = Sequence[RecordedCase]
@@ -54,28 +63,34 @@ class Score:
         return self.explained - self.contradicted
 
 
+ScoredCandidate = tuple[Candidate, Score]
+
+
 @dataclass
 class CauseSearch:
     """A search. `profile` is that of the engine, None for one that is sent its semantics with each
     case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
-    passes on which candidates are tried. `found` are the causes so far, and `explained` has each
+    passes on which candidates are tried. One that `is_trial` ends after two causes, and tries no
+    pairs. `found` are the causes so far, and `explained` has each
     explained fail with the causes without which it would not be.
     """
 
     profile: Profile | None
     left: list[RecordedCase]
     passes: Cases
+    is_trial: bool = False
     found: list[Candidate] = field(default_factory=list)
     explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
-        self._set_wrong_windows_apart()
-        while self.left and len(self.found) < CAUSES_BOUND:
+        bound = 2 if self.is_trial else CAUSES_BOUND
+        while self.left and len(self.found) < bound:
             candidates = self._best_candidates()
             if not candidates:
                 return
             self._keep(candidates)
+        self._replace_small_causes()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
         """Yield each cause that is needed for a fail, with these fails, in the order in which the
@@ -85,14 +100,6 @@ class CauseSearch:
             cases = [case for case, needed in self.explained if candidate in needed]
             if cases:
                 yield candidate, cases
-
-    def _set_wrong_windows_apart(self) -> None:
-        """Take the fails that are right but for the windows that the engine states."""
-        misstated = [case for case in self.left if case.states_windows and case.is_explained_by({})]
-        if misstated:
-            self.found.append(WRONG_WINDOWS)
-            self.explained += [(case, [WRONG_WINDOWS]) for case in misstated]
-            self.left = [case for case in self.left if case not in misstated]
 
     def _keep(self, candidates: Sequence[Candidate]) -> None:
         """Keep candidates as causes, and take the fails that they explain from those that are left.
@@ -110,6 +117,26 @@ class CauseSearch:
             self.left = [case for case in self.left if case not in explained]
         self.found += candidates
 
+    def _replace_small_causes(self) -> None:
+        """Give the fails of causes that explain few to the causes found later, where these explain
+        them as well.
+        """
+        counts = Counter(cause for _, needed in self.explained for cause in needed)
+        small = [cause for cause in self.found if counts[cause] < SMALL * len(self.explained)]
+        others = [cause for cause in self.found if cause not in small]
+        if not small or not others:
+            return
+        with install_wrong_engines(others):
+            is_explained = {
+                case
+                for case, needed in self.explained
+                if not set(small).isdisjoint(needed) and explains(others, case)
+            }
+        self.explained = [
+            (case, _drop_unneeded(case, others) if case in is_explained else needed)
+            for case, needed in self.explained
+        ]
+
     def _explained_by(self, candidates: Sequence[Candidate], cases: Cases) -> list[RecordedCase]:
         """Return the cases that candidates together explain."""
         with install_wrong_engines(candidates):
@@ -120,21 +147,49 @@ class CauseSearch:
         fail; none if no pair does either.
         """
         sample = _sample(self.left)
-        change, of_change = self._best(self._changes(), sample, lambda _: sample[:FIRST_LOOK])
-        if change is not None and of_change.explained == 1:
-            return [change]
-        defect, of_defect = self._best(simple_defect_candidates(), sample, lambda _: sample)
-        wrong_engine, of_wrong = self._best(self._wrong_engines(), sample, self._own_fails)
-        scored = [(change, of_change), (defect, of_defect), (wrong_engine, of_wrong)]
-        best, _ = max(scored, key=lambda pair: pair[1].value)
-        return [best] if best is not None else self._best_pair(sample)
+        ranked = self._rank(sample)
+        if not ranked:
+            is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
+            return self._best_pair(sample) if is_much_left and not self.is_trial else []
+        best, score = ranked[0]
+        if not self.found and score.explained < NEARLY_ALL:
+            near = [one for one, other in ranked if other.value > score.value - MARGIN]
+            if len(near) > 1:
+                best = min(
+                    near[:FIRST_CAUSES], key=lambda one: self._unexplained_after(one, sample)
+                )
+        return [best]
+
+    def _rank(self, sample: Cases) -> list[ScoredCandidate]:
+        """Return the candidates that explain more than they contradict, the best first: of equal
+        ones the change of a field, then the simple defect, then the wrong engine.
+        """
+        changes = self._score_best(self._changes(), sample, lambda _: sample[:FIRST_LOOK])
+        if changes and changes[0][1].explained == 1:
+            return changes[:1]
+        scored = [
+            *changes,
+            *self._score_best(simple_defect_candidates(), sample, lambda _: sample),
+            *self._score_best(self._wrong_engines(), sample, self._own_fails),
+            *self._score_best([WRONG_WINDOWS], sample, lambda _: sample),
+        ]
+        return sorted(scored, key=lambda pair: -pair[1].value)
+
+    def _unexplained_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
+        """Return how many fails of a sample are left by a search that begins with a candidate, and
+        how many causes it finds.
+        """
+        search = CauseSearch(self.profile, list(sample), self.passes, is_trial=True)
+        search._keep([candidate])
+        search.run()
+        return len(search.left), len(search.found)
 
     def _best_pair(self, sample: Cases) -> list[Candidate]:
         """Return the first pair, of changes of different fields or of a change and a simple defect,
         that explains the first two fails of a sample and more than half of all; none if there is
-        none.
+        none. The many integers for t0 are left out.
         """
-        changes = self._changes()
+        changes = [change for change in self._changes() if not change.is_one_of_many]
         pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
         for one, other in pairs:
             if one.field == other.field:
@@ -144,7 +199,7 @@ class CauseSearch:
                 is_promising = all(explains(in_force, case) for case in sample[:2])
             if is_promising:
                 score = self._score(in_force, sample)
-                if score.explained > MAJORITY and score.value > 0:
+                if score.explained > MAJORITY and score.contradicted <= CONTRADICTED_BOUND:
                     return [one, other]
         return []
 
@@ -162,37 +217,39 @@ class CauseSearch:
         return list(wrong_engine_candidates(dict.fromkeys(case.result.rule for case in self.left)))
 
     def _own_fails(self, candidate: Candidate) -> Cases:
-        """Return the smallest fails of the rules of a wrong engine."""
+        """Return the smallest fails of the rules of a wrong engine, and of a habit those of all."""
         assert candidate.wrong_engine is not None
+        if candidate.wrong_engine in HABITS:
+            return self.left[:OWN_FAILS]
         rules = candidate.wrong_engine.rules
         return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
 
-    def _best(
+    def _score_best(
         self,
         candidates: Iterable[Candidate],
         sample: Cases,
         first_look: Callable[[Candidate], Cases],
-    ) -> tuple[Candidate | None, Score]:
-        """Return the best candidate and its score; None if none explains more than it contradicts.
-        A candidate is tried on all of the sample if it explains one of its `first_look`.
+    ) -> list[ScoredCandidate]:
+        """Return the best candidates with their scores, the best first: those that explain more
+        than they contradict. A candidate is tried on all of the sample if it explains one of its
+        `first_look`.
         """
         counts: list[tuple[int, Candidate]] = []
         for candidate in candidates:
-            in_force = [*self.found, candidate]
             if candidate in self.found:
                 continue
+            in_force = [*self.found, candidate]
             with install_wrong_engines(in_force):
                 if any(explains(in_force, case) for case in first_look(candidate)):
                     count = sum(bool(explains(in_force, case)) for case in sample)
                     counts.append((count, candidate))
-        best: tuple[Candidate | None, Score] = None, Score()
+        scored: list[ScoredCandidate] = []
         for count, candidate in sorted(counts, key=lambda pair: -pair[0])[:BEST]:
-            needed = MAJORITY if candidate.is_one_of_many else 0
-            if count / len(sample) > max(needed, best[1].value):
+            if count > len(sample) * (MAJORITY if candidate.is_one_of_many else 0):
                 score = self._score([*self.found, candidate], sample)
-                if score.value > best[1].value:
-                    best = candidate, score
-        return best
+                if score.value > 0 and score.contradicted <= CONTRADICTED_BOUND:
+                    scored.append((candidate, score))
+        return sorted(scored, key=lambda pair: -pair[1].value)
 
     def _score(self, in_force: Sequence[Candidate], sample: Cases) -> Score:
         """Return the score of candidates together. Passes that cannot say anything do not count."""
@@ -205,15 +262,16 @@ class CauseSearch:
 
 
 def _sample(cases: Cases) -> list[RecordedCase]:
-    """Return cases on which candidates are compared: the smallest of each rule, then the smallest
-    others.
+    """Return cases on which candidates are compared: the smallest of the first rules, and as many
+    others of all sizes.
     """
     by_rule: dict[str, RecordedCase] = {}
     for case in cases:
         by_rule.setdefault(case.result.rule, case)
-    firsts = list(by_rule.values())
+    firsts = list(by_rule.values())[:SMALLEST]
     others = [case for case in cases if case not in firsts]
-    return [*firsts, *others][:SAMPLE]
+    step = max(1, len(others) // OTHERS)
+    return firsts + others[step - 1 :: step][:OTHERS]
 
 
 def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:

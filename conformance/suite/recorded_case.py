@@ -13,16 +13,17 @@ from conformance.corpus import Case, profile_of
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.deviations import broken_rules, claimed_fields, grant_fields, merge_fields
 from conformance.suite.exchange import asked_question
-from conformance.suite.simple_defects import CanReport, SimpleDefect, are_equal
+from conformance.suite.simple_defects import SimpleDefect, are_equal
 from conformance.verdict.results import Result
 from refengine.core.engine import evaluate
 from refengine.core.question import Question, Setting
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import Profile
-from refengine.model.elements import Relation
+from refengine.core.semantics import Closure, Empty, Profile
+from refengine.model.elements import Bag, Relation
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term
 from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.comparison import Borders
 from refengine.oracle.explanations.changes import list_assignments, try_assignments
 from refengine.oracle.trial import RecordingToJudge
 from refengine.rdf.recordings import relation_from_json
@@ -38,20 +39,23 @@ class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
     `tested` is the engine. A configurable engine claims the semantics that it was sent for this
-    case. The windows that the engine states are left out, since wrong ones are a deviation of
-    their own;
-    `states_windows` says whether it states any. `answers` are shared by all trials under a changed
-    semantics: one for the query as it is, and one for the query without its R2S operator.
+    case. `windows` are the borders of the window that the engine states for each relation, None
+    where it states none; `window_closure` says which of them belong to the window. `answers` are
+    shared by all trials under a changed semantics: one for the query as it is, and one for the
+    query without its R2S operator. `outputs` has the right outputs under each semantics that was
+    tried for a simple defect.
     """
 
     tested: Engine
     result: Result
     question: Question
     relations: tuple[Relation, ...]
-    states_windows: bool
+    windows: tuple[Borders | None, ...]
+    window_closure: Closure | None
     answers: tuple[SharedAnswers, SharedAnswers] = field(
         default_factory=lambda: (SharedAnswers(), SharedAnswers())
     )
+    outputs: dict[object, Sequence[Bag]] = field(default_factory=dict)
 
     @property
     def profile(self) -> Profile:
@@ -83,13 +87,15 @@ class RecordedCase:
         defects: Sequence[SimpleDefect] = (),
         *,
         is_by_wrong_engine: bool = False,
+        has_wrong_windows: bool = False,
     ) -> bool | None:
         """Return whether the answers are those of an engine with other values in some fields of the
         semantics than it claims, and with some defects; all known deviations of the engine that can
         be granted are in force as well. None if that semantics has no meaning with the question.
 
         `is_by_wrong_engine` says that wrong engines are installed: then no answer is shared with
-        other trials, and none is computed incrementally.
+        other trials, and none is computed incrementally. With `has_wrong_windows` the windows that
+        the engine states are not looked at.
         """
         fields = {**merge_fields(self.tested.deviations), **changes}
         answers = self.answers["r2s" in fields]
@@ -100,34 +106,80 @@ class RecordedCase:
             question, profile = grant_fields(self.tested, self.question, fields)
             for defect in defects:
                 question = replace(question, query=defect.change_query(question.query))
-            recorded = RecordingToJudge.of(question, self.relations, missing=self.tested.unreported)
+            recorded = self._recording(question, has_wrong_windows)
             listed = list_assignments(recorded, profile, answers, ASSIGNMENTS_BOUND)
         except RefengineError:
             return None
         if not listed or len(listed) > ASSIGNMENTS_BOUND:
             return None
-        reporting = [one.can_report for one in defects if one.can_report is not are_equal]
+        reporting = [one for one in defects if one.changes_reports]
         if not reporting:
             return try_assignments(recorded, listed, answers).trial is not None
-        return len(reporting) == 1 and any(
-            self._can_be_reported(question.under(semantics), reporting[0])
+        return any(
+            self._can_be_reported(
+                question.under(semantics), reporting, is_shared=not is_by_wrong_engine
+            )
             for semantics, _ in listed[:OUTPUTS_BOUND]
         )
 
-    def _can_be_reported(self, setting: Setting, can_report: CanReport) -> bool:
-        """Whether an engine that makes other reports of its right outputs can give the answers."""
+    def _recording(self, question: Question, has_wrong_windows: bool) -> RecordingToJudge:
+        """Return the answers as a recording, with the windows that the engine states unless these
+        are known to be wrong.
+        """
+        deviations = self.tested.deviations
+        if has_wrong_windows or any(one.misstates == "window" for one in deviations):
+            windows: Sequence[Borders | None] = ()
+        else:
+            windows = self.windows
+        return RecordingToJudge.of(
+            question,
+            self.relations,
+            missing=self.tested.unreported,
+            windows=windows,
+            window_closure=self.window_closure,
+        )
+
+    def _can_be_reported(
+        self, setting: Setting, defects: Sequence[SimpleDefect], *, is_shared: bool
+    ) -> bool:
+        """Whether an engine that makes other reports of its right outputs can give the answers.
+        The right outputs are computed once if they are shared with other trials.
+        """
+        leaves_out_empty = setting.semantics.empty is Empty.SUPPRESS
+        key = setting.query.r2s, setting.query.windows, setting.semantics
+        outputs = self.outputs.get(key) if is_shared else None
         try:
-            reports = evaluate(
-                setting.query,
-                setting.streams,
-                setting.semantics,
-                static=setting.static,
-                answer=defined_answer,
-            )
-            outputs = [report.relation.rows for report in islice(reports, REPORTS_BOUND)]
-            return can_report(outputs, [relation.rows for relation in self.relations])
+            if outputs is None:
+                outputs = _right_outputs(setting)
+                if is_shared:
+                    self.outputs[key] = outputs
         except RefengineError:
             return False
+        for defect in defects:
+            outputs = defect.change_outputs(outputs)
+        if leaves_out_empty:
+            outputs = [output for output in outputs if output]
+        rows = [relation.rows for relation in self.relations]
+        # a defect that leaves open what is reported decides, if there is one
+        can_report = [one.can_report for one in defects if one.can_report is not are_equal]
+        return len(can_report) < 2 and (can_report or [are_equal])[0](outputs, rows)
+
+
+def _right_outputs(setting: Setting) -> Sequence[Bag]:
+    """Return the first outputs of a right engine, with the empty ones that its semantics would
+    leave out. Raises RefengineError.
+    """
+    semantics = setting.semantics
+    if semantics.empty is Empty.SUPPRESS:
+        semantics = replace(semantics, empty=Empty.EMIT)
+    reports = evaluate(
+        setting.query,
+        setting.streams,
+        semantics,
+        static=setting.static,
+        answer=defined_answer,
+    )
+    return [report.relation.rows for report in islice(reports, REPORTS_BOUND)]
 
 
 def restore_recorded_case(tested: Engine, case: Case, result: Result) -> RecordedCase | None:
@@ -143,6 +195,7 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
         if tested.is_configurable:
             tested = replace(tested, profile=profile_of(evidence["semantics"]))
         question = asked_question(tested, case)
+        closure = profile_of(evidence["semantics"]).fields.get("closure")
         relations = tuple(
             relation_from_json(
                 report["rows"], question.query.body.variables, f"reports[{number}]", labels
@@ -151,5 +204,8 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
         )
     except RefengineError:
         return None
-    states_windows = any("window" in report for report in reports)
-    return RecordedCase(tested, result, question, relations, states_windows)
+    windows = tuple(
+        (report["window"][0], report["window"][1]) if "window" in report else None
+        for report in reports
+    )
+    return RecordedCase(tested, result, question, relations, windows, closure)

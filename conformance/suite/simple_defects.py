@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain
 
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import R2S
 from refengine.model import compare
 from refengine.model.elements import Bag
 
-# whether an engine may report some bags of rows where the right outputs are others
+# whether an engine may report the second bags of rows where its outputs are the first
 CanReport = Callable[[Sequence[Bag], Sequence[Bag]], bool]
 
 SWAPPED = {R2S.ISTREAM: R2S.DSTREAM, R2S.DSTREAM: R2S.ISTREAM}
@@ -22,6 +22,11 @@ SWAPPED = {R2S.ISTREAM: R2S.DSTREAM, R2S.DSTREAM: R2S.ISTREAM}
 def _keep_query(query: Query) -> Query:
     """Return the query as it is."""
     return query
+
+
+def keep_outputs(outputs: Sequence[Bag]) -> Sequence[Bag]:
+    """Return outputs as they are."""
+    return outputs
 
 
 def are_equal(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
@@ -33,14 +38,22 @@ def are_equal(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
 class SimpleDefect:
     """A defect, by which an engine breaks some `rules`; `text` says what the engine does.
 
-    `change_query` returns the query that the engine evaluates. `can_report` says whether it may
-    report some bags of rows where the right outputs are others.
+    `change_query` returns the query that the engine evaluates. `change_outputs` returns what it
+    makes of all right outputs, empty ones included, before it leaves out those that its semantics
+    does not send. `can_report` says whether it may report some bags of rows where its outputs are
+    others.
     """
 
     text: str
     rules: tuple[str, ...]
     change_query: Callable[[Query], Query] = _keep_query
+    change_outputs: Callable[[Sequence[Bag]], Sequence[Bag]] = keep_outputs
     can_report: CanReport = are_equal
+
+    @property
+    def changes_reports(self) -> bool:
+        """Whether it makes other reports of right outputs."""
+        return self.change_outputs is not keep_outputs or self.can_report is not are_equal
 
 
 def _slide_by_size(query: Query) -> Query:
@@ -59,25 +72,24 @@ def _swap_differences(query: Query) -> Query:
     return replace(query, r2s=SWAPPED.get(query.r2s, query.r2s))
 
 
-def _can_report_twice(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
-    """Return whether reports are outputs of which each is reported twice in a row."""
-    return are_equal(list(chain.from_iterable(zip(outputs, outputs, strict=True))), reports)
+def _send_twice(outputs: Sequence[Bag]) -> Sequence[Bag]:
+    """Return each output twice in a row."""
+    return list(chain.from_iterable(zip(outputs, outputs, strict=True)))
 
 
-def _can_double_rows(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
-    """Return whether reports are outputs with each row twice."""
-    return are_equal([output + output for output in outputs], reports)
+def _double_rows(outputs: Sequence[Bag]) -> Sequence[Bag]:
+    """Return outputs with each row twice."""
+    return [output + output for output in outputs]
 
 
-def _can_report_late(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
-    """Return whether reports are outputs but for the last."""
-    return are_equal(outputs[:-1], reports)
+def _leave_out_last(outputs: Sequence[Bag]) -> Sequence[Bag]:
+    """Return outputs but for the last."""
+    return outputs[:-1]
 
 
-def _can_report_late_after_empty(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
-    """Return whether reports are an empty one and outputs but for the last."""
-    first: Sequence[Bag] = list(repeat(Bag(), bool(outputs)))
-    return are_equal([*first, *outputs[:-1]], reports)
+def _send_late_after_empty(outputs: Sequence[Bag]) -> Sequence[Bag]:
+    """Return an empty output, and then all but for the last; nothing where there are none."""
+    return [Bag() for _ in outputs[:1]] + list(outputs[:-1])
 
 
 def _can_report_one_row(outputs: Sequence[Bag], reports: Sequence[Bag]) -> bool:
@@ -100,17 +112,17 @@ SIMPLE_DEFECTS = (
         ("R2S-2", "R2S-3"),
         _swap_differences,
     ),
-    SimpleDefect("each report sent twice", ("ENG-2",), can_report=_can_report_twice),
-    SimpleDefect("each row sent twice", ("R2R-9",), can_report=_can_double_rows),
+    SimpleDefect("each report sent twice", ("ENG-2",), change_outputs=_send_twice),
+    SimpleDefect("each row sent twice", ("R2R-9",), change_outputs=_double_rows),
     SimpleDefect(
         "each output sent one evaluation late, and the last never",
         ("R2S-1",),
-        can_report=_can_report_late,
+        change_outputs=_leave_out_last,
     ),
     SimpleDefect(
         "each output sent one evaluation late, and an empty one first",
         ("R2S-1",),
-        can_report=_can_report_late_after_empty,
+        change_outputs=_send_late_after_empty,
     ),
     SimpleDefect("one row sent of each output", ("R2S-1",), can_report=_can_report_one_row),
 )

@@ -89,7 +89,9 @@ class WrongEngine:
             yield
 
 
-REGISTRY: list[WrongEngine] = []  # filled as the modules of this package are imported
+# filled as the modules of this package are imported
+REGISTRY: list[WrongEngine] = []
+HABITS: list[WrongEngine] = []
 
 
 def wrong(
@@ -107,15 +109,42 @@ def wrong(
         halves = (halves,)
 
     def add(function: Wrong) -> Wrong:
-        @wraps(function)
-        def replacement(*values: Any, **options: Any) -> Any:
-            return function(replaces, *values, **options)
-
+        replacement = _with_right_one(replaces, function)
         wrong_engine = WrongEngine(rules, replaces, replacement, seen, halves, besides or {})
         REGISTRY.append(wrong_engine)
         return function
 
     return add
+
+
+def habit(
+    *rules: str,
+    replaces: Callable[..., Any],
+    besides: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+) -> Callable[[Wrong], Wrong]:
+    """Return a decorator that adds a function to the habits. A habit is a wrong engine that a
+    diagnosis looks for, and that no case needs to catch: the wrong engines of its rules break them
+    more plainly. The arguments are those of `wrong`.
+    """
+
+    def add(function: Wrong) -> Wrong:
+        replacement = _with_right_one(replaces, function)
+        HABITS.append(WrongEngine(rules, replaces, replacement, besides=besides or {}))
+        return function
+
+    return add
+
+
+def _with_right_one(replaces: Callable[..., Any], function: Callable[..., Any]) -> Right:
+    """Return a function that takes the place of the right one, of a function that takes the right
+    one first.
+    """
+
+    @wraps(function)
+    def replacement(*values: Any, **options: Any) -> Any:
+        return function(replaces, *values, **options)
+
+    return replacement
 
 
 def _owner(function: Callable[..., Any]) -> Any:
