@@ -212,7 +212,8 @@ def target(path: Path) -> Path:
         real = Path(os.path.realpath(path))
         os.stat(real.parent)
         with suppress(FileNotFoundError):
-            if not stat.S_ISREG(os.stat(real).st_mode):
+            # a path such as /dev/stdout may lead to a pipe, or to a file without a name
+            if not stat.S_ISREG(os.stat(path).st_mode) or not real.exists():
                 raise OSError(errno.EINVAL, "not a regular file")
         if not os.access(real.parent, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
