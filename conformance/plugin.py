@@ -669,8 +669,10 @@ class _Collector:
         """Write what is said of the run at its end; of one that was interrupted, only a line for
         each engine that counts its outcomes.
         """
+        from conformance.suite import describe_unjudged_engines
         from conformance.verdict import results
 
+        items: list[Item] = self.config.stash[ITEMS]
         described = results.summary(self.results) if self.summary is None else self.summary.lines()
         lines = [
             *described,
@@ -678,7 +680,9 @@ class _Collector:
                 f"{error.engine}: error: {error.case}: {error.argument}"
                 for error in self.late_errors
             ),
-            *map(results.unjudged_line, self.unjudged_engines),
+            *describe_unjudged_engines(
+                self.unjudged_engines, items, is_smoke=bool(_option(self.config, "--smoke"))
+            ),
         ]
         if BASELINE in self.config.stash:
             from conformance.report import baseline, source

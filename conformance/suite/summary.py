@@ -114,6 +114,20 @@ def describe_cause(diagnosis: Diagnosis, cause: Cause) -> str:
     )
 
 
+def describe_unjudged_engines(
+    engines: Iterable[str], items: Iterable[Item], *, is_smoke: bool
+) -> Iterator[str]:
+    """Yield a line for each engine whose items were all skipped, so that nothing was judged.
+    `items` are those of the run, and `is_smoke` says whether they are the cases for a first look.
+    """
+    missing_engines = {item.engine for item in items if item.missing}
+    for engine in engines:
+        line = f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
+        if is_smoke and engine not in missing_engines:
+            line += "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
+        yield line
+
+
 def write_entries(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:
     """Yield the lines of all entries that diagnoses have found, to put into the engines' files."""
     for diagnosis in diagnoses:

@@ -199,11 +199,6 @@ def unstable_lines(results: Iterable[Result]) -> list[str]:
     ]
 
 
-def unjudged_line(engine: str) -> str:
-    """Return the line about an engine whose items were all skipped, so that nothing was judged."""
-    return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
-
-
 def target(path: Path) -> Path:
     """Return the file to which results are written, with symbolic links resolved. Raises
     RefengineError if it cannot be written, so that this is known before the work begins.
