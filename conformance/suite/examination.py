@@ -13,6 +13,7 @@ from conformance.suite.deviations import grant_fields, merge_fields
 from conformance.suite.diagnosis import Diagnosis
 from conformance.suite.exchange import asked_question
 from conformance.suite.item import Item
+from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
 from refengine.core.question import Question
@@ -89,7 +90,7 @@ def _examine_rule(
 
 def _examination_order(found: CaseResult) -> tuple[int, int, str]:
     """Return the sort key by which the cases of a rule are examined."""
-    return _group(found), found.size, found.result.case
+    return _group(found), *found.size_and_case
 
 
 def _group(found: CaseResult) -> int:
@@ -122,12 +123,5 @@ def _find_caught_wrong_engine(tested: Engine, case: Case, result: Result) -> str
         lambda: grant()[0],
         profile,
         missing=tested.unreported,
-        states_windows=_states_windows(result),
+        states_windows=result.evidence is not None and states_windows(result.evidence),
     )
-
-
-def _states_windows(result: Result) -> bool:
-    """Whether the engine states the window of a report."""
-    if result.evidence is None:
-        return False
-    return any("window" in report for report in result.evidence["actual"])

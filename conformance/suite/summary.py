@@ -54,10 +54,10 @@ class RunSummary:
         in_reach = [verdict for verdict in self.verdicts if verdict.is_in_reach]
         for engine in sorted({verdict.engine for verdict in in_reach}):
             of_engine = [verdict for verdict in in_reach if verdict.engine == engine]
-            counts = Counter(verdict.status for verdict in of_engine)
+            counts = Counter(verdict.status.counted_as for verdict in of_engine)
             for status, name in PROPERTIES.items():
                 yield f"{name}:{engine}", str(counts[status])
-            broken = [one.rule for one in of_engine if one.status is RuleStatus.BROKEN]
+            broken = [one.rule for one in of_engine if one.status.counted_as is RuleStatus.BROKEN]
             yield f"broken-rules:{engine}", " ".join(broken)
         for diagnosis in self.diagnoses:
             for number, cause in enumerate(diagnosis.causes, 1):

@@ -111,6 +111,11 @@ class Result:
         return str(self.outcome)
 
     @property
+    def is_fail_without_known_deviation(self) -> bool:
+        """Whether the result is a fail that no known deviation explains."""
+        return self.outcome is Outcome.FAIL and not self.known
+
+    @property
     def explanations(self) -> tuple[KnownDeviation | DiagnosedCause, ...]:
         """What explains a fail or an error: known deviations, or causes found by a diagnosis."""
         return self.known or self.causes
