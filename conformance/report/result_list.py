@@ -95,9 +95,10 @@ class ResultList:
                 f"the list has the first {LISTED:,} of {self.total:,} results, the worst first"
             )
         if self.without_details:
+            with_details = len(self.data["rows"]) - self.without_details
             lines.append(
                 f"{self.without_details:,} results of the list have only the first line of their "
-                f"argument and no drawing; {len(self.details):,} have all details"
+                f"argument and no drawing; {with_details:,} have all details"
             )
         return lines
 

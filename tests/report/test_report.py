@@ -694,6 +694,16 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
     ) in html
 
 
+def test_results_that_share_their_details_are_all_counted(monkeypatch):
+    monkeypatch.setattr(result_list, "DRAWN", 1)
+    equal = [result(case=f"WIN-2-{number}") for number in range(3)]
+    other = result(case="WIN-2-x", evidence=WRONG)
+    assert (
+        "1 results of the list have only the first line of their argument and no drawing; "
+        "3 have all details"
+    ) in shown(*equal, other)
+
+
 def test_no_results_are_a_page(tmp_path):
     path = tmp_path / "none.ndjson"
     path.write_text("")

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
-from conformance.suite import questions
+from conformance.suite import examination, questions
 from conformance.suite.examination import examine_results
 from conformance.suite.item import Item, live_items
 from conformance.verdict.results import KnownDeviation, Outcome, Result
@@ -145,6 +145,15 @@ def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
         "  REP-1 broken: no known deviation explains it (REP-1-a)",
         "  WIN-9 not shown: 1 case silent",
     ]
+
+
+def test_cases_that_pass_are_examined_before_smaller_ones_that_fail_by_other_rules() -> None:
+    failing = found("WIN-8", "fail", CLOSED, case="WIN-8-small", size=1)
+    large = found("WIN-8", case="WIN-8-large", size=9)
+    medium = found("WIN-8", case="WIN-8-medium", size=5)
+    silent = found("WIN-8", case="WIN-8-silent", rows=0, size=0)
+    ordered = sorted([silent, failing, large, medium], key=examination._examination_order)
+    assert ordered == [medium, large, failing, silent]
 
 
 def test_no_rule_holds_for_an_engine_that_never_answers() -> None:
