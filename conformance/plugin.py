@@ -8,8 +8,9 @@ is registered, unless the command line has an option of the suite.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -107,6 +108,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "do not end with exit code 4 if every item of an engine is skipped",
     },
 }
+# options that name a file to write
+OUTPUTS = ("--results", "--report", "--diagnose")
 # options that mean nothing without an engine
 WITH_ENGINE = [option for option, words in OPTIONS.items() if words.get("default", []) == []]
 MARKERS = {
@@ -180,9 +183,9 @@ def pytest_configure(config: pytest.Config) -> None:
             f"{error.name} is not installed: pip install 'refengine[suite]'"
         ) from None
     try:
-        _check_outputs(config)
         config.stash[SUITE_OPTIONS] = _suite_options(config)
         config.stash[ITEMS] = config.stash[SUITE_OPTIONS].items()
+        _check_outputs(config)
         _read_earlier_results(config)
     except RefengineError as error:
         raise pytest.UsageError(str(error)) from None
@@ -211,16 +214,40 @@ def _has_workers(config: pytest.Config) -> bool:
 
 
 def _check_outputs(config: pytest.Config) -> None:
-    """Raise RefengineError for outputs that cannot be written."""
+    """Raise RefengineError for outputs that cannot be written, or that would replace an input of
+    the run or one another. pytest's own JUnit file is an output, too.
+    """
     from conformance.verdict import journal, results
-    from refengine.model.errors import RefengineError
+    from conformance.verdict.outputs import check_outputs
 
-    paths = [_option(config, option) for option in ("--results", "--report", "--diagnose")]
-    targets = [results.target(Path(path)) for path in paths if path is not None]
-    if paths[0] is not None:
-        targets.append(results.target(journal.journal_path(targets[0])))
-    if len(set(targets)) < len(targets):
-        raise RefengineError("two outputs would go to one file", rule="usage")
+    outputs = []
+    for option in OUTPUTS:
+        if (path := _option(config, option)) is not None:
+            outputs.append(Path(path))
+            target = results.target(Path(path))
+            if option == "--results":
+                outputs.append(journal.journal_path(target))
+                results.target(outputs[-1])
+    if junit := getattr(config.option, "xmlpath", None):
+        outputs.append(Path(os.path.expandvars(junit)).expanduser())
+    check_outputs(outputs, _input_files(config))
+
+
+def _input_files(config: pytest.Config) -> Iterator[Path]:
+    """Yield the files that a run reads: the baseline, the files of the engines, and the files that
+    the commands of their harnesses name.
+    """
+    from conformance.harness import engine_file
+
+    if (baseline := _option(config, "--baseline")) is not None:
+        yield Path(baseline)
+    for name in _option(config, "--engine"):
+        if (path := engine_file.path_of_engine(name)) is not None:
+            yield path
+    engines = {item.engine: item.tested for item in config.stash[ITEMS]}
+    for engine in engines.values():
+        if engine is not None:
+            yield from (Path(word) for word in engine.command if os.path.isfile(word))
 
 
 def _read_earlier_results(config: pytest.Config) -> None:
@@ -482,6 +509,7 @@ class _Collector:
         self.journal: Journal | None = None
         self.is_cut_short = False  # whether an item was not run to its end
         self.unwritten = ""  # why the results could not be written
+        self.written: set[str] = set()  # the options whose files were written
         if (path := _option(config, "--results")) is not None:
             from conformance.verdict import journal, results
 
@@ -602,31 +630,49 @@ class _Collector:
             self.is_cut_short = not self.journal.remove_if_in(self.results)
 
     def _write(self) -> None:
-        """Write the results and their page, if they are asked for."""
+        """Write the outputs that are asked for. There is no diagnosis of an interrupted run."""
+        from conformance.suite import write_entries
         from conformance.verdict import results
 
-        if (path := _option(self.config, "--results")) is not None:
-            results.write(results.target(Path(path)), self.results)
-        if (path := _option(self.config, "--report")) is not None:
-            from conformance.report import page, source
-            from conformance.suite import HarnessLines
+        makers: dict[str, Callable[[], Iterable[str]]] = {
+            "--results": lambda: results.lines(self.results),
+            "--report": lambda: [self._page()],
+        }
+        if (summary := self.summary) is not None:
+            makers["--diagnose"] = lambda: write_entries(summary.diagnoses)
+        for option, make in makers.items():
+            if (path := _option(self.config, option)) is not None:
+                results.replace({results.target(Path(path)): make()})
+                self.written.add(option)
 
-            items: list[Item] = self.config.stash[ITEMS]
-            known_lines = HarnessLines.of(items)
-            earlier = self.config.stash.get(BASELINE, None)
-            html = page.page(source.of(self.results), earlier, known_lines.lines)
-            results.replace({results.target(Path(path)): [html]})
-        if (path := _option(self.config, "--diagnose")) is not None and self.summary is not None:
-            from conformance.suite import write_entries
+    def _page(self) -> str:
+        """Return the page of the results."""
+        from conformance.report import page, source
+        from conformance.suite import HarnessLines
 
-            results.replace({results.target(Path(path)): write_entries(self.summary.diagnoses)})
+        items: list[Item] = self.config.stash[ITEMS]
+        earlier = self.config.stash.get(BASELINE, None)
+        return page.page(source.of(self.results), earlier, HarnessLines.of(items).lines)
+
+    def _describe_older_files(self) -> Iterator[str]:
+        """Yield a line for each output that was not written, and of which an older file is there:
+        nobody is to take it for an output of this run.
+        """
+        if self.config.option.collectonly:
+            return
+        for option in OUTPUTS:
+            path = _option(self.config, option)
+            if path is not None and option not in self.written and os.path.exists(path):
+                yield f"{option}: not written; {path} is of an earlier run"
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write what is said of the run at its end; of one that was interrupted, only a line for
         each engine that counts its outcomes.
         """
+        from conformance.suite import describe_unjudged_engines
         from conformance.verdict import results
 
+        items: list[Item] = self.config.stash[ITEMS]
         described = results.summary(self.results) if self.summary is None else self.summary.lines()
         lines = [
             *described,
@@ -634,7 +680,9 @@ class _Collector:
                 f"{error.engine}: error: {error.case}: {error.argument}"
                 for error in self.late_errors
             ),
-            *map(results.unjudged_line, self.unjudged_engines),
+            *describe_unjudged_engines(
+                self.unjudged_engines, items, is_smoke=bool(_option(self.config, "--smoke"))
+            ),
         ]
         if BASELINE in self.config.stash:
             from conformance.report import baseline, source
@@ -643,6 +691,7 @@ class _Collector:
             lines += baseline.describe_changes(earlier, source.of(self.results).entries)
         if self.unwritten:
             lines.append(self.unwritten)
+        lines += self._describe_older_files()
         if self.journal is not None and len(self.journal) and self.journal.path.exists():
             lines.append(
                 f"not all results are written; {self.journal.path} has {len(self.journal)}: the "

@@ -118,7 +118,7 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
         "machine": machine,
         "cases": cases,
         "rules": {
-            verdict.rule: [str(verdict.status), verdict.case or verdict.reason]
+            verdict.rule: [str(verdict.status.counted_as), verdict.case or verdict.reason]
             for verdict in verdicts
             if verdict.is_in_reach
         },

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.command_line.items_of_results import add_item, find_result
+from conformance.command_line.earlier_result import add_arguments, find_result
 from refengine import cli
 from refengine.model.errors import RefengineError
 
@@ -23,7 +23,7 @@ def add_parser(commands: Commands) -> None:
         "and the semantics under which the engine was judged. Its name, its derivation and its "
         "reports are to be filled in by hand.",
     )
-    add_item(case)
+    add_arguments(case)
     case.add_argument(
         "-o",
         "--out",
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             raise RefengineError(
                 "exists already, and nothing is overwritten", rule="usage", place=str(options.out)
             )
-    text = text_of_new_case(find_result(options.results, options.item), options.rule)
+    text = text_of_new_case(find_result(options.results, options.case), options.rule)
     if target is None:
         sys.stdout.write(text)
     else:

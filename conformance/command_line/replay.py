@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.command_line.items_of_results import add_item, find_result
+from conformance.command_line.earlier_result import add_arguments, find_result
 from conformance.command_line.options import check_missing
 from refengine import cli
 from refengine.model.errors import RefengineError
@@ -30,7 +30,7 @@ def add_parser(commands: Commands) -> None:
         epilog="exit codes: 0 the verdict is that of the file, or the lines were printed; 1 it is "
         "another; 2 bad input; 3 the engine's language cannot express the query; 130 interrupted",
     )
-    add_item(replay)
+    add_arguments(replay)
     replay.add_argument(
         "--engine",
         metavar="NAME",
@@ -57,13 +57,17 @@ def add_parser(commands: Commands) -> None:
         "words in quotes (default: csparql)",
     )
     replay.add_argument(
-        "--csrbench", type=cli.path, metavar="DIR", help="the folder of CSRBench's own stream"
+        "--csrbench",
+        type=cli.path,
+        metavar="DIR",
+        help="the folder of CSRBench's own stream, if the run had it (default: the small stream "
+        "that comes with the suite)",
     )
     replay.add_argument(
         "--missing",
         type=int,
         metavar="K",
-        help="allow at most K outputs to be missing at each end (default: 0)",
+        help="allow at most K outputs to be missing at each end, as the run did (default: 0)",
     )
     replay.add_argument(
         "--print",
@@ -79,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.suite.replay import find_item
 
     check_missing(options.missing)
-    before = find_result(options.results, options.item)
+    before = find_result(options.results, options.case)
     tested = _engine(options, before)
     selection = ItemSelection(csrbench=options.csrbench, missing=options.missing)
     item = find_item(before, tested, selection)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,9 +73,9 @@ def run(options: argparse.Namespace) -> int:
     from conformance.suite import HarnessLines
     from conformance.verdict import results
 
-    paths = {form: getattr(options, form) for form in FORMS}
-    targets = {form: results.target(path) for form, path in paths.items() if path is not None}
-    _check(options, targets)
+    outputs = {form: path for form in FORMS if (path := getattr(options, form)) is not None}
+    targets = {form: results.target(path) for form, path in outputs.items()}
+    _check(options, outputs.values())
     merged = source.read_results(options.files)
     for line in merged.warnings:
         print(f"conformance: {line}", file=sys.stderr)
@@ -94,16 +93,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
+def _check(options: argparse.Namespace, outputs: Collection[Path]) -> None:
     """Raise RefengineError for options that contradict each other."""
     from conformance.report import earl
+    from conformance.verdict.outputs import check_outputs
 
-    if not targets:
+    if not outputs:
         raise RefengineError(
             "nothing to write: give -o, --earl, --markdown or --badge", rule="usage"
         )
-    if len(set(targets.values())) < len(targets):
-        raise RefengineError("two outputs would go to one file", rule="usage")
     checks = {
         "--date": (options.date, earl.check_date),
         "--spec-iri": (options.spec_iri, earl.check_spec_iri),
@@ -117,9 +115,4 @@ def _check(options: argparse.Namespace, targets: Mapping[str, Path]) -> None:
     if options.baseline is not None and options.html is None:
         raise RefengineError("is for --html, which is not given", rule="usage", place="--baseline")
     inputs = [*options.files, *([] if options.baseline is None else [options.baseline])]
-    sources = {Path(os.path.realpath(path)) for path in inputs}
-    for target in targets.values():
-        if target in sources:
-            raise RefengineError(
-                "this output would replace an input", rule="usage", place=str(target)
-            )
+    check_outputs(outputs, inputs)

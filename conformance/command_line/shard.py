@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
             run.write(summary.results)
         except KeyboardInterrupt:
             return end_interrupted(f"{run.count()} of {len(runnable)} items are done")
-        return _conclude(items, run.done, summary, options.allow_missing)
+        return _conclude(items, run.done, summary, options)
 
 
 def _spread_over_spark(
@@ -148,10 +148,10 @@ def _conclude(
     items: list[Item],
     done: Mapping[tuple[str, str, str], dict[str, Any]],
     summary: RunSummary,
-    allow_missing: bool,
+    options: argparse.Namespace,
 ) -> int:
     """Print the results that are not as expected, and a summary; return the exit code."""
-    from conformance.verdict import results
+    from conformance.suite import describe_unjudged_engines
 
     judged_engines: set[str] = set()
     is_wrong = False
@@ -163,12 +163,12 @@ def _conclude(
         if reason or _says_something(result):
             judged_engines.add(item.engine)
     unjudged_engines = sorted({item.engine for item in items} - judged_engines)
-    unjudged_lines = map(results.unjudged_line, unjudged_engines)
+    unjudged_lines = describe_unjudged_engines(unjudged_engines, items, is_smoke=options.smoke)
     for line in (*summary.lines(), *unjudged_lines):
         print(f"conformance: {line}")
     if is_wrong:
         return 1
-    if unjudged_engines and not allow_missing:
+    if unjudged_engines and not options.allow_missing:
         return 4
     return 0
 

@@ -13,7 +13,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.heartbeat import Heartbeat
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
-from refengine.core.semantics import Semantics, show
+from refengine.core.semantics import Semantics, semantics_to_json
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import plain
@@ -101,9 +101,7 @@ def _registration(
     if static:
         fields["static"] = to_nquads(static)
     if engine_query.semantics is not None:
-        fields["semantics"] = {
-            name: _value(value) for name, value in vars(engine_query.semantics).items()
-        }
+        fields["semantics"] = semantics_to_json(engine_query.semantics)
     return fields
 
 
@@ -166,13 +164,6 @@ def _advances(heartbeat: Heartbeat, after: int, until: int) -> Iterator[Command]
     """Yield an `advance` to each of a heartbeat's instants in (after, until]."""
     for at in heartbeat.instants(after, until):
         yield "advance", {"at": at}
-
-
-def _value(value: Any) -> Any:
-    """Return the value of a field of the semantics as JSON has it."""
-    if isinstance(value, int):
-        return value
-    return show(value)
 
 
 def _reports(

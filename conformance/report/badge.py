@@ -54,16 +54,14 @@ def _words_about_rules(in_reach: Sequence[RuleVerdict], kinds: Mapping[str, int]
     counted behind them.
     """
     statuses = Counter(verdict.status for verdict in in_reach)
-    known = sum(verdict.is_known for verdict in in_reach)
-    broken = statuses[RuleStatus.BROKEN] - known
     counts = {
-        "broken": broken,
-        "known to be broken": known,
+        "broken": statuses[RuleStatus.BROKEN],
+        "known to be broken": statuses[RuleStatus.KNOWN],
         "not shown": statuses[RuleStatus.NOT_SHOWN],
     }
     words = f"{statuses[RuleStatus.HOLDS]:,} of {len(in_reach):,} rules in reach hold"
     words += "".join(f", {count:,} {what}" for what, count in counts.items() if count)
-    if kinds["fail"] and not broken:
+    if kinds["fail"] and not statuses[RuleStatus.BROKEN]:
         words += f", {count_text(kinds['fail'], 'fail')}"
     if kinds["error"]:
         words += f", {count_text(kinds['error'], 'error')}"

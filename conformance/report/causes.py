@@ -10,7 +10,6 @@ from typing import NamedTuple
 from conformance.report import texts
 from conformance.report.matrix import link_to_list
 from conformance.report.source import Entry
-from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import DiagnosedCause
 from conformance.verdict.rules import smallest_case
 
@@ -67,7 +66,7 @@ def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
         result = entry.result
         if result.detects or result.causes:
             finished.add(result.engine)
-        if result.outcome is Outcome.FAIL and not result.known and result.rule:
+        if result.is_fail_without_known_deviation and result.rule:
             by_engine.setdefault(result.engine, []).append(entry)
     for engine, fails in sorted(by_engine.items()):
         if engine in finished:

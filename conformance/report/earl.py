@@ -12,16 +12,16 @@ its hash.
 | fail | earl:failed | whether or not a known deviation explains it |
 | unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
 | disputed | earl:cantTell | no witness confirms the definition's answer: who is right? |
-| error | earl:cantTell | asked, so not untested; not seen to be wrong, so not failed |
+| error | earl:cantTell | asked, so not untested; no wrong answer, so not failed; also if known |
 | unstable | earl:cantTell | it was asked several times, and not every verdict was the same |
 | none | earl:untested | another engine has a result of it, and this one has not |
 
 | verdict on a rule | EARL | why |
 |---|---|---|
 | holds | earl:passed | |
-| broken | earl:failed | whether or not it is known |
+| broken | earl:failed | whether or not it is known; by a known crash, too |
 | not shown | earl:untested | nobody knows whether the engine would break it |
-| not shown, not in reach | earl:inapplicable | the engine supports no case that could show it |
+| not in reach | earl:inapplicable | the engine supports no case that could show it |
 | not asked | earl:untested | no case could show it |
 
 `shapes/earl.ttl` says in SHACL what each document is like.
@@ -63,8 +63,10 @@ OUTCOMES = {
 OUTCOMES_OF_RULES = {
     RuleStatus.HOLDS: "passed",
     RuleStatus.BROKEN: "failed",
+    RuleStatus.KNOWN: "failed",
     RuleStatus.NOT_SHOWN: "untested",
     RuleStatus.NOT_ASKED: "untested",
+    RuleStatus.NOT_IN_REACH: "inapplicable",
 }
 LONGEST = 400  # characters of a name in an IRI
 EXPLANATIONS = 20  # known deviations, or causes, of a result that are written
@@ -197,10 +199,8 @@ def _cases(entries: Iterable[Entry]) -> Iterator[str]:
 def _assertion_of_rule(verdict: RuleVerdict, date: str | None) -> Iterator[str]:
     """Yield the lines of a verdict on a rule."""
     outcome = OUTCOMES_OF_RULES[verdict.status]
-    if verdict.status is RuleStatus.NOT_SHOWN and not verdict.is_in_reach:
-        outcome = "inapplicable"
     information = texts.clean(describe_rule(verdict), texts.ARGUMENT)
-    if verdict.is_known:
+    if verdict.status is RuleStatus.KNOWN:
         information += "\nknown: the engine's file states this deviation"
     iri = _iri("verdict", verdict.engine, verdict.rule)
     test = _iri("rule", verdict.rule)

@@ -65,8 +65,8 @@ def _rules(in_reach: Iterable[RuleVerdict]) -> Iterator[str]:
     counts: dict[str, Counter[RuleStatus]] = {}
     broken: dict[str, list[str]] = {}
     for verdict in in_reach:
-        counts.setdefault(verdict.engine, Counter())[verdict.status] += 1
-        if verdict.status is RuleStatus.BROKEN:
+        counts.setdefault(verdict.engine, Counter())[verdict.status.counted_as] += 1
+        if verdict.status.counted_as is RuleStatus.BROKEN:
             broken.setdefault(verdict.engine, []).append(verdict.rule)
     if not counts:
         return

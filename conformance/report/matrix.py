@@ -189,17 +189,17 @@ def _verdict_cell(
     """Return the cell of a rule with a verdict. `kinds` counts the results of the rule's own cases
     by their kind; if there are none, the link leads to the case by which the rule is broken.
     """
-    kind = rule_verdicts.kind_of(verdict)
     total = kinds.total()
-    small = rule_verdicts.rests_on(verdict)
+    small = rule_verdicts.name_other_rules(verdict)
     if total and not small:
         small = f"{kinds['pass']}/{total}"
     title = rule_verdicts.reason_of(verdict)
+    style = rule_verdicts.style_of(verdict.status)
     if total:
         title += f"; results: {_count_kinds(kinds)}"
     else:
         filters = {"case": verdict.case, "engine": verdict.engine}
-    return MatrixCell(kind.style, kind, small, title, link_to_list(filters))
+    return MatrixCell(style, verdict.status, small, title, link_to_list(filters))
 
 
 def _outcome_cell(kinds: Counter[str], filters: Mapping[str, str]) -> MatrixCell | None:

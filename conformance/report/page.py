@@ -17,10 +17,10 @@ from conformance.report import baseline, causes, matrix, mismatch, rule_verdicts
 from conformance.report.matrix import cut_name, link_to_list
 from conformance.report.result_list import LinesOf, ResultList
 from conformance.report.rule_text import rules_in_html
-from conformance.report.rule_verdicts import VerdictKind
 from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
+from conformance.verdict.rules import RuleStatus
 
 # the most that a page has
 ENGINES = 150  # columns of the matrix
@@ -50,7 +50,7 @@ def page(
         engines=list(matrix.engine_rows(entries, names[:ENGINES])),
         columns=[texts.clean(name, 40) for name in names[:ENGINES]],
         rule_totals=list(rule_verdicts.count_verdicts(verdicts, names[:ENGINES])),
-        rule_kinds=list(VerdictKind),
+        rule_statuses={status: rule_verdicts.style_of(status) for status in RuleStatus},
         unexamined=_first_names(rule_verdicts.unexamined_engines(entries, verdicts)),
         sections=list(matrix.sections(entries, names[:ENGINES], verdicts)),
         diagnoses=list(causes.diagnoses(entries))[:ENGINES],

@@ -9,10 +9,11 @@ from typing import Any
 from conformance.report import causes, rule_verdicts, texts
 from conformance.report.detail import detail
 from conformance.report.matrix import KINDS, Rank, cut_name, rank
-from conformance.report.rule_verdicts import VerdictKind, Verdicts
+from conformance.report.rule_verdicts import Verdicts
 from conformance.report.source import Entry
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
+from conformance.verdict.rules import RuleStatus
 
 # from a result to the lines that a harness got for it
 LinesOf = Callable[[Result], Sequence[str]]
@@ -71,17 +72,17 @@ class ResultList:
             self._add(entry)
 
     def add_verdicts(self, verdicts: Verdicts) -> None:
-        """Add verdicts on rules, in the order of SPEC.md: each with its engine, its rule, its kind
-        and the reason.
+        """Add verdicts on rules, in the order of SPEC.md: each with its engine, its rule, its
+        status and the reason.
         """
-        self.data["kinds"] += VerdictKind
+        self.data["kinds"] += RuleStatus
         ordered = sorted(verdicts.items(), key=lambda pair: (rank(pair[0][1]), pair[0]))
         for (engine, rule), verdict in ordered[:VERDICTS]:
             self.data["verdicts"].append(
                 [
                     self._place("engines", cut_name("engine", engine), engine),
                     cut_name("rule", rule),
-                    list(VerdictKind).index(rule_verdicts.kind_of(verdict)),
+                    list(RuleStatus).index(verdict.status),
                     self._place("texts", rule_verdicts.reason_of(verdict)),
                 ]
             )
@@ -94,9 +95,10 @@ class ResultList:
                 f"the list has the first {LISTED:,} of {self.total:,} results, the worst first"
             )
         if self.without_details:
+            with_details = len(self.data["rows"]) - self.without_details
             lines.append(
                 f"{self.without_details:,} results of the list have only the first line of their "
-                f"argument and no drawing; {len(self.details):,} have all details"
+                f"argument and no drawing; {with_details:,} have all details"
             )
         return lines
 

@@ -16,8 +16,19 @@ SUFFIX = ".template"
 
 
 def read_skeleton(name: str, language: str) -> dict[str, str]:
-    """Return the files of a skeleton with their contents, for an engine of a name."""
+    """Return the files of a skeleton with their contents, for an engine of a name. Raises
+    RefengineError if the engine's file would have the name of another file of the skeleton: capital
+    letters make no difference, since on some machines `cargo.toml` and `Cargo.toml` are one file.
+    """
     about = LANGUAGES[language]
+    for file in about.files:
+        if file.lower() == f"{name}.toml".lower():
+            raise RefengineError(
+                f"the engine's file {name}.toml would clash with {file} of a skeleton in "
+                f"{about.title}; choose another name, such as my-{name}",
+                rule="usage",
+                place=display(name),
+            )
     contents = {
         f"{name}.toml": _read("engine.toml"),
         "README.md": _read("README.md"),

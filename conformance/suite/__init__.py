@@ -19,5 +19,6 @@ from conformance.suite.item import live_items as live_items
 from conformance.suite.item import questions as questions
 from conformance.suite.item import recorded_items as recorded_items
 from conformance.suite.summary import RunSummary as RunSummary
+from conformance.suite.summary import describe_unjudged_engines as describe_unjudged_engines
 from conformance.suite.summary import summarize_run as summarize_run
 from conformance.suite.summary import write_entries as write_entries

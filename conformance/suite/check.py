@@ -27,7 +27,7 @@ def why_unexpected(item: Item, result: Result) -> str:
     an error that no known deviation explains, or a known deviation that does not show where it
     must. An unstable result is none: what the engine does is not known.
     """
-    if result.outcome is Outcome.FAIL and not result.known:
+    if result.is_fail_without_known_deviation:
         return result.argument
     if result.outcome is Outcome.ERROR and not result.known:
         return f"error: {result.argument}"

@@ -94,7 +94,7 @@ def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> It
 
 def _is_fail_without_known_deviation(result: Result) -> bool:
     """Whether a result is a fail that no known deviation explains."""
-    return result.outcome is Outcome.FAIL and not result.known
+    return result.is_fail_without_known_deviation
 
 
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:

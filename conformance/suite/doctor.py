@@ -18,7 +18,7 @@ from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import COMMAND, Engine
 from conformance.suite import probe
-from conformance.suite.item import questions
+from conformance.suite.item import live_items, questions
 from conformance.verdict.results import Outcome
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
@@ -157,9 +157,14 @@ def _first_output(command: list[str]) -> bytes:
 
 
 def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
-    """Put the first case to an engine that it does not refuse; return what came of it."""
+    """Put the first case to an engine that it does not refuse; return what came of it. An engine
+    that is not held to the corpus is asked nothing: what it claims is not about these cases.
+    """
+    if "corpus" not in engine.suites:
+        suites = ", ".join(engine.suites)
+        return Finding("query", f"none was asked: the engine is held to {suites} alone")
     result = None
-    for case in _first_cases():
+    for case in _first_cases(engine):
         result = probe.probe_case(engine, harness, case)
         if result.outcome is not Outcome.UNSUPPORTED:
             break
@@ -174,6 +179,8 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
     return Finding("query", found)
 
 
-def _first_cases() -> list[Case]:
-    """Return all cases, those for a first look (`--smoke`) first."""
-    return sorted(questions(), key=lambda case: not case.table.get("smoke"))
+def _first_cases(engine: Engine) -> list[Case]:
+    """Return the cases that an engine can be asked, those for a first look (`--smoke`) first."""
+    cases = {case.id: case for case in questions()}
+    asked = [cases[item.case] for item in live_items(engine) if item.suite == "corpus"]
+    return sorted(asked, key=lambda case: not case.table.get("smoke"))

@@ -13,6 +13,7 @@ from conformance.suite.deviations import grant_fields, merge_fields
 from conformance.suite.diagnosis import Diagnosis
 from conformance.suite.exchange import asked_question
 from conformance.suite.item import Item
+from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
 from refengine.core.question import Question
@@ -28,12 +29,15 @@ def examine_results(
 ) -> list[Result]:
     """Return results with `detects`, as far as a verdict on each rule needs it.
 
-    The cases of a rule are examined in three groups, each from the smallest case on: those that the
-    engine passes with rows, until one is found that a wrong engine of the rule would have failed;
-    if there is none, all other judged ones; and if none of these is such a case, those that the
-    engine does not support, up to the first one. `items` are those of the run, and `diagnoses`
-    those of its engines: what they have found is granted as a known deviation is. Results of
-    benchmarks and of recorded engines are left as they are.
+    The cases of a rule are examined in three groups: those with rows that the engine passes, or
+    fails by other rules alone, until one is found that a wrong engine of the rule would have
+    failed; if there is none, all other judged ones; and if none of these is such a case, those that
+    the engine does not support, up to the first one. In each group passes come first, and of these
+    the smallest.
+
+    `items` are those of the run, and `diagnoses` those of its engines: what they have found is
+    granted as a known deviation is. Results of benchmarks and of recorded engines are left as they
+    are.
     """
     engines = _engines_with_findings(items, diagnoses)
     by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
@@ -87,9 +91,12 @@ def _examine_rule(
     return list(results.values())
 
 
-def _examination_order(found: CaseResult) -> tuple[int, int, str]:
-    """Return the sort key by which the cases of a rule are examined."""
-    return _group(found), found.size, found.result.case
+def _examination_order(found: CaseResult) -> tuple[int, bool, int, str]:
+    """Return the sort key by which the cases of a rule are examined: in each group those that pass
+    come first.
+    """
+    is_wrong = found.result.outcome is not Outcome.PASS
+    return _group(found), is_wrong, *found.size_and_case
 
 
 def _group(found: CaseResult) -> int:
@@ -122,12 +129,5 @@ def _find_caught_wrong_engine(tested: Engine, case: Case, result: Result) -> str
         lambda: grant()[0],
         profile,
         missing=tested.unreported,
-        states_windows=_states_windows(result),
+        states_windows=result.evidence is not None and states_windows(result.evidence),
     )
-
-
-def _states_windows(result: Result) -> bool:
-    """Whether the engine states the window of a report."""
-    if result.evidence is None:
-        return False
-    return any("window" in report for report in result.evidence["actual"])

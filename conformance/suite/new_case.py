@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.benchmarks import csrbench
-from conformance.corpus import Case, cases, semantics_of
+from conformance.corpus import Case, cases, question_of, semantics_of
 from conformance.corpus.case_text import case_text
 from conformance.suite.item import EMBEDDED, questions
 from conformance.suite.sentinel import is_sentinel
@@ -49,6 +49,7 @@ def text_of_new_case(result: Result, rule: str) -> str:
     try:
         question = _question(result)
         semantics = _semantics(result)
+        _check_question(question)
     except NoCase as error:
         raise error.at(place) from None
     table = {
@@ -83,6 +84,16 @@ def _question(result: Result) -> dict[str, Any]:
             rule="results",
         )
     return _question_of_evidence(result, evidence)
+
+
+def _check_question(question: Mapping[str, Any]) -> None:
+    """Raise NoCase for a question that no case can have: evidence is somebody else's text, such as
+    a graph that is no RDF or a stream whose time goes back.
+    """
+    try:
+        question_of(Case("", question))
+    except RefengineError as error:
+        raise NoCase(f"its evidence is no question of a case: {error}", rule="results") from None
 
 
 def _question_of_evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:

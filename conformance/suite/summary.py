@@ -54,10 +54,10 @@ class RunSummary:
         in_reach = [verdict for verdict in self.verdicts if verdict.is_in_reach]
         for engine in sorted({verdict.engine for verdict in in_reach}):
             of_engine = [verdict for verdict in in_reach if verdict.engine == engine]
-            counts = Counter(verdict.status for verdict in of_engine)
+            counts = Counter(verdict.status.counted_as for verdict in of_engine)
             for status, name in PROPERTIES.items():
                 yield f"{name}:{engine}", str(counts[status])
-            broken = [one.rule for one in of_engine if one.status is RuleStatus.BROKEN]
+            broken = [one.rule for one in of_engine if one.status.counted_as is RuleStatus.BROKEN]
             yield f"broken-rules:{engine}", " ".join(broken)
         for diagnosis in self.diagnoses:
             for number, cause in enumerate(diagnosis.causes, 1):
@@ -112,6 +112,20 @@ def describe_cause(diagnosis: Diagnosis, cause: Cause) -> str:
         f"{cause.text} explains {len(cause.cases)} of {len(diagnosis.fails)} fails "
         f"({', '.join(cause.rules)}); smallest case {cause.cases[0]}"
     )
+
+
+def describe_unjudged_engines(
+    engines: Iterable[str], items: Iterable[Item], *, is_smoke: bool
+) -> Iterator[str]:
+    """Yield a line for each engine whose items were all skipped, so that nothing was judged.
+    `items` are those of the run, and `is_smoke` says whether they are the cases for a first look.
+    """
+    missing_engines = {item.engine for item in items if item.missing}
+    for engine in engines:
+        line = f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
+        if is_smoke and engine not in missing_engines:
+            line += "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
+        yield line
 
 
 def write_entries(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from conformance.verdict.row_origin import RowOrigin, find_row_origin
 from refengine.core import engine, r2r
 from refengine.core.query import Unit, Window
 from refengine.core.question import Question
-from refengine.core.semantics import Closure, Semantics, show
+from refengine.core.semantics import Closure, Semantics, semantics_to_json
 from refengine.core.window import borders
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import Unsupported
@@ -88,7 +88,7 @@ def evidence(
         table["expected"] = list(_first_reports(expected))
         cut = cut or _is_cut(table["expected"], len(expected))
     if semantics is not None:
-        table["semantics"] = {name: _value(value) for name, value in vars(semantics).items()}
+        table["semantics"] = semantics_to_json(semantics)
     return {**table, "cut": cut}
 
 
@@ -118,6 +118,11 @@ def of_verdict(
     if before := _before(judgement):
         table["before"] = before
     return table
+
+
+def states_windows(table: Mapping[str, Any]) -> bool:
+    """Whether the engine states the window of a report, by the evidence of its result."""
+    return any("window" in report for report in table["actual"])
 
 
 def _rests_on(origin: RowOrigin, elements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -248,13 +253,6 @@ def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[d
             if element.end not in (None, element.app):
                 entry["end"] = element.end
             yield entry
-
-
-def _value(value: Any) -> Any:
-    """Return a field's value as JSON has it."""
-    if isinstance(value, int):
-        return value
-    return show(value)
 
 
 def _first_reports(reports: Iterable[DueReport]) -> Iterator[dict[str, Any]]:

@@ -111,6 +111,11 @@ class Result:
         return str(self.outcome)
 
     @property
+    def is_fail_without_known_deviation(self) -> bool:
+        """Whether the result is a fail that no known deviation explains."""
+        return self.outcome is Outcome.FAIL and not self.known
+
+    @property
     def explanations(self) -> tuple[KnownDeviation | DiagnosedCause, ...]:
         """What explains a fail or an error: known deviations, or causes found by a diagnosis."""
         return self.known or self.causes
@@ -199,11 +204,6 @@ def unstable_lines(results: Iterable[Result]) -> list[str]:
     ]
 
 
-def unjudged_line(engine: str) -> str:
-    """Return the line about an engine whose items were all skipped, so that nothing was judged."""
-    return f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
-
-
 def target(path: Path) -> Path:
     """Return the file to which results are written, with symbolic links resolved. Raises
     RefengineError if it cannot be written, so that this is known before the work begins.
@@ -212,7 +212,8 @@ def target(path: Path) -> Path:
         real = Path(os.path.realpath(path))
         os.stat(real.parent)
         with suppress(FileNotFoundError):
-            if not stat.S_ISREG(os.stat(real).st_mode):
+            # a path such as /dev/stdout may lead to a pipe, or to a file without a name
+            if not stat.S_ISREG(os.stat(path).st_mode) or not real.exists():
                 raise OSError(errno.EINVAL, "not a regular file")
         if not os.access(real.parent, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -51,7 +51,7 @@ class WrongEngine:
 
     @property
     def rule(self) -> str:
-        """The first of its rules."""
+        """The rule that names it: the first of `rules`, which are all that it breaks."""
         return self.rules[0]
 
     @property

@@ -395,6 +395,16 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def semantics_to_json(semantics: Semantics) -> dict[str, int | str]:
+    """Return the fields of a semantics as a JSON object: integers, and all other values as their
+    text.
+    """
+    return {
+        name: value if isinstance(value, int) else show(value)
+        for name, value in vars(semantics).items()
+    }
+
+
 @dataclass(frozen=True)
 class Between:
     """An integer of which only the bounds are known, both included."""

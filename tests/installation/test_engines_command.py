@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
 from conformance.installation import brought_engines, places, registries
 from conformance.installation.source import Package, Registry
+from conformance.suite import doctor
 
 # What npm does, as far as the command sees it.
 NPM = """
@@ -334,6 +336,13 @@ def test_the_examination_ends_with_a_query(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert all(line.startswith("ok  ") for line in lines)
     assert lines[-1].startswith("ok  query: pass: ")
+
+
+def test_an_engine_that_is_not_held_to_the_corpus_is_asked_no_case_of_it():
+    tested = replace(engine_file.engine("reference"), suites=("csrbench",))
+    *_, last = doctor.examine(tested)
+    assert last.found == "none was asked: the engine is held to csrbench alone"
+    assert last.is_well
 
 
 def test_the_examination_says_the_one_thing_to_do_next(capsys):

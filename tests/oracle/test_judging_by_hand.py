@@ -750,6 +750,8 @@ def test_a_profile_with_too_many_assignments_is_out_of_reach():
         assert found.is_complete is (bound >= 3) and (found.trial is not None) is (bound >= 3)
     nothing = changes.find_explaining_trial(recorded, CLOSING.but(t0=9), answers, 5)
     assert nothing == ProfileSearch(None, is_complete=True)
+    assert nothing.explains_recording is False
+    assert ProfileSearch(is_complete=False).explains_recording is None
 
 
 def test_single_changes_that_explain_a_recording():

@@ -74,5 +74,5 @@ def test_the_command_compares_with_a_baseline(tmp_path, capsys):
     error = "conformance: --baseline: usage: is for --html, which is not given\n"
     assert capsys.readouterr().err == error
     assert main([*words, "-o", str(before)]) == 2
-    assert "this output would replace an input" in capsys.readouterr().err
+    assert "this output would replace the input" in capsys.readouterr().err
     assert len(lines(before)) == len(BEFORE)

@@ -146,6 +146,19 @@ def test_a_case_that_only_another_engine_was_asked_is_untested():
     assert outcome == "untested" and information.startswith("not asked: ")
 
 
+def test_a_known_crash_is_no_wrong_answer_but_breaks_its_rule():
+    crash = (reports.KnownDeviation("it crashes", "https://example.org", ("REP-1",)),)
+    crashed = result(case="c", rule="REP-1", outcome="error", evidence=None, known=crash)
+    found = graph(HOLDS, crashed)
+    outcome, information = outcome_of(found, "result:mine:corpus:c")
+    assert outcome == "cantTell"
+    assert information.endswith("known: it crashes")
+    assert outcome_of(found, "verdict:mine:REP-1") == (
+        "failed",
+        "REP-1 broken, known: it crashes (c)\nknown: the engine's file states this deviation",
+    )
+
+
 def test_each_status_of_a_rule_has_an_outcome_of_earl():
     broken = result(case="b", rule="WIN-3", outcome="fail", evidence=WRONG)
     late = (reports.KnownDeviation("it is late", "https://example.org", ("REP-1",)),)
@@ -168,7 +181,7 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
     )
     assert outcome_of(found, "verdict:mine:REP-1") == (
         "failed",
-        "REP-1 broken: it is late (c)\nknown: the engine's file states this deviation",
+        "REP-1 broken, known: it is late (c)\nknown: the engine's file states this deviation",
     )
     assert outcome_of(found, "verdict:mine:WIN-5") == (
         "untested",
@@ -176,7 +189,7 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
     )
     assert outcome_of(found, "verdict:mine:WIN-6") == (
         "inapplicable",
-        "WIN-6 not shown: 1 case unsupported",
+        "WIN-6 not in reach: 1 case unsupported",
     )
     assert outcome_of(found, "verdict:mine:WIN-7") == (
         "untested",

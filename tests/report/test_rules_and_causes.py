@@ -11,7 +11,7 @@ from html import unescape
 from reports import BAD, EXAMINED, RIGHT, WRONG, result
 
 from conformance.report import causes, page, source
-from conformance.verdict.results import DiagnosedCause
+from conformance.verdict.results import DiagnosedCause, KnownDeviation
 
 
 def shown(*found) -> str:
@@ -48,6 +48,16 @@ def test_a_cell_has_the_verdict_on_its_rule_and_why():
     assert cell(html, "REP-1")[::3] == ("not-in-reach", "not in reach 0/1")
     assert cell(html, "REP-2")[::3] == ("not-shown", "not shown rests on WIN-2")
     assert cell(html, "REP-3")[::3] == ("not-asked", "not asked 1/1")
+
+
+def test_a_rule_that_holds_in_failing_cases_alone_names_the_rules_by_which_they_fail():
+    windows = KnownDeviation("wrong windows", "https://example.org", ("WIN-3",), True)
+    failing = result(
+        case="MOD-1-a", rule="MOD-1", outcome="fail", known=(windows,), detects="MOD-1 x"
+    )
+    _, _, title, text = cell(shown(failing), "MOD-1")
+    assert text == "holds but for WIN-3"
+    assert "the answers are wrong by WIN-3 alone" in title
 
 
 def test_a_rule_that_is_broken_by_cases_of_others_leads_to_such_a_case():

@@ -287,6 +287,29 @@ def test_without_a_folder_it_has_the_name_of_the_engine(tmp_path, monkeypatch):
     assert (tmp_path / "mine" / "mine.toml").is_file()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_files_differ_in_capital_letters_alone(tmp_path, language):
+    """Names of engines have small letters, and those of other files may have capital ones."""
+    others = {Path(file).stem.lower() for file in LANGUAGES[language].files}
+    for name in sorted({"mine", *others}):
+        try:
+            files = [str(path).lower() for path in write_skeleton(name, language, tmp_path / name)]
+        except RefengineError as refused:
+            clash = f"the engine's file {name}.toml would clash with {name.capitalize()}.toml"
+            assert clash in str(refused)
+            assert not (tmp_path / name).exists()
+        else:
+            assert len(set(files)) == len(files)
+
+
+def test_cargo_is_no_name_for_a_skeleton_in_rust(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "cargo", "--language", "rust"]) == 2
+    assert "would clash with Cargo.toml" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["new", "cargo", "--language", "go"]) == 0
+
+
 @pytest.mark.parametrize("is_folder", [True, False])
 def test_what_exists_is_never_overwritten(tmp_path, capsys, is_folder):
     place = tmp_path / "mine"

@@ -123,6 +123,28 @@ def test_what_is_no_case_is_refused(changes, rule, reason):
         text_of_new_case(result, rule)
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"graph": "'a literal' <urn:p> <urn:o> ."}, "is not a valid subject"),
+        ({"graph": "<urn:s> _:p <urn:o> ."}, "is not a valid predicate"),
+        ({"graph": "<urn:s> <urn:p> 'x' . <urn:"}, "not Turtle"),
+        ({"at": -(10**30)}, "MOD-1"),
+    ],
+)
+def test_evidence_that_is_no_question_is_refused(tmp_path, capsys, changes, reason):
+    result = failed(with_elements([{"at": 3, "graph": ":a <urn:p> 1"}]), suite="yabench")
+    result.evidence["elements"][0] |= changes
+    with pytest.raises(NoCase, match="its evidence is no question of a case: .*" + reason):
+        text_of_new_case(result, "WIN-2")
+    file, out = tmp_path / "results.ndjson", tmp_path / "new.toml"
+    results.write(file, [result])
+    assert main(["case", str(file), result.case, "--rule", "WIN-2", "-o", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("shown", [None, {"cut": False}])
 def test_a_result_of_which_nothing_was_judged_names_the_file_of_its_case(shown):
     case = DRAWN[0]

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
-from conformance.suite import questions
+from conformance.suite import examination, questions
 from conformance.suite.examination import examine_results
 from conformance.suite.item import Item, live_items
 from conformance.verdict.results import KnownDeviation, Outcome, Result
@@ -62,7 +62,6 @@ def test_a_rule_holds_where_a_case_with_rows_passes_that_catches_a_wrong_engine(
         (found("WIN-8", "error"), "1 case in error"),
         (found("WIN-8", "disputed"), "1 case disputed"),
         (found("WIN-8", "unstable"), "1 case unstable"),
-        (found("WIN-8", "unsupported"), "1 case unsupported"),
         (found("WIN-8", "fail", LAST_ONLY), "1 case wrong by REP-10"),
     ],
 )
@@ -73,10 +72,15 @@ def test_a_rule_is_not_shown_where_no_right_answer_has_rows(
 
 
 def test_a_rule_of_which_all_cases_are_unsupported_is_not_in_reach() -> None:
-    (unsupported,) = judge_rules([found("WIN-8", "unsupported")])
-    (silent,) = judge_rules([found("WIN-8", rows=0)])
-    assert not unsupported.is_in_reach
-    assert silent.is_in_reach
+    assert statuses(found("WIN-8", "unsupported"))["WIN-8"] == (
+        "not in reach",
+        "1 case unsupported",
+    )
+    silent, unsupported = found("WIN-8", rows=0), found("WIN-8", "unsupported")
+    assert statuses(silent, unsupported)["WIN-8"] == (
+        "not shown",
+        "1 case silent, 1 case unsupported",
+    )
 
 
 def test_a_pass_that_every_wrong_engine_would_pass_shows_nothing() -> None:
@@ -94,14 +98,31 @@ def test_a_known_deviation_in_the_semantics_breaks_its_own_rule_alone() -> None:
     is about.
     """
     assert statuses(found("WIN-8", "fail", CLOSED)) == {
-        "WIN-2": ("broken", "WIN-8-a"),
+        "WIN-2": ("broken, known", "WIN-8-a"),
         "WIN-8": ("holds", "WIN-8-a"),
     }
 
 
+def test_a_rule_that_holds_though_its_case_fails_names_the_rules_by_which_it_does() -> None:
+    failing = found("WIN-8", "fail", CLOSED)
+    [_, verdict] = judge_rules([failing])
+    assert verdict.other_rules == ("WIN-2",)
+    assert verdict.reason == (
+        "the wrong engine 'WIN-8 nothing expires' would have failed; the answers are wrong by "
+        "WIN-2 alone"
+    )
+
+
+def test_a_case_that_passes_shows_a_rule_rather_than_a_smaller_one_that_fails() -> None:
+    failing = found("WIN-8", "fail", CLOSED, case="WIN-8-small", size=1)
+    passing = found("WIN-8", case="WIN-8-large", size=9)
+    [_, verdict] = judge_rules([failing, passing])
+    assert (verdict.case, verdict.other_rules) == ("WIN-8-large", ())
+
+
 def test_a_known_deviation_in_no_field_hides_the_rule_of_its_case() -> None:
     assert statuses(found("WIN-8", "fail", LAST_ONLY)) == {
-        "REP-10": ("broken", "WIN-8-a"),
+        "REP-10": ("broken, known", "WIN-8-a"),
         "WIN-8": ("not shown", "1 case wrong by REP-10"),
     }
 
@@ -124,6 +145,15 @@ def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
         "  REP-1 broken: no known deviation explains it (REP-1-a)",
         "  WIN-9 not shown: 1 case silent",
     ]
+
+
+def test_cases_that_pass_are_examined_before_smaller_ones_that_fail_by_other_rules() -> None:
+    failing = found("WIN-8", "fail", CLOSED, case="WIN-8-small", size=1)
+    large = found("WIN-8", case="WIN-8-large", size=9)
+    medium = found("WIN-8", case="WIN-8-medium", size=5)
+    silent = found("WIN-8", case="WIN-8-silent", rows=0, size=0)
+    ordered = sorted([silent, failing, large, medium], key=examination._examination_order)
+    assert ordered == [medium, large, failing, silent]
 
 
 def test_no_rule_holds_for_an_engine_that_never_answers() -> None:

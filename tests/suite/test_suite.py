@@ -199,10 +199,8 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
     path = mine(tmp_path, "", needs=[str(tmp_path / "engine.jar")], get="make engine.jar")
     found = run_suite(f"--engine={path}", "--engine=reference", "--smoke", "-rs")
     assert found.returncode == 4 and "12 passed, 12 skipped" in found.stdout, found.stdout
-    assert (
-        "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)"
-        in found.stdout
-    )
+    line = "conformance: every item of mine was skipped (exit code 4; 0 with --allow-missing)"
+    assert line in found.stdout.splitlines()
     assert f"no Mine, which needs {tmp_path}/engine.jar: make engine.jar" in found.stdout
     assert run_suite(f"--engine={path}", "--smoke", "--allow-missing").returncode == 0
     with pytest.raises(RefengineError, match="mine: engine: no Mine, which needs"):

@@ -6,7 +6,8 @@ from reports import WRONG, evidence, result
 
 from conformance.harness.engine_file import Deviation
 from conformance.suite.diagnosis import Cause, Diagnosis
-from conformance.suite.summary import PROPERTY, RunSummary
+from conformance.suite.item import Item
+from conformance.suite.summary import PROPERTY, RunSummary, describe_unjudged_engines
 from refengine.core.semantics import Closure
 
 CLOSED = Deviation("closure is []", "https://example.org", ("b",), {"closure": Closure.CLOSED})
@@ -39,3 +40,18 @@ def test_a_property_is_printable_and_bounded() -> None:
     properties = list(RunSummary([result(engine, detects="WIN-2 x")], []).properties())
     assert all(len(text) < PROPERTY + 10 for one in properties for text in one)
     assert all(text.isprintable() for one in properties for text in one)
+
+
+def test_smoke_cases_that_an_engine_does_not_support_are_named_as_the_reason() -> None:
+    """An engine that is not there is not helped by more cases."""
+    here = Item("here", "corpus", "c", lambda harnesses: result())
+    gone = Item("gone", "corpus", "c", lambda harnesses: result(), missing="no Gone")
+    skipped = "was skipped (exit code 4; 0 with --allow-missing)"
+    hint = "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
+    engines = ["gone", "here"]
+    assert list(describe_unjudged_engines(engines, [here, gone], is_smoke=True)) == [
+        f"every item of gone {skipped}",
+        f"every item of here {skipped}{hint}",
+    ]
+    whole = describe_unjudged_engines(engines, [here, gone], is_smoke=False)
+    assert list(whole) == [f"every item of {engine} {skipped}" for engine in engines]

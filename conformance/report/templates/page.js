@@ -65,8 +65,9 @@
   // The command that runs the item again. A name with other characters would have to be quoted for each shell differently.
   function addCommand(body, who, name) {
     if (![who, name].every(text => /^[A-Za-z0-9][\w.-]*$/.test(text))) return;
-    body.append(element("h4", "", "Run it again"), element("pre", "command", `pytest conformance/ --engine=${who} -k "[${who}-${name}]"`),
-      element("p", "hint", "Add the other options of the run. An engine that is not known by name is given by its engine file: --engine=FILE.toml"));
+    const hint = element("p", "hint", "Add the other options of the run. An engine that is not known by name is given by its engine file: ");
+    hint.append(element("code", "whole", "--engine=FILE.toml"));
+    body.append(element("h4", "", "Run it again"), element("pre", "command", `pytest conformance/ --engine=${who} -k "[${who}-${name}]"`), hint);
   }
 
   // On a narrow screen a drawing is wider than its box.

@@ -115,6 +115,15 @@ class ProfileSearch(NamedTuple):
     trial: Trial | None = None
     is_complete: bool = True
 
+    @property
+    def explains_recording(self) -> bool | None:
+        """Whether an assignment explains the recording; None if that is not known, since some
+        assignments are out of reach.
+        """
+        if self.trial is not None:
+            return True
+        return False if self.is_complete else None
+
 
 OUT_OF_REACH = ProfileSearch(is_complete=False)
 

@@ -133,7 +133,7 @@ def _single_changes(
             if change.field == "t0":
                 change = FieldChange("t0", found.trial.semantics.t0)
             explaining.append(change)
-        elif not found.is_complete:
+        elif found.explains_recording is None:
             untried.append(change)
     return tuple(explaining), tuple(untried)
 
