@@ -87,23 +87,20 @@ def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> It
                 of_case.append(cause.as_part_of_a_result())
     for result in results:
         found = causes.get((result.engine, result.case), ())
-        if found and _is_fail_without_known_deviation(result):
+        if found and result.is_fail_without_known_deviation:
             result = replace(result, causes=tuple(found))
         yield result
 
 
-def _is_fail_without_known_deviation(result: Result) -> bool:
-    """Whether a result is a fail that no known deviation explains."""
-    return result.is_fail_without_known_deviation
 
 
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:
     """Return the diagnosis of an engine, None if it has no unexplained fail."""
-    ordered = sorted(results, key=_size_and_case)
-    fails = tuple(result.case for result in ordered if _is_fail_without_known_deviation(result))
+    ordered = sorted(results, key=lambda result: _case_result(result).size_and_case)
+    fails = tuple(result.case for result in ordered if result.is_fail_without_known_deviation)
     if not fails:
         return None
-    if not any(CaseResult.of(result, result.evidence).has_rows for result in results):
+    if not any(_case_result(result).has_rows for result in results):
         return Diagnosis(tested.name, fails, is_silent=True)
 
     cases = {case.id: case for case in corpus.cases()}
@@ -114,7 +111,7 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     ]
     search = CauseSearch(
         tested.profile,
-        left=[case for case in recorded if _is_fail_without_known_deviation(case.result)],
+        left=[case for case in recorded if case.result.is_fail_without_known_deviation],
         passes=_passes_for_trials(recorded),
     )
     search.run()
@@ -134,20 +131,23 @@ def _make_cause(candidate: Candidate, cases: Sequence[RecordedCase], is_stated: 
     return Cause(candidate.text, deviation, tuple(sorted(rules)), ids, entry)
 
 
-def _size_and_case(result: Result) -> tuple[int, str]:
-    """Return the sort key of a result: the number of its elements, then the case."""
-    return CaseResult.of(result, result.evidence).size, result.case
+def _case_result(result: Result) -> CaseResult:
+    """Return what a verdict on rules reads of a result."""
+    return CaseResult.of(result, result.evidence)
 
 
 def _passes_for_trials(recorded: Iterable[RecordedCase]) -> list[RecordedCase]:
     """Return the passes on which candidates are tried: of each rule the smallest ones that have
-    rows, and that pass with the known deviations of the engine in force, too.
+    rows, and that pass with the known deviations of the engine in force, too. A fail that known
+    deviations explain which can be granted is such a pass.
     """
     chosen: dict[str, list[RecordedCase]] = {}
     for case in recorded:
         of_rule = chosen.setdefault(case.result.rule, [])
-        is_pass = case.result.outcome is Outcome.PASS and any(
-            relation.rows for relation in case.relations
+        has_rows = any(relation.rows for relation in case.relations)
+        is_pass = has_rows and (
+            case.result.outcome is Outcome.PASS
+            or (bool(case.result.known) and all(one.can_be_granted for one in case.result.known))
         )
         if is_pass and len(of_rule) < PASSES_OF_A_RULE and case.is_explained_by({}):
             of_rule.append(case)

@@ -114,7 +114,7 @@ class RecordedCase:
             return None
         reporting = [one for one in defects if one.changes_reports]
         if not reporting:
-            return try_assignments(recorded, listed, answers).trial is not None
+            return try_assignments(recorded, listed, answers).explains_recording
         return any(
             self._can_be_reported(
                 question.under(semantics), reporting, is_shared=not is_by_wrong_engine
