@@ -92,8 +92,6 @@ def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> It
         yield result
 
 
-
-
 def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | None:
     """Return the diagnosis of an engine, None if it has no unexplained fail."""
     ordered = sorted(results, key=lambda result: _case_result(result).size_and_case)

@@ -195,7 +195,9 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
         if tested.is_configurable:
             tested = replace(tested, profile=profile_of(evidence["semantics"]))
         question = asked_question(tested, case)
-        closure = profile_of(evidence["semantics"]).fields.get("closure")
+        closure = tested.window_closure
+        if "semantics" in evidence:
+            closure = profile_of(evidence["semantics"]).fields.get("closure")
         relations = tuple(
             relation_from_json(
                 report["rows"], question.query.body.variables, f"reports[{number}]", labels
