@@ -15,6 +15,7 @@ from conformance.harness.engine_file import Deviation
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
 from conformance.wrong_engines import HABITS, WrongEngine
+from conformance.wrong_engines.evaluation import EVERY_INSTANT
 from refengine.core.semantics import T0, Profile, show
 from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
 from refengine.oracle.explanations.changes import companion_fields
@@ -83,10 +84,10 @@ def install_wrong_engines(candidates: Iterable[Candidate]) -> Iterator[None]:
 def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None:
     """Return whether candidates together explain the answers to a case; their wrong engines are
     installed. None if the case cannot say: the changed semantics has no meaning with its question,
-    or its stream is too long for a wrong engine.
+    or its stream is too long for a wrong engine that visits each instant.
     """
-    is_by_wrong_engine = any(candidate.wrong_engine is not None for candidate in candidates)
-    if is_by_wrong_engine and not case.is_short:
+    wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine is not None]
+    if not case.is_short and any(map(visits_every_instant, wrong_engines)):
         return None
     fields: dict[str, Any] = {}
     for candidate in candidates:
@@ -96,9 +97,14 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
     return case.is_explained_by(
         fields,
         defects,
-        is_by_wrong_engine=is_by_wrong_engine,
+        is_by_wrong_engine=bool(wrong_engines),
         has_wrong_windows=WRONG_WINDOWS in candidates,
     )
+
+
+def visits_every_instant(wrong_engine: WrongEngine) -> bool:
+    """Whether a wrong engine visits each instant of a stream."""
+    return EVERY_INSTANT.items() <= wrong_engine.besides.items()
 
 
 def change_candidates(profile: Profile | None) -> Iterator[Candidate]:
