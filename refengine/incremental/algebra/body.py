@@ -193,8 +193,8 @@ class MaintainedBody:
         return node
 
     def _for_filter(self, node: algebra.Pattern, condition: Expression) -> MaintainedNode:
-        """Return the node of a pattern, for a filter around it: it may have fewer solutions, none
-        of which fulfils the condition.
+        """Return the node of a pattern for a filter around it. Solutions that surely do not fulfil
+        the condition may be left out.
         """
         match node:
             case algebra.Join(parts) if parts:
@@ -207,8 +207,8 @@ class MaintainedBody:
     def _optional(
         self, left: algebra.Pattern, right: algebra.Pattern, condition: Expression | None
     ) -> MaintainedNode:
-        """Return the node of OPTIONAL. EXISTS in its condition is asked of the right side, if that
-        binds all the variables of both.
+        """Return the node of OPTIONAL. EXISTS in its condition becomes a filter of the right side.
+        Raises NotCovered if it names a variable of the left that the right may leave unbound.
         """
         plain, tests = split_conjuncts(condition) if condition is not None else ([], [])
         for test in tests:

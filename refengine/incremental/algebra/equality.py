@@ -37,9 +37,9 @@ def equality_key(term: Term | None) -> Hashable | None:
     that is false or an error for them, and has no other answer (QRY-3). Return None for a term of
     which that is not known: it may be equal to any other.
 
-    Numbers are compared as floats if one of them is a float, so they meet as the floats that are
-    nearest to them. A double that is rounded to a float may come to another one than its exact
-    value would: a number that a double does not hold has no key.
+    Numbers are compared as floats if one of them is a float and the other no double. So the key of
+    a number is the float that is nearest to it. Rounded to a double first, it may come to another
+    float: then it has no key.
     """
     if term is None:
         return UNBOUND

@@ -19,10 +19,10 @@ class MaintainedSemiJoin(MaintainedNode):
     """What MINUS and EXISTS share: the solutions of the left side, and whether each has a partner.
 
     The left side is stored by its keys, with the number of keys of the right that are compatible
-    with each; of the right side the keys are stored with their counts. A change on the left costs
-    a lookup of its key. A change on the right costs a lookup; if it is the first or the last with
-    its key, it costs the solutions that it changes, and the keys that may be unbound. Raises
-    NotCovered where it would compare a computed number.
+    with each; of the right side the keys are stored with their counts. A change costs a lookup of
+    its key. The first change on the right with a key, and the last one, also cost the solutions of
+    the left that they change. With keys that may be unbound, a change costs the compatible keys of
+    the other side. Raises NotCovered where it would compare a computed number.
     """
 
     def _connect(self, keys: JoinKeys) -> None:
