@@ -22,7 +22,7 @@ from refengine.incremental.algebra.equality import equality_key
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
-from refengine.incremental.algebra.partners import JoinSide, JoinSideWithUnbound
+from refengine.incremental.algebra.partners import JoinKeys, JoinSide, JoinSideWithUnbound
 from refengine.incremental.algebra.semijoins import TRUE, MaintainedExists, MaintainedMinus
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
@@ -153,6 +153,51 @@ def test_nodes_of_drawn_bags(name: str, may_be_unbound: bool):
         for solution, count in list(bag.items()):
             side.emit(solution, -count)
     assert not emitted
+
+
+def test_what_is_always_bound_is_looked_up_in_one_dict():
+    node = MaintainedNode("xy", "xy", "xy")
+    for other, equalities, expected in (
+        (MaintainedNode("yz", "yz"), (), JoinSide),
+        (MaintainedNode("yz", "z"), (), JoinSideWithUnbound),
+        (MaintainedNode("yz", "yz"), [("x", "z")], JoinSideWithUnbound),
+    ):
+        assert type(JoinKeys(node, other, equalities).new_side()) is expected
+
+
+def test_a_shared_variable_is_plain_if_it_is_on_both_sides():
+    node = MaintainedJoin(MaintainedNode("xy", "xy", "xy"), MaintainedNode("yz", "yz", "z"))
+    assert node.plain == {"x", "z"}
+    assert node.names == ("x", "y", "z")
+
+
+def test_a_join_by_equality_makes_no_other_pairs():
+    left, right = MaintainedNode("x", "x", "x"), MaintainedNode("z", "z", "z")
+    changes: list = []
+    MaintainedJoin(left, right, [("x", "z")]).emit = lambda *change: changes.append(change)
+    one = literal("1.0", XSD + "decimal")
+    for term in (one, TWO, A):
+        right.emit((term,), 1)
+    left.emit((ONE,), 1)
+    left.emit((B,), 1)
+    assert changes == [((ONE, one), 1)]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "?x <urn:p> ?y . ?w <urn:q> ?z FILTER(?y = ?z)",
+        "{ ?x <urn:p> ?y } { ?w <urn:q> ?z } FILTER(?y = ?z)",
+        "?x <urn:p> ?y OPTIONAL { ?w <urn:q> ?z FILTER(?y = ?z) }",
+        "?x <urn:p> ?y OPTIONAL { ?w <urn:q> ?z } FILTER(?y = ?z)",
+        "?x <urn:p> ?y FILTER EXISTS { ?w <urn:q> ?z FILTER(?y = ?z) }",
+    ],
+)
+def test_an_equality_is_not_asked_of_terms_that_cannot_be_equal(pattern: str):
+    """Of a number and an IRI the filter would be asked in vain: NotCovered would be raised."""
+    body = MaintainedBody(Body(f"SELECT * {{ {pattern} }}"), lambda row, count: None)
+    body.insert((A, P, ONE))
+    body.insert((B, Q, C))
 
 
 def test_minus_without_a_shared_variable_takes_nothing_away():

@@ -138,6 +138,11 @@ VALUES = [
         "a join of a computed number",
     ),
     (
+        "SELECT * { { SELECT (AVG(?w) AS ?v) { ?y <urn:n> ?w } } ?x <urn:n> ?v }",
+        [number("2"), number("4")],
+        "a join of a computed number",
+    ),
+    (
         "SELECT * { ?x <urn:n> ?w { SELECT DISTINCT (AVG(?v) AS ?m) { ?y <urn:n> ?v } } }",
         [number("2"), number("4")],
         "DISTINCT of a computed number",

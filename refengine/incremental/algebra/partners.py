@@ -78,7 +78,7 @@ class JoinSideWithUnbound(JoinSide):
     With `must_share`, keys are compatible only if some place is bound in both, as MINUS has it.
     """
 
-    def __init__(self, must_share: bool = False) -> None:
+    def __init__(self, must_share: bool) -> None:
         super().__init__()
         self.must_share = must_share
         # the places that are bound -> some of these places -> the keys by their terms there
