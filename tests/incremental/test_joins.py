@@ -18,7 +18,7 @@ from refengine import Body, literal, stream
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.equality import equality_key
+from refengine.incremental.algebra.equality import equality_key, look_up_value
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
@@ -226,6 +226,7 @@ def test_exists_with_a_filter_by_hand():
     node = MaintainedExistsWithFilter(
         left, right, "e", lambda joined: MaintainedFilter(joined, is_greater)
     )
+    assert node.plain == {"x", "y", "e"} and node.outer.certain == {"x", "y"}
     changes: list = []
     node.emit = lambda *change: changes.append(change)
     right.emit((A, ONE), 1)
@@ -330,6 +331,12 @@ def test_terms_with_two_keys(one: str | None, other: str | None):
 )
 def test_terms_without_a_key(term: str):
     assert equality_key(term) is None
+
+
+def test_a_value_without_a_key_may_be_equal_to_all():
+    look_up = look_up_value({"key": {A: None}, None: {B: None}})
+    found = [list(look_up(key) or ()) for key in ("key", "another", None)]
+    assert found == [[A, B], [B], [A, B]]
 
 
 # Bodies
