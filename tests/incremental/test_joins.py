@@ -359,6 +359,8 @@ PATTERNS = (
     "?x <urn:p> ?y FILTER NOT EXISTS { ?y <urn:q> ?x . ?x <urn:p> _:k }",
     "?x <urn:p> ?y FILTER(?x = ?y || NOT EXISTS { ?x <urn:q> ?z })",
     "?x <urn:p> ?y FILTER(EXISTS { ?x <urn:q> ?y } && !(?x = ?y) || EXISTS { ?y <urn:q> ?x })",
+    "?x <urn:p> ?y FILTER(EXISTS { ?x <urn:q> ?y } || EXISTS { ?y <urn:q> <urn:a> } && "
+    "!EXISTS { ?y <urn:p> ?x })",
     "?x <urn:p> ?y FILTER EXISTS { <urn:a> <urn:p> <urn:b> }",
     "?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } FILTER EXISTS { ?z <urn:p> ?w }",
     "?x <urn:p> ?y FILTER EXISTS { ?z <urn:q> ?w FILTER(?z != ?x) }",
