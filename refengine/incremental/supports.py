@@ -87,7 +87,7 @@ class SupportedSolutions:
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
         more than one basic graph pattern under filters.
         """
-        if len(self.solutions) > 1:
+        if len(self.solutions) > 1 or self.above.has_subselect:
             return None
         return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
 

@@ -5,11 +5,13 @@ seed, which takes so little time that thousands can be compared with the definit
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from random import Random
 from typing import NamedTuple
 
-from refengine import literal
+from refengine import Body, literal
 from refengine.model.elements import XSD, Triple
+from refengine.model.errors import RefengineError
 
 IRIS = ("<urn:a>", "<urn:b>", "<urn:c>")
 PREDICATES = ("<urn:p>", "<urn:p>", "<urn:p>", "<urn:q>")
@@ -64,6 +66,15 @@ NUMBER_CONDITIONS = (
     "(?a > 0.1 && ?b < 3)",
 )
 
+FORMS = (
+    "{} OPTIONAL {{ {} }}",
+    "{} OPTIONAL {{ {} }}",
+    "{{ {} }} UNION {{ {} }}",
+    "{{ {} }} {{ {} }}",
+    "{{ {} }} . {}",
+)
+MORE_FORMS = ("{} MINUS {{ {} }}", "{} MINUS {{ {} }}", "{} OPTIONAL {{ {} }}")
+
 
 class BodyTrial(NamedTuple):
     """A body's text, and the triples that come and go."""
@@ -72,9 +83,12 @@ class BodyTrial(NamedTuple):
     triples: tuple[Triple, ...]
 
 
-def draw_trial(r: Random) -> BodyTrial:
+def draw_trial(r: Random, has_joins: bool = False) -> BodyTrial:
     """Draw a body and triples. The objects are IRIs, or numbers too, or terms of any kind. Most
     conditions suit them, since a run ends at the first value that is not covered.
+
+    With `has_joins` the body may have MINUS, EXISTS, subselects, and joins on variables that may be
+    unbound or are compared by value.
     """
     pool = r.choice([list(IRIS), NUMBERS, NUMBERS + OTHERS])
     objects = [*r.sample(pool, r.randint(2, 3)), r.choice(IRIS)]
@@ -87,14 +101,28 @@ def draw_trial(r: Random) -> BodyTrial:
         (r.choice(subjects), r.choice(PREDICATES), r.choice(objects))
         for _ in range(r.randint(3, 9))
     )
-    return BodyTrial(_body(r, _BodyDraw(r, conditions).group(0)), triples)
+    if has_joins:
+        conditions += ("?a = ?b",) * 4
+    return BodyTrial(_valid_body(r, _BodyDraw(r, conditions, has_joins)), triples)
+
+
+def _valid_body(r: Random, drawing: _BodyDraw) -> str:
+    """Draw a body until SPARQL allows it: it may bind one variable twice."""
+    while True:
+        text = _body(r, drawing.group(0))
+        with suppress(RefengineError):
+            return Body(text).text
 
 
 class _BodyDraw:
-    """What draws the groups of one body. Blank nodes have a label of their own in each pattern."""
+    """What draws the groups of one body. Blank nodes have a label of their own in each pattern.
+    With `has_joins` there are MINUS, EXISTS and subselects, too.
+    """
 
-    def __init__(self, r: Random, conditions: tuple[str, ...]) -> None:
+    def __init__(self, r: Random, conditions: tuple[str, ...], has_joins: bool = False) -> None:
         self.r = r
+        self.has_joins = has_joins
+        self.forms = FORMS + MORE_FORMS if has_joins else FORMS
         self.conditions = conditions
         self.number = 0
 
@@ -104,21 +132,28 @@ class _BodyDraw:
         text = " . ".join(self._pattern() for _ in range(r.choice([1, 1, 2, 2, 2, 3])))
         if depth < 2:
             for _ in range(r.choice([0, 0, 0, 1] if depth else [0, 0, 1, 2])):
-                form = r.choice(
-                    [
-                        "{} OPTIONAL {{ {} }}",
-                        "{} OPTIONAL {{ {} }}",
-                        "{{ {} }} UNION {{ {} }}",
-                        "{{ {} }} {{ {} }}",
-                        "{{ {} }} . {}",
-                    ]
-                )
-                text = form.format(text, self.group(depth + 1))
+                text = r.choice(self.forms).format(text, self.group(depth + 1))
+            if self.has_joins and not r.randrange(3):
+                text = f"{{ {text} }} {{ {self._subselect(depth + 1)} }}"
         names = variables_of(text)
         for _ in range(r.choice([0, 0, 1, 1, 2])):
             condition = r.choice(self.conditions)
             a, b = r.choice(names), r.choice(names)
             text += f" FILTER({condition.replace('?a', a).replace('?b', b)})"
+        if self.has_joins and not r.randrange(3):
+            a, b = r.choice(names), r.choice(names)
+            test = f"{r.choice(['', '!'])}EXISTS {{ {self.group(depth + 1)} }}"
+            condition = r.choice(self.conditions).replace("?a", a).replace("?b", b)
+            text += (
+                f" FILTER({r.choice(['{1}', '{0} || {1}', '{1} && {0}']).format(condition, test)})"
+            )
+        return text
+
+    def _subselect(self, depth: int) -> str:
+        """Draw a subselect, whose aggregates may have the names of another one's."""
+        text = _body(self.r, self.group(depth))
+        for i in range(2):
+            text = text.replace(f"?r{i}", f"?s{i + self.r.randrange(2)}")
         return text
 
     def _pattern(self) -> str:
@@ -132,7 +167,7 @@ class _BodyDraw:
 
 def variables_of(text: str) -> list[str]:
     """Return the variables of a group, such as ?x; ?x alone if it has none."""
-    return sorted(set(re.findall(r"\?\w", text))) or ["?x"]
+    return sorted(set(re.findall(r"\?\w+", text))) or ["?x"]
 
 
 def _body(r: Random, group: str) -> str:

@@ -60,6 +60,7 @@ FILTERS = (
     "?w > ?v",
     "!BOUND(?z)",
     "?z < 3",
+    "?v = ?w",
 )
 AGGREGATES = (
     "COUNT(*)",
@@ -104,7 +105,7 @@ RESULTS = st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
 @st.composite
 def covered(draw: st.DrawFn) -> Body:
     """Draw a body that incremental evaluation covers, or nearly: patterns with filters, OPTIONAL,
-    UNION, joins, DISTINCT, aggregates.
+    UNION, MINUS, EXISTS, subselects, joins, DISTINCT, aggregates.
     """
     group = draw(one_of(*PATTERNS))
     for _ in range(draw(integers(0, 2))):
@@ -114,7 +115,13 @@ def covered(draw: st.DrawFn) -> Body:
         other = other.replace("_:b", f"_:b{_}")  # a label stands in one group
         kind = draw(
             one_of(
-                "{} OPTIONAL {{ {} }}", "{{ {} }} UNION {{ {} }}", "{{ {} }} {{ {} }}", "{} . {}"
+                "{} OPTIONAL {{ {} }}",
+                "{{ {} }} UNION {{ {} }}",
+                "{{ {} }} {{ {} }}",
+                "{} . {}",
+                "{} MINUS {{ {} }}",
+                "{} FILTER NOT EXISTS {{ {} }}",
+                "{} {{ SELECT DISTINCT ?x ?v {{ {} }} }}",
             )
         )
         group = kind.format(group, other)

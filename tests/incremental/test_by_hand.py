@@ -85,6 +85,15 @@ def test_solutions_pass_every_filter_around_their_pattern():
     assert supported.supported_rows(range(2)) == [((("x", B),), (1,))]
 
 
+def test_solutions_of_a_subselect_are_no_rows_of_the_body():
+    """Around the subselect ?y is another variable, which nothing binds."""
+    elements = stream([((A, P, B), 1)])
+    body = Body(f"SELECT ?x ?y {{ {{ SELECT ?x {{ ?x {P} ?y }} }} }}")
+    supported = SupportedSolutions(body, elements.elements, [1], span=10)
+    assert supported.supported_rows(range(1)) is None
+    assert supported.answer(range(1)) == {(("x", A),): 1}
+
+
 def test_a_content_that_is_not_covered_leaves_nothing_in_the_answer_over_the_next():
     """1 is fed before "x", which no sum covers. The window after them has 2 alone."""
     one, two = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (1, 2))

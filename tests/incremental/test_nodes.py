@@ -20,7 +20,7 @@ from refengine.incremental.algebra.aggregates import (
     RunningSum,
 )
 from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.joins import JoinSide, MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
 from refengine.incremental.algebra.numbers import (
     ExactSum,
@@ -113,17 +113,6 @@ def test_joins_of_drawn_bags(is_optional: bool, is_conditional: bool):
                 expected = Counter({s: n for s, n in expected.items() if s[1] < s[2]})
             expected = with_lone_ones(bags[0], expected)
         assert emitted == expected
-
-
-def test_a_join_side_stores_no_solution_that_is_gone():
-    side = JoinSide(MaintainedNode("xy", "xy"), ["y"])
-    side.add(("a", "b"), 2)
-    assert side.by_key == {"b": {("a", "b"): 2}}
-    side.add(("c", "b"), 1)
-    side.add(("a", "b"), -2)
-    assert side.by_key == {"b": {("c", "b"): 1}}
-    side.add(("c", "b"), -1)
-    assert side.by_key == {}
 
 
 def test_optional_forgets_the_partners_of_what_is_gone():

@@ -35,27 +35,49 @@ BODIES = {
     "SELECT (SAMPLE(?y) AS ?n) { ?x <urn:p> ?y }": "SAMPLE",
     # patterns
     "SELECT * { }": "an empty graph pattern",
-    "SELECT ?x { ?x <urn:p> ?y MINUS { ?x <urn:q> ?y } }": "Minus",
     "SELECT ?x { { ?x <urn:p> ?y BIND(?y AS ?z) } ?z <urn:q> ?x }": "Extend",
-    "SELECT ?x { ?x <urn:p> ?y { SELECT ?x { ?x <urn:q> ?z } } }": "Project",
     "SELECT ?x { ?x <urn:p>+ ?y }": "a property path",
-    # joins: either side may leave the variable unbound
-    "SELECT * { { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } } { ?z <urn:p> ?w } }": (
-        "a join on a variable that may be unbound"
+    "SELECT * { ?x <urn:p> ?y { SELECT ?x (STR(?z) AS ?t) { ?x <urn:q> ?z } } }": (
+        "an expression in SELECT, or BIND"
     ),
-    "SELECT * { { ?z <urn:p> ?w } { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } } }": (
-        "a join on a variable that may be unbound"
+    # EXISTS: where substitution is no join
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { { SELECT ?x { ?x <urn:q> ?z } } } }": (
+        "EXISTS with ?x from outside in a subselect"
     ),
-    "SELECT * { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } OPTIONAL { ?y <urn:q> ?z } }": (
-        "a join on a variable that may be unbound"
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z MINUS { ?z <urn:q> ?y } } }": (
+        "EXISTS with ?y from outside in MINUS"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z OPTIONAL { ?z <urn:q> ?y } } }": (
+        "EXISTS with ?y from outside in an OPTIONAL"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z { ?z ?q ?w FILTER(?w = ?y) } } }": (
+        "EXISTS with ?y from outside in an inner filter"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { VALUES ?y { 1 } ?x <urn:q> ?z } }": (
+        "EXISTS with ?y from outside in VALUES"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z BIND(?z AS ?y) } }": (
+        "EXISTS with ?y from outside bound by BIND"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { { ?x <urn:q> ?z BIND(?y AS ?w) } ?x <urn:p> ?z } }": (
+        "EXISTS with ?y from outside in BIND"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q>+ ?z } }": (
+        "EXISTS with ?x from outside in a property path"
+    ),
+    "SELECT * { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } FILTER EXISTS "
+    "{ ?x <urn:q> ?z FILTER(?z != ?y) } }": (
+        "EXISTS with a filter, where ?z may be unbound outside"
+    ),
+    "SELECT * { ?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z FILTER EXISTS { ?x <urn:q> ?z } } }": (
+        "EXISTS in an OPTIONAL's filter on variables from outside"
     ),
     # conditions
     "SELECT * { ?x <urn:p> ?y FILTER(REGEX(?y, 'a')) }": "REGEX as a condition",
     "SELECT * { ?x <urn:p> ?y FILTER(?y) }": "a term as a condition",
     "SELECT * { ?x <urn:p> ?y FILTER(true) }": "a term as a condition",
-    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?y } }": "Exists as a condition",
     "SELECT * { ?x <urn:p> ?y FILTER((EXISTS { ?x <urn:q> ?y }) = true) }": (
-        "Exists in an expression"
+        "BOUND in an expression"
     ),
     "SELECT * { ?x <urn:p> ?y FILTER(?y / 2 > 1) }": "division",
     "SELECT * { ?x <urn:p> ?y FILTER(STR(?y) = 'x') }": "STR in an expression",
@@ -109,6 +131,42 @@ VALUES = [
         FILTER.format("?v * 1e308 > 1"),
         [double("1e308")],
         "a computed xsd:double that is too great, or rounded",
+    ),
+    (
+        "SELECT * { ?x <urn:n> ?v { SELECT (AVG(?w) AS ?v) { ?y <urn:n> ?w } } }",
+        [number("2"), number("4")],
+        "a join of a computed number",
+    ),
+    (
+        "SELECT * { { SELECT (AVG(?w) AS ?v) { ?y <urn:n> ?w } } ?x <urn:n> ?v }",
+        [number("2"), number("4")],
+        "a join of a computed number",
+    ),
+    (
+        "SELECT * { ?x <urn:n> ?w { SELECT DISTINCT (AVG(?v) AS ?m) { ?y <urn:n> ?v } } }",
+        [number("2"), number("4")],
+        "DISTINCT of a computed number",
+    ),
+    (
+        "SELECT (MAX(?m) AS ?n) { { SELECT (AVG(?v) AS ?m) { ?y <urn:n> ?v } } }",
+        [number("2"), number("4")],
+        "a group of a computed number",
+    ),
+    (
+        "SELECT ?m { { SELECT ?m { { SELECT ?y (AVG(?v) AS ?m) { ?y <urn:n> ?v . ?z <urn:n> ?v } "
+        "GROUP BY ?y } } } }",
+        [double("0.5"), double("0.5"), double("0.5")],
+        "a subselect of a rounded number",
+    ),
+    (
+        "SELECT * { { SELECT (AVG(?v) AS ?m) { ?y <urn:n> ?v } } UNION { ?m <urn:p> ?v } }",
+        [double("0.5"), double("0.25"), double("0.125")],
+        "a UNION of a rounded number",
+    ),
+    (
+        "SELECT * { { SELECT (MAX(?v) AS ?m) { ?y <urn:n> ?v } } ?x <urn:n> ?m }",
+        [number("1.5", "decimal"), number("1.50", "decimal")],
+        "MIN or MAX of two forms of one value",
     ),
     (AGGREGATE.format("SUM(?v)"), [literal("x")], "an aggregate over what is no number"),
     (AGGREGATE.format("MAX(?v)"), ["<urn:a>"], "an aggregate over what is no number"),

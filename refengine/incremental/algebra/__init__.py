@@ -6,8 +6,12 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
-- `joins`, `operators`, `groups` (with `aggregates`): solutions into solutions
-- `expressions`, `numbers`: conditions and arithmetic, as the definition has them
+- `joins`, `operators`, `groups` (with `aggregates`), `subselects`: solutions into solutions
+- `semijoins`, `correlated`: MINUS and EXISTS. `filters` puts EXISTS into filters, where it means
+  what `substitution` checks
+- `partners`: how two sides of a join find one another; `equality`: where a filter joins by value
+- `expressions`, `numbers`: conditions and arithmetic, as the definition has them; `computed`: what
+  is not done with a computed number
 - `counts`: bags whose counts go up and down
 
 An example: for `SELECT ?x { ?x :p ?y . ?y :q ?z }` the content has (b, :q, c). Inserting (a, :p, b)

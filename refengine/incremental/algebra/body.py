@@ -9,22 +9,22 @@ joins, filters and groups, and a projection at the top. The answers are those th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from refengine.core.query import Body, Form
+from refengine.incremental.algebra.computed import refuse_computed
+from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
 from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
-from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.joins import MaintainedOptional, join_all, optional_or_join
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode
-from refengine.incremental.algebra.operators import (
-    MaintainedFilter,
-    MaintainedProjection,
-    MaintainedUnion,
-)
+from refengine.incremental.algebra.operators import MaintainedProjection, MaintainedUnion
 from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBasicPattern
+from refengine.incremental.algebra.semijoins import MaintainedMinus
+from refengine.incremental.algebra.subselects import MaintainedDistinct, subselect
+from refengine.incremental.algebra.substitution import always_bound, names_in
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
+from refengine.sparql.algebra import Call, Expression, TriplePattern, Variable, conjuncts, visible
 
 # The triple patterns that a triple matches, each with the basic graph pattern that it is of
 Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
@@ -49,6 +49,9 @@ class MaintainedBody:
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
         self.groups: list[MaintainedGroup] = []  # inner groups before outer ones
+        self.filters = FilterBuilder(self._node)
+        self.nesting = 0  # how many subselects are around the pattern that is compiled
+        self.has_subselect = False
         self.projection = self._projection(body)
         self.projection.emit = emit
 
@@ -127,14 +130,23 @@ class MaintainedBody:
             node = node.pattern
         if not isinstance(node, algebra.Project):
             raise NotCovered(f"{type(node).__name__} around the projection")
-        node = node.pattern
-        if isinstance(node, algebra.OrderBy):
-            node = node.pattern  # a bag of rows has no order
+        child, aliases = self._selected(node)
+        if is_distinct and not aliases:
+            child = refuse_computed(child, body.variables, "DISTINCT")
+        return MaintainedProjection(child, body.variables, aliases, is_distinct)
+
+    def _selected(self, node: algebra.Project) -> tuple[MaintainedNode, dict[str, str]]:
+        """Return the node from which SELECT takes its variables, and the names of those that stand
+        for others.
+        """
+        inner = node.pattern
+        if isinstance(inner, algebra.OrderBy):
+            inner = inner.pattern  # a bag of rows has no order
         aliases: dict[str, str] = {}
-        if isinstance(node, algebra.Extend):
-            aliases = key_aliases(node)
-            node = node.pattern if aliases else node
-        return MaintainedProjection(self._node(node), body.variables, aliases, is_distinct)
+        if isinstance(inner, algebra.Extend):
+            aliases = key_aliases(inner)
+            inner = inner.pattern if aliases else inner
+        return self._node(inner), aliases
 
     def _node(self, node: algebra.Pattern) -> MaintainedNode:
         match node:
@@ -145,28 +157,74 @@ class MaintainedBody:
             case algebra.Union(parts):
                 return MaintainedUnion([self._node(part) for part in parts])
             case algebra.Join(parts) if parts:
-                return reduce(MaintainedJoin, map(self._node, parts))
+                return join_all(map(self._node, parts))
             case algebra.LeftJoin(left, right, condition):
-                return MaintainedOptional(self._node(left), self._node(right), condition)
+                return self._optional(left, right, condition)
+            case algebra.Minus(left, right):
+                return MaintainedMinus(self._node(left), self._node(right))
             case algebra.Group():
                 return self._group(node)
+            case algebra.Project():
+                return self._subselect(node)
+            case algebra.Distinct(inner):
+                return MaintainedDistinct(self._node(inner))
             case algebra.Join():
                 raise NotCovered("an empty graph pattern")
             case _:
                 raise NotCovered(type(node).__name__)
 
     def _filter(self, condition: Expression, inner: algebra.Pattern) -> MaintainedNode:
+        plain, tests = split_conjuncts(condition)
+        if tests:
+            within = algebra.Filter(Call("&&", tuple(plain)), inner) if plain else inner
+            return self.filters.filter(self._node(within), Call("&&", tuple(tests)))
+
         conditions = [condition]
-        while isinstance(inner, algebra.Filter):  # { { … FILTER(A) } FILTER(B) }
-            conditions.append(inner.condition)
+        while isinstance(inner, algebra.Filter) and not split_conjuncts(inner.condition)[1]:
+            conditions.append(inner.condition)  # { { … FILTER(A) } FILTER(B) }
             inner = inner.pattern
+        conditions.reverse()
         if isinstance(inner, algebra.Basic):
-            parts = [part for each in reversed(conditions) for part in conjuncts(each)]
+            parts = [part for each in conditions for part in conjuncts(each)]
             return self._basic_pattern(inner.triples, parts)
-        node = self._node(inner)
-        for each in reversed(conditions):
-            node = MaintainedFilter(node, each)
+        node = self._for_filter(inner, conditions[0])
+        for each in conditions:
+            node = self.filters.filter(node, each)
         return node
+
+    def _for_filter(self, node: algebra.Pattern, condition: Expression) -> MaintainedNode:
+        """Return the node of a pattern for a filter around it. Solutions that surely do not fulfil
+        the condition may be left out.
+        """
+        match node:
+            case algebra.Join(parts) if parts:
+                return join_all(map(self._node, parts), condition)
+            case algebra.LeftJoin(left, right, None):
+                return optional_or_join(self._node(left), self._node(right), condition)
+            case _:
+                return self._node(node)
+
+    def _optional(
+        self, left: algebra.Pattern, right: algebra.Pattern, condition: Expression | None
+    ) -> MaintainedNode:
+        """Return the node of OPTIONAL. EXISTS in its condition becomes a filter of the right side.
+        Raises NotCovered if it names a variable of the left that the right may leave unbound.
+        """
+        plain, tests = split_conjuncts(condition) if condition is not None else ([], [])
+        for test in tests:
+            if names_in(test) & visible(left).keys() <= always_bound(right):
+                right = algebra.Filter(test, right)
+            else:
+                raise NotCovered("EXISTS in an OPTIONAL's filter on variables from outside")
+        rest = Call("&&", tuple(plain)) if plain else None
+        return MaintainedOptional(self._node(left), self._node(right), rest)
+
+    def _subselect(self, node: algebra.Project) -> MaintainedNode:
+        self.has_subselect = True
+        self.nesting += 1
+        child, aliases = self._selected(node)
+        self.nesting -= 1
+        return subselect(child, [variable.name for variable in node.variables], aliases)
 
     def _basic_pattern(
         self, triples: Sequence[TriplePattern], filters: Sequence[Expression]
@@ -183,14 +241,24 @@ class MaintainedBody:
         keys = node.keys or ()
         if any(variable != expression for variable, expression in keys):
             raise NotCovered("a key that is an expression")
-        child = self._node(node.pattern)
+        names = [variable.name for variable, _ in keys]
+        looked_at = [*names, *sorted(names_in(node.aggregates))]
+        child = refuse_computed(self._node(node.pattern), looked_at, "a group")
         aggregates = {
-            variable.name: compile_aggregate(function, child, self.is_set)
+            variable.name: compile_aggregate(
+                function, child, self.is_set or (self.nesting > 0 and has_several_forms(function))
+            )
             for variable, function in node.aggregates
         }
-        names = [variable.name for variable, _ in keys]
         self.groups.append(MaintainedGroup(child, names, aggregates))
         return self.groups[-1]
+
+
+def has_several_forms(function: algebra.Aggregate) -> bool:
+    """Return whether an aggregate gives one of its members, which may have one value in several
+    forms. Around a subselect it matters which of them it is.
+    """
+    return function.name in ("MIN", "MAX")
 
 
 def key_aliases(node: algebra.Extend) -> dict[str, str]:

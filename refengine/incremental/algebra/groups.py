@@ -41,7 +41,9 @@ class MaintainedGroup(MaintainedNode):
     ) -> None:
         if not child.certain.issuperset(keys):
             raise NotCovered("a key that may be unbound")
-        super().__init__((*keys, *aggregates), keys)
+        counts = [name for name, make in aggregates.items() if isinstance(make(), RunningCount)]
+        certain = (*keys, *counts)  # and never a computed number
+        super().__init__((*keys, *aggregates), certain, certain)
         self.key = pick_terms(tuple(child.slots[name] for name in keys))
         self.make_aggregates = tuple(aggregates.values())
         self.has_no_key = not keys

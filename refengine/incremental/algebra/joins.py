@@ -1,113 +1,104 @@
-"""§7 Join and OPTIONAL, maintained: each side is stored by the terms of what both sides bind, so
-that a change on one side finds its partners on the other.
+"""§7 Join and OPTIONAL, maintained: each side is stored by its keys (`partners`), so that a change
+on one side finds its partners on the other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_key, pick_terms
-from refengine.incremental.coverage import NotCovered
+from refengine.incremental.algebra.equality import equalities_between
+from refengine.incremental.algebra.nodes import MaintainedNode, Solution
+from refengine.incremental.algebra.partners import Equalities, JoinedSlots, JoinKeys
 from refengine.sparql.algebra import Expression
-
-NO_PARTNERS: Counter[Solution] = Counter()  # not to be changed
-
-
-class JoinSide:
-    """The solutions of one side of a join, by their terms of the shared variables."""
-
-    def __init__(self, node: MaintainedNode, shared: Iterable[str]) -> None:
-        self.key = pick_key(tuple(node.slots[name] for name in shared))
-        self.by_key: dict[Any, Counter[Solution]] = {}
-
-    def add(self, solution: Solution, count: int) -> None:
-        """Add to the count of a solution, which may end at zero: then it is not stored."""
-        key = self.key(solution)
-        there = self.by_key.setdefault(key, Counter())
-        add_count(there, solution, count)
-        if not there:
-            del self.by_key[key]
 
 
 class MaintainedJoin(MaintainedNode):
-    """Join, on variables that both sides always bind. Raises NotCovered for others."""
+    """Join of compatible solutions. Both sides are stored, and a change costs its partners.
 
-    def __init__(self, left: MaintainedNode, right: MaintainedNode) -> None:
-        shared = shared_variables(left, right)
-        only_right = [name for name in right.names if name not in left.slots]
-        super().__init__((*left.names, *only_right), left.certain | right.certain)
-        rest = pick_terms(tuple(right.slots[name] for name in only_right))
-        left_side = JoinSide(left, shared)
-        right_side = JoinSide(right, shared)
+    With `equalities` it only joins solutions that may be equal in some variables of the left and of
+    the right; the filter above it has to ask whether they are. Raises NotCovered where it would
+    compare a computed number.
+    """
+
+    def __init__(
+        self, left: MaintainedNode, right: MaintainedNode, equalities: Equalities = ()
+    ) -> None:
+        joined = JoinedSlots(left, right)
+        super().__init__(joined.names, left.certain | right.certain, joined.plain)
+        merge = joined.merge_function()
+        keys = JoinKeys(left, right, equalities)
+        left_side = keys.new_side()
+        right_side = keys.new_side()
 
         # m copies of one side's solution and n of the other's are m * n of the joined one
         def change_left(solution: Solution, count: int) -> None:
-            left_side.add(solution, count)
-            partners = right_side.by_key.get(left_side.key(solution), NO_PARTNERS)
-            for partner, copies in partners.items():
-                self.emit((*solution, *rest(partner)), count * copies)
+            key = keys.left_key(solution)
+            left_side.add(key, solution, count)
+            for partner, copies in right_side.partners(key):
+                self.emit(merge(solution, partner), count * copies)
 
         def change_right(solution: Solution, count: int) -> None:
-            right_side.add(solution, count)
-            partners = left_side.by_key.get(right_side.key(solution), NO_PARTNERS)
-            for partner, copies in partners.items():
-                self.emit((*partner, *rest(solution)), count * copies)
+            key = keys.right_key(solution)
+            right_side.add(key, solution, count)
+            for partner, copies in left_side.partners(key):
+                self.emit(merge(partner, solution), count * copies)
 
-        left.emit = change_left
-        right.emit = change_right
+        keys.left.emit = change_left
+        keys.right.emit = change_right
 
 
 class MaintainedOptional(MaintainedNode):
-    """OPTIONAL, on variables that both sides always bind. Raises NotCovered for others.
+    """OPTIONAL: a solution of the left side stands alone as long as it has no partner on the right.
+    When its first partner comes, the lone solution is retracted; when its last one goes, it comes
+    back.
 
-    A solution of the left side stands alone as long as it has no partner on the right. When its
-    first partner comes, the lone solution is retracted; when its last one goes, it comes back.
+    A partner is compatible, and fulfils the condition together with it. Both sides are stored, with
+    the number of partners of each solution of the left, and a change costs its partners. Raises
+    NotCovered where it would compare a computed number, and for a condition that is not covered.
     """
 
     def __init__(
         self, left: MaintainedNode, right: MaintainedNode, expression: Expression | None
     ) -> None:
-        shared = shared_variables(left, right)
-        only_right = [name for name in right.names if name not in left.slots]
-        super().__init__((*left.names, *only_right), left.certain)
-        self.rest = pick_terms(tuple(right.slots[name] for name in only_right))
-        self.unbound = (None,) * len(only_right)
+        joined = JoinedSlots(left, right)
+        super().__init__(joined.names, left.certain, joined.plain)
+        self.merge = joined.merge_function()
+        self.unbound = (None,) * len(joined.only_right)
         self.holds = None
         if expression is not None:
             self.holds = self.condition(expression)
-        self.left_side = JoinSide(left, shared)
-        self.right_side = JoinSide(right, shared)
+        self.keys = JoinKeys(left, right, equalities_between(expression, left, right))
+        self.left_side = self.keys.new_side()
+        self.right_side = self.keys.new_side()
         # how many partners each solution of the left side has
         self.partners: Counter[Solution] = Counter()
-        left.emit = self._change_left
-        right.emit = self._change_right
+        self.keys.left.emit = self._change_left
+        self.keys.right.emit = self._change_right
 
     def _change_left(self, solution: Solution, count: int) -> None:
-        key = self.left_side.key(solution)
-        self.left_side.add(solution, count)
+        key = self.keys.left_key(solution)
+        self.left_side.add(key, solution, count)
 
         partners = 0
-        for partner, copies in self.right_side.by_key.get(key, NO_PARTNERS).items():
-            joined = (*solution, *self.rest(partner))
+        for partner, copies in self.right_side.partners(key):
+            joined = self.merge(solution, partner)
             if self.holds is None or self.holds(joined):
                 partners += copies
                 self.emit(joined, count * copies)
         if not partners:
             self.emit((*solution, *self.unbound), count)
 
-        if solution in self.left_side.by_key.get(key, NO_PARTNERS):
+        if solution in self.left_side.by_key.get(key, ()):
             self.partners[solution] = partners
         else:
             self.partners.pop(solution, None)
 
     def _change_right(self, solution: Solution, count: int) -> None:
-        self.right_side.add(solution, count)
-        key = self.right_side.key(solution)
-        for partner, copies in self.left_side.by_key.get(key, NO_PARTNERS).items():
-            joined = (*partner, *self.rest(solution))
+        key = self.keys.right_key(solution)
+        self.right_side.add(key, solution, count)
+        for partner, copies in self.left_side.partners(key):
+            joined = self.merge(partner, solution)
             if self.holds is not None and not self.holds(joined):
                 continue
             before = self.partners[partner]
@@ -119,13 +110,36 @@ class MaintainedOptional(MaintainedNode):
                 self.emit((*partner, *self.unbound), copies)
 
 
-def shared_variables(left: MaintainedNode, right: MaintainedNode) -> list[str]:
-    """Return the variables of both sides.
-
-    Raises NotCovered where one may be unbound: an unbound variable joins with any term, and then
-    solutions of different keys are partners.
+def join_all(
+    nodes: Iterable[MaintainedNode], condition: Expression | None = None
+) -> MaintainedNode:
+    """Return the join of one or more nodes, for a filter with a condition, which joins by
+    equalities, too. Each node shares a variable or an equality with one before it, if any that is
+    left does.
     """
-    shared = [name for name in left.names if name in right.slots]
-    if not left.certain.issuperset(shared) or not right.certain.issuperset(shared):
-        raise NotCovered("a join on a variable that may be unbound")
-    return shared
+    joined, *left = nodes
+    while left:
+        node = next((node for node in left if _are_linked(joined, node, condition)), left[0])
+        left.remove(node)
+        joined = MaintainedJoin(joined, node, equalities_between(condition, joined, node))
+    return joined
+
+
+def _are_linked(one: MaintainedNode, other: MaintainedNode, condition: Expression | None) -> bool:
+    """Return whether two nodes share a variable or an equality."""
+    has_shared = not one.slots.keys().isdisjoint(other.slots)
+    return has_shared or bool(equalities_between(condition, one, other))
+
+
+def optional_or_join(
+    left: MaintainedNode, right: MaintainedNode, condition: Expression
+) -> MaintainedNode:
+    """Return OPTIONAL without a condition of its own, for a filter with a condition.
+
+    If that has an equality with a variable that only the right binds, it drops every solution of
+    the left that stands alone. What is left is a join.
+    """
+    equalities = equalities_between(condition, left, right)
+    if equalities:
+        return MaintainedJoin(left, right, equalities)
+    return MaintainedOptional(left, right, None)

@@ -26,18 +26,29 @@ Emit = Callable[[Any, int], None]
 # From a tuple, a key for a dict: of several places a tuple of terms, of one place that term
 PickKey = Callable[[Any], Any]
 
+# Key -> what is stored under it, each once, in the order in which it came
+Index = dict[Any, dict[Any, None]]
+
+# From a key what is stored under it; None if there is nothing
+LookUp = Callable[[Any], Iterable[Any] | None]
+
 
 class MaintainedNode:
     """A node of the maintained algebra.
 
     `names` are the variables of its solutions by slot, `slots` the slot of each, and `certain`
-    those that every solution binds. Whoever is above sets `emit`.
+    those that every solution binds. `plain` are those that no solution binds to a computed number,
+    which may be the same term as another although their texts differ. Whoever is above sets
+    `emit`.
     """
 
-    def __init__(self, names: Sequence[str], certain: Iterable[str]) -> None:
+    def __init__(
+        self, names: Sequence[str], certain: Iterable[str], plain: Iterable[str] = ()
+    ) -> None:
         self.names = tuple(names)
         self.slots = {name: slot for slot, name in enumerate(self.names)}
         self.certain = frozenset(certain)
+        self.plain = frozenset(plain)
         self.emit: Emit
 
     def condition(self, expression: Expression) -> Condition:

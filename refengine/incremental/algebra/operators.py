@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from refengine.incremental.algebra.computed import refuse_rounded
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode, Solution
 from refengine.model.elements import Row, Term
@@ -20,7 +21,7 @@ class MaintainedFilter(MaintainedNode):
     """
 
     def __init__(self, child: MaintainedNode, expression: Expression) -> None:
-        super().__init__(child.names, child.certain)
+        super().__init__(child.names, child.certain, child.plain)
         self.conditions = [self.condition(part) for part in conjuncts(expression)]
         child.emit = self._change
 
@@ -38,14 +39,17 @@ class MaintainedFilter(MaintainedNode):
 
 
 class MaintainedUnion(MaintainedNode):
-    """UNION: the solutions of all parts. What a part does not name is unbound."""
+    """UNION: the solutions of all parts. What a part does not name is unbound. Raises NotCovered
+    for a rounded number: of two parts, two solutions would be taken for one that are not.
+    """
 
     def __init__(self, parts: Sequence[MaintainedNode]) -> None:
         names = dict.fromkeys(name for part in parts for name in part.names)
         certain = frozenset.intersection(*(part.certain for part in parts))
-        super().__init__(list(names), certain)
+        computed = {name for part in parts for name in part.names if name not in part.plain}
+        super().__init__(list(names), certain, names.keys() - computed)
         for part in parts:
-            part.emit = self._widen(part)
+            refuse_rounded(part, part.names, "a UNION").emit = self._widen(part)
 
     def _widen(self, part: MaintainedNode) -> Emit:
         """Return what takes a part's solutions, and emits them with the union's slots."""
@@ -85,7 +89,8 @@ class MaintainedProjection(MaintainedNode):
             if slot is not None:
                 self.cells.append((name, slot))
         self.counts: Counter[Row] = Counter()
-        child.emit = self._change_computed if aliases else self._change
+        is_plain = child.plain.issuperset(child.names[slot] for _, slot in self.cells)
+        child.emit = self._change if is_plain else self._change_computed
 
     def _change(self, solution: Solution, count: int) -> None:
         row = tuple(

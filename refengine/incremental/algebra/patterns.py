@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from refengine.incremental.algebra.equality import equal_slots, look_up_value, pick_value
 from refengine.incremental.algebra.expressions import Condition
-from refengine.incremental.algebra.nodes import MaintainedNode, PickKey, pick_key
+from refengine.incremental.algebra.nodes import Index, LookUp, MaintainedNode, PickKey, pick_key
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql.algebra import (
@@ -29,8 +30,6 @@ Slots = list[Term | None]
 # Goes on with a join, from the slots that are bound so far, and with the change's count
 Continue = Callable[[Slots, int], None]
 
-# Key -> the terms of the other slots, each once, in the order in which they came
-Index = dict[Any, dict[Any, None]]
 
 ELEMENT_NUMBER = 3  # the place of an element's number in a triple that is followed by it
 
@@ -102,15 +101,19 @@ class IndexedPattern:
         for slot, position in self.bound:
             solution[slot] = triple[position]
 
-    def add_index(self, slots: Sequence[int]) -> tuple[Index, tuple[int, ...]]:
-        """Add an index by some slots, empty so far. Return it, and the other slots: those whose
-        terms it gives.
+    def add_index(
+        self, slots: Sequence[int], value_slot: int | None = None
+    ) -> tuple[Index, tuple[int, ...]]:
+        """Add an index by some slots, or by the value of one (`pick_value`), empty so far. Return
+        it, and the other slots: those whose terms it gives. A value does not tell the term.
         """
-        key = tuple(self.place[slot] for slot in slots)
+        key = pick_key(tuple(self.place[slot] for slot in slots))
+        if value_slot is not None:
+            key = pick_value(self.place[value_slot])
         free = tuple(slot for slot in self.place if slot not in slots)
         free_places = tuple(self.place[slot] for slot in free)
         index: Index = {}
-        self.indexes.append((pick_key(key), pick_key(free_places), index))
+        self.indexes.append((key, pick_key(free_places), index))
         return index, free
 
     def insert(self, triple: Triple) -> None:
@@ -153,7 +156,7 @@ class MaintainedBasicPattern(MaintainedNode):
         if not all(isinstance(triple.predicate, Variable | str) for triple in triples):
             raise NotCovered("a property path")
         names = _variable_names(triples)
-        super().__init__([*names, *number_names], names)
+        super().__init__([*names, *number_names], names, names)
         self.width = len(names)
         self.patterns = [
             IndexedPattern(triple, self.slots, self.slots.get(number_name))
@@ -162,6 +165,7 @@ class MaintainedBasicPattern(MaintainedNode):
         self.solution: Slots = [None] * len(self.names)
 
         conditions = [self._with_slots(part) for part in filters]
+        self.equal_slots = equal_slots(filters, self.slots)
         for pattern in self.patterns:
             others = []
             for condition in conditions:
@@ -206,26 +210,47 @@ class MaintainedBasicPattern(MaintainedNode):
         left = [pattern for pattern in self.patterns if pattern is not start]
         steps = []
         while left:
-            pattern = max(left, key=lambda each: self._preference(each, bound))
+            reached = bound | {other for one, other in self.equal_slots if one in bound}
+            pattern = max(left, key=lambda each: self._preference(each, reached))
             left.remove(pattern)
-            key_slots = [slot for slot in pattern.place if slot in bound]
+            look_up, key, free_slots = self._index_for(pattern, bound)
             bound |= pattern.place.keys()
             ready = [each.holds for each in conditions if each.slots <= bound]
             conditions = [each for each in conditions if not each.slots <= bound]
-            steps.append((pattern, key_slots, ready))
+            steps.append((look_up, key, free_slots, ready))
 
         # the steps are linked from the last one, which emits, to the first
         following = self._emit_if([each.holds for each in conditions])
-        for pattern, key_slots, ready in reversed(steps):
-            index, free_slots = pattern.add_index(key_slots)
-            following = _join_step(index, key_slots, free_slots, ready, following)
+        for look_up, key, free_slots, ready in reversed(steps):
+            following = _join_step(look_up, key, free_slots, ready, following)
         return following
 
-    def _preference(self, pattern: IndexedPattern, bound: Collection[int]) -> tuple[int, int, int]:
-        """Return how soon a pattern is joined, the greatest first: by how many of its terms are
-        known, then of its variables, then by its place in the query.
+    def _index_for(
+        self, pattern: IndexedPattern, bound: Collection[int]
+    ) -> tuple[LookUp, PickKey, tuple[int, ...]]:
+        """Add an index of a pattern by the slots that are bound. If none is, but an equality has
+        one, the index is by value.
+
+        Return what looks up a key there, what picks the key from a solution, and the slots whose
+        terms are found.
         """
-        known = sum(slot in bound for slot in pattern.place)
+        key_slots = tuple(slot for slot in pattern.place if slot in bound)
+        if not key_slots:
+            for one, other in self.equal_slots:
+                if one in bound and other in pattern.place:
+                    index, free_slots = pattern.add_index((), other)
+                    return look_up_value(index), pick_value(one), free_slots
+        index, free_slots = pattern.add_index(key_slots)
+        return index.get, pick_key(key_slots), free_slots
+
+    def _preference(
+        self, pattern: IndexedPattern, reached: Collection[int]
+    ) -> tuple[int, int, int]:
+        """Return how soon a pattern is joined, the greatest first: by how many of its terms are
+        known, then of its variables, then by its place in the query. `reached` are the slots that
+        are bound, or equal to one that is.
+        """
+        known = sum(slot in reached for slot in pattern.place)
         return known + pattern.number_of_constants, known, -self.patterns.index(pattern)
 
     def _emit_if(self, conditions: list[Condition]) -> Continue:
@@ -243,20 +268,19 @@ def _variable_names(triples: Sequence[TriplePattern]) -> dict[str, None]:
 
 
 def _join_step(
-    index: Index,
-    key_slots: Sequence[int],
+    look_up: LookUp,
+    key: PickKey,
     free_slots: Sequence[int],
     conditions: Sequence[Condition],
     following: Continue,
 ) -> Continue:
-    """Return one step of a join: look up what the index has under the terms that are bound, bind
+    """Return one step of a join: look up what an index has under the terms that are bound, bind
     the free slots to each, and go on with those that pass the conditions.
     """
-    key = pick_key(tuple(key_slots))
     only_free_slot = free_slots[0] if len(free_slots) == 1 else None
 
     def step(solution: Slots, count: int) -> None:
-        matches = index.get(key(solution))
+        matches = look_up(key(solution))
         if matches is None:
             return
         for terms in matches:

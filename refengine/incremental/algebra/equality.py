@@ -1,0 +1,134 @@
+"""§7 Joins that are written as an equality, FILTER(?x = ?z): keys under which equal values meet.
+
+`=` compares values: 1 and 1.0 are equal though they are two terms (R2R-12). A key only says which
+pairs may be equal. The filter itself is asked of each of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain
+from typing import Any, cast
+
+from refengine.incremental.algebra.nodes import Index, LookUp, MaintainedNode, PickKey
+from refengine.model.elements import Term
+from refengine.model.errors import NoSingleAnswer
+from refengine.sparql.algebra import Call, Expression, Variable, conjuncts
+from refengine.sparql.values import (
+    DOUBLE,
+    FLOAT,
+    Computed,
+    Number,
+    StringValue,
+    as_binary,
+    single,
+    value_of,
+)
+from refengine.sparql.values.rounding import nearest_single
+
+UNBOUND = ("unbound",)  # an equality with an unbound variable is an error
+RESOURCE, NUMBER, STRING, BOOLEAN = range(4)
+
+
+def equality_key(term: Term | None) -> Hashable | None:
+    """Return a key of a term, so that two terms with different keys are surely not equal by `=`:
+    that is false or an error for them, and has no other answer (QRY-3). Return None for a term of
+    which that is not known: it may be equal to any other.
+
+    Numbers are compared as floats if one of them is a float and the other no double. So the key of
+    a number is the float that is nearest to it. Rounded to a double first, it may come to another
+    float: then it has no key.
+    """
+    if term is None:
+        return UNBOUND
+    if isinstance(term, Computed):
+        return _key_of_number(term.number)
+    return _key_of_term(term)
+
+
+@lru_cache(maxsize=2**16)
+def _key_of_term(term: Term) -> Hashable | None:
+    if not term.startswith('"'):
+        return RESOURCE, term
+    try:
+        value = value_of(term)
+    except NoSingleAnswer:
+        return None
+    match value:
+        case Number():
+            return _key_of_number(value)
+        case StringValue():
+            return STRING, value
+        case bool():
+            return BOOLEAN, value
+        case _:
+            return None  # dateTimes may lack a zone; other types may have operators
+
+
+def _key_of_number(number: Number) -> Hashable | None:
+    exact = number.value
+    if number.slack or exact != exact:
+        return None
+    if number.rank >= FLOAT:
+        return NUMBER, single(float(exact))
+    nearest = nearest_single(cast("int | Fraction", exact))
+    if nearest != single(as_binary(number, DOUBLE)):
+        return None
+    return NUMBER, nearest
+
+
+def equalities(condition: Expression | None) -> Iterator[tuple[str, str]]:
+    """Yield the two variables of each equality that must hold where a condition does:
+    (x, z) of `?x = ?z && …`.
+    """
+    if condition is None:
+        return
+    for part in conjuncts(condition):
+        match part:
+            case Call("=", (Variable(one), Variable(other))):
+                yield one, other
+
+
+def equalities_between(
+    condition: Expression | None, left: MaintainedNode, right: MaintainedNode
+) -> list[tuple[str, str]]:
+    """Return the equalities of a condition between a variable that only the left side of a join
+    has, and one that only its right side has, in this order.
+    """
+    found = []
+    for one, other in equalities(condition):
+        for x, z in ((one, other), (other, one)):
+            is_between = x in left.slots and z in right.slots
+            if is_between and x not in right.slots and z not in left.slots:
+                found.append((x, z))
+    return found
+
+
+def equal_slots(
+    conditions: Iterable[Expression], slots: Mapping[str, int]
+) -> list[tuple[int, int]]:
+    """Return the slots that are equal by value where some conditions hold, each pair in either
+    order.
+    """
+    pairs = [(slots[one], slots[other]) for each in conditions for one, other in equalities(each)]
+    return pairs + [(other, one) for one, other in pairs]
+
+
+def pick_value(place: int) -> PickKey:
+    """Return what picks the value of one place of a tuple, as a key."""
+    return lambda terms: equality_key(terms[place])
+
+
+def look_up_value(index: Index) -> LookUp:
+    """Return what gives from an index by values what may be equal to one: what is stored under its
+    key, and under no key. A value without a key may be equal to all.
+    """
+
+    def look_up(key: Hashable | None) -> Iterable[Any]:
+        if key is None:
+            return chain.from_iterable(index.values())
+        return (*index.get(key, ()), *index.get(None, ()))
+
+    return look_up

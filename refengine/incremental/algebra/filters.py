@@ -1,0 +1,94 @@
+"""§7 Filters with EXISTS, maintained: each EXISTS becomes a variable of the solution, for which the
+filter then asks.
+
+For `FILTER(?v > 1 || NOT EXISTS { ?x :q ?z })` a solution gets a variable `exists.0`, which is
+bound as long as the pattern has a partner for it. The filter is `?v > 1 || !BOUND(?exists.0)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
+from refengine.incremental.algebra.equality import equalities_between
+from refengine.incremental.algebra.nodes import MaintainedNode
+from refengine.incremental.algebra.operators import MaintainedFilter
+from refengine.incremental.algebra.semijoins import MaintainedExists
+from refengine.incremental.algebra.subselects import MaintainedSelection
+from refengine.incremental.algebra.substitution import has_exists, split_pattern
+from refengine.incremental.coverage import NotCovered
+from refengine.sparql.algebra import Call, Exists, Expression, Pattern, Variable, conjuncts
+
+
+class FilterBuilder:
+    """What puts filters around nodes. `build` makes the node of a pattern."""
+
+    def __init__(self, build: Callable[[Pattern], MaintainedNode]) -> None:
+        self.build = build
+        self.number_of_tests = 0
+
+    def filter(self, node: MaintainedNode, condition: Expression) -> MaintainedNode:
+        """Return a node under a filter, which asks its conjuncts without EXISTS first. Raises
+        NotCovered.
+        """
+        conditions, tests = split_conjuncts(condition)
+        if conditions:
+            node = MaintainedFilter(node, Call("&&", tuple(conditions)))
+        names = node.names
+        for test in tests:
+            node, asked = self._add_tests(node, test)
+            node = MaintainedFilter(node, asked)
+        if tests:
+            node = MaintainedSelection(node, names)
+        return node
+
+    def _add_tests(
+        self, node: MaintainedNode, expression: Expression
+    ) -> tuple[MaintainedNode, Expression]:
+        """Return a node with one variable more for each EXISTS in an expression, and the expression
+        that asks for these.
+        """
+        match expression:
+            case Exists(pattern):
+                flag = f"exists.{self.number_of_tests}"
+                self.number_of_tests += 1
+                return self._add_test(node, pattern, flag), Call("BOUND", (Variable(flag),))
+            case Call(name, arguments):
+                asked = []
+                for argument in arguments:
+                    node, part = self._add_tests(node, argument)
+                    asked.append(part)
+                return node, Call(name, tuple(asked))
+            case _:
+                return node, expression
+
+    def _add_test(self, node: MaintainedNode, pattern: Pattern, flag: str) -> MaintainedNode:
+        """Return a node with one variable more, which is bound where EXISTS holds for a pattern."""
+        outer = {name for name in node.names if not Variable(name).is_hidden}
+        conditions, inner = split_pattern(pattern, outer)
+        right = self.build(inner)
+        if not conditions:
+            return MaintainedExists(node, right, flag)
+        for name in right.names:
+            if name in outer and name not in node.certain:
+                raise NotCovered(f"EXISTS with a filter, where ?{name} may be unbound outside")
+        condition = Call("&&", conditions)
+        return MaintainedExistsWithFilter(
+            node,
+            right,
+            flag,
+            lambda joined: self.filter(joined, condition),
+            equalities_between(condition, node, right),
+        )
+
+
+def split_conjuncts(condition: Expression) -> tuple[list[Expression], list[Expression]]:
+    """Return the conjuncts of a condition without EXISTS, and those with it."""
+    plain: list[Expression] = []
+    with_exists: list[Expression] = []
+    for part in conjuncts(condition):
+        if has_exists(part):
+            with_exists.append(part)
+        else:
+            plain.append(part)
+    return plain, with_exists
