@@ -1,20 +1,20 @@
 """The search for the causes of an engine's fails, among candidates.
 
-1. Fails that are right but for the windows that the engine states are set apart.
-2. Each change of one field is tried on a sample of the fails: the smallest fail of each rule comes
-   first. Those that explain most are tried on passes, too: if passes would fail under a change,
-   then it is not what the engine does. So are simple defects and wrong engines.
-3. The best candidate is kept: the share of the sampled fails that it explains is greater than the
-   share of the passes that would fail under it. On a tie a change wins, since the judge can apply
-   it. If there is no such candidate, pairs are tried: two changes, or a change and a simple defect.
-   The search goes on with the fails that are left, with what was kept in force.
-4. Of each fail that is explained, the causes are kept without which it would not be.
+1. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
+   on passes: if passes would fail under a candidate, then it is not what the engine does
+   (`comparison`). Last comes that the windows are wrong which the engine states.
+2. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
+   leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
+   and the one is kept that leaves the fewest fails together with a second cause.
+3. If no candidate is credible, pairs are tried: two changes, or a change and a simple defect.
+4. The search goes on with the fails that are left, with what was kept in force.
+5. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 
@@ -27,52 +27,35 @@ from conformance.suite.candidates import (
     simple_defect_candidates,
     wrong_engine_candidates,
 )
+from conformance.suite.comparison import (
+    MAJORITY,
+    Cases,
+    Comparison,
+    ScoredCandidate,
+    best_first,
+    choose_sample,
+)
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS
 from refengine.core.semantics import Profile
 
 FIRST_LOOK = 6  # fails of the sample of which a change must explain one, to be tried on all
 OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
-SMALLEST = 12  # fails on which candidates are compared: the smallest one of so many rules
-OTHERS = 28  # and so many of all sizes
-BEST = 8  # candidates that are tried on passes
-MAJORITY = 0.5  # share of the sample of which a pair, or one of many integers, must explain more
 NEARLY_ALL = 0.9  # share of the sample that a first cause explains if no other is tried as first
-MARGIN = 0.25  # by which the value of such a candidate may be less than the best
-FIRST_CAUSES = 3  # such candidates that are tried
-CONTRADICTED_BOUND = 0.25  # share of the passes that a cause may contradict, at most
-SMALL = 0.1  # share of the explained fails of which a small cause explains less
+MARGIN = 0.25  # by which the value of such another may be less than the best
+FIRST_CAUSES = 3  # candidates that are tried as the first cause
 PAIRS_LEAST = 0.25  # share of the fails of which more must be left for pairs to be tried
+SMALL = 0.1  # share of the explained fails of which a small cause explains less
 CAUSES_BOUND = 5  # causes after which no more are looked for
-
-Cases = Sequence[RecordedCase]
-
-
-@dataclass(frozen=True)
-class Score:
-    """How well a candidate explains an engine: the share of the sampled fails that it explains, and
-    the share of the passes that would fail under it.
-    """
-
-    explained: float = 0
-    contradicted: float = 0
-
-    @property
-    def value(self) -> float:
-        """The shares as one number; a candidate is worth something if it is more than 0."""
-        return self.explained - self.contradicted
-
-
-ScoredCandidate = tuple[Candidate, Score]
 
 
 @dataclass
 class CauseSearch:
     """A search. `profile` is that of the engine, None for one that is sent its semantics with each
     case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
-    passes on which candidates are tried. One that `is_trial` ends after two causes, and tries no
-    pairs. `found` are the causes so far, and `explained` has each
-    explained fail with the causes without which it would not be.
+    passes on which candidates are tried. A search that `is_trial` ends after two causes, and tries
+    no pairs. `found` are the causes so far, and `explained` has each explained fail with the causes
+    without which it would not be.
     """
 
     profile: Profile | None
@@ -143,39 +126,44 @@ class CauseSearch:
             return [case for case in cases if explains(candidates, case)]
 
     def _best_candidates(self) -> list[Candidate]:
-        """Return the candidate that explains the engine best, or a pair if no candidate explains a
-        fail; none if no pair does either.
+        """Return the candidate that explains the engine best, or a pair if none is credible; none
+        if no pair is either.
         """
-        sample = _sample(self.left)
-        ranked = self._rank(sample)
-        if not ranked:
-            is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
-            return self._best_pair(sample) if is_much_left and not self.is_trial else []
-        best, score = ranked[0]
-        if not self.found and score.explained < NEARLY_ALL:
-            near = [one for one, other in ranked if other.value > score.value - MARGIN]
-            if len(near) > 1:
-                best = min(
-                    near[:FIRST_CAUSES], key=lambda one: self._unexplained_after(one, sample)
-                )
-        return [best]
+        comparison = Comparison(self.found, choose_sample(self.left), self.passes)
+        ranked = self._rank(comparison)
+        if ranked:
+            return [self._first_cause(ranked, comparison.sample)]
+        is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
+        return self._best_pair(comparison) if is_much_left and not self.is_trial else []
 
-    def _rank(self, sample: Cases) -> list[ScoredCandidate]:
-        """Return the candidates that explain more than they contradict, the best first: of equal
-        ones the change of a field, then the simple defect, then the wrong engine.
+    def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
+        """Return the credible candidates, the best first: of equal ones the change of a field, then
+        the simple defect, then the wrong engine.
         """
-        changes = self._score_best(self._changes(), sample, lambda _: sample[:FIRST_LOOK])
+        sample = comparison.sample
+        changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
         if changes and changes[0][1].explained == 1:
             return changes[:1]
-        scored = [
-            *changes,
-            *self._score_best(simple_defect_candidates(), sample, lambda _: sample),
-            *self._score_best(self._wrong_engines(), sample, self._own_fails),
-            *self._score_best([WRONG_WINDOWS], sample, lambda _: sample),
-        ]
-        return sorted(scored, key=lambda pair: -pair[1].value)
+        return best_first(
+            [
+                *changes,
+                *comparison.credible_candidates(simple_defect_candidates(), lambda _: sample),
+                *comparison.credible_candidates(self._wrong_engines(), self._own_fails),
+                *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
+            ]
+        )
 
-    def _unexplained_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
+    def _first_cause(self, ranked: Sequence[ScoredCandidate], sample: Cases) -> Candidate:
+        """Return the best candidate. For the first cause, if none explains nearly all, return that
+        one of those nearly as good which leaves the fewest fails of a sample.
+        """
+        best, score = ranked[0]
+        near = [one for one, other in ranked if other.value > score.value - MARGIN]
+        if self.found or score.explained >= NEARLY_ALL or len(near) == 1:
+            return best
+        return min(near[:FIRST_CAUSES], key=lambda one: self._count_left_after(one, sample))
+
+    def _count_left_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
         """Return how many fails of a sample are left by a search that begins with a candidate, and
         how many causes it finds.
         """
@@ -184,23 +172,22 @@ class CauseSearch:
         search.run()
         return len(search.left), len(search.found)
 
-    def _best_pair(self, sample: Cases) -> list[Candidate]:
+    def _best_pair(self, comparison: Comparison) -> list[Candidate]:
         """Return the first pair, of changes of different fields or of a change and a simple defect,
-        that explains the first two fails of a sample and more than half of all; none if there is
-        none. The many integers for t0 are left out.
+        that explains the first two fails of the sample, one of them only together, and more than
+        half of all; none if there is none. The many integers for t0 are left out.
         """
         changes = [change for change in self._changes() if not change.is_one_of_many]
         pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
+        first_two = comparison.sample[:2]
         for one, other in pairs:
-            if one.field == other.field:
+            if one.field == other.field or not comparison.do_explain([one, other], first_two):
                 continue
-            in_force = [*self.found, one, other]
-            with install_wrong_engines(self.found):
-                is_promising = all(explains(in_force, case) for case in sample[:2])
-            if is_promising:
-                score = self._score(in_force, sample)
-                if score.explained > MAJORITY and score.contradicted <= CONTRADICTED_BOUND:
-                    return [one, other]
+            if any(comparison.do_explain([alone], first_two) for alone in (one, other)):
+                continue
+            score = comparison.score([one, other])
+            if score.explained > MAJORITY and score.is_credible:
+                return [one, other]
         return []
 
     def _changes(self) -> list[Candidate]:
@@ -223,55 +210,6 @@ class CauseSearch:
             return self.left[:OWN_FAILS]
         rules = candidate.wrong_engine.rules
         return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
-
-    def _score_best(
-        self,
-        candidates: Iterable[Candidate],
-        sample: Cases,
-        first_look: Callable[[Candidate], Cases],
-    ) -> list[ScoredCandidate]:
-        """Return the best candidates with their scores, the best first: those that explain more
-        than they contradict. A candidate is tried on all of the sample if it explains one of its
-        `first_look`.
-        """
-        counts: list[tuple[int, Candidate]] = []
-        for candidate in candidates:
-            if candidate in self.found:
-                continue
-            in_force = [*self.found, candidate]
-            with install_wrong_engines(in_force):
-                if any(explains(in_force, case) for case in first_look(candidate)):
-                    count = sum(bool(explains(in_force, case)) for case in sample)
-                    counts.append((count, candidate))
-        scored: list[ScoredCandidate] = []
-        for count, candidate in sorted(counts, key=lambda pair: -pair[0])[:BEST]:
-            if count > len(sample) * (MAJORITY if candidate.is_one_of_many else 0):
-                score = self._score([*self.found, candidate], sample)
-                if score.value > 0 and score.contradicted <= CONTRADICTED_BOUND:
-                    scored.append((candidate, score))
-        return sorted(scored, key=lambda pair: -pair[1].value)
-
-    def _score(self, in_force: Sequence[Candidate], sample: Cases) -> Score:
-        """Return the score of candidates together. Passes that cannot say anything do not count."""
-        with install_wrong_engines(in_force):
-            explained = [bool(explains(in_force, case)) for case in sample]
-            said = [explains(in_force, case) for case in self.passes]
-        telling = [one for one in said if one is not None]
-        contradicted = telling.count(False) / len(telling) if telling else 0
-        return Score(sum(explained) / len(explained), contradicted)
-
-
-def _sample(cases: Cases) -> list[RecordedCase]:
-    """Return cases on which candidates are compared: the smallest of the first rules, and as many
-    others of all sizes.
-    """
-    by_rule: dict[str, RecordedCase] = {}
-    for case in cases:
-        by_rule.setdefault(case.result.rule, case)
-    firsts = list(by_rule.values())[:SMALLEST]
-    others = [case for case in cases if case not in firsts]
-    step = max(1, len(others) // OTHERS)
-    return firsts + others[step - 1 :: step][:OTHERS]
 
 
 def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
