@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Tree
 
 from conformance.wrong_engines.engines import CQELS, PYOXIGRAPH, RDFLIB, YASPER
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.core import r2r
-from refengine.core.query import Body
+from refengine.core import r2r, static
+from refengine.core.query import Body, Query
+from refengine.core.static import Static
 from refengine.model.elements import XSD, Bag, Dataset, Relation, Triple, literal, row
 from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, Unsupported
 from refengine.model.terms import Term, parse_literal
@@ -70,14 +72,26 @@ def names_have_one_dot(right: Right, text: str) -> Any:
     return right(text)
 
 
+def merge_all_graphs(
+    query: Query, data: Static, always: Dataset = frozenset()
+) -> tuple[Query, Dataset]:
+    """Put all data into the default graph, whatever the clauses FROM and FROM NAMED name."""
+    if isinstance(data, Mapping):
+        data = frozenset(statement[:3] for graph in data.values() for statement in graph)
+    return replace(query, body=static.without_graphs(query.body)), data | always
+
+
 @wrong(
     "QRY-2",
-    replaces=Reader.refuse_outside_sources,
-    half="SERVICE, FROM, FROM NAMED",
+    replaces=Reader.refuse_services,
+    besides={static.resolve_static: merge_all_graphs},
+    half=("SERVICE and updates", "for which nothing is given"),
     seen=f"{RDFLIB} fetches what SERVICE and FROM name",
 )
 def anything_is_local(right: Right, reader: Reader, form: Node) -> None:
-    """Accept SERVICE and FROM, and evaluate the pattern of a SERVICE over the content."""
+    """Accept SERVICE and FROM: evaluate the pattern of a SERVICE over the content, and put all
+    static data into the default graph.
+    """
     for service in form.find_data("service"):
         *_, pattern = service.children
         service.data = "group_or_union"

@@ -32,29 +32,33 @@ PLAIN = grammar.Additions()
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
 
-def read(text: str, dialect: str, static: bool = False) -> Query:
+def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query:
     """DIA-1: Return the query that a text in a dialect means. Its body is the SPARQL that is left
     without the dialect's clauses.
 
     `static` says whether the query is asked beside static data, which the patterns of windows do
-    not see (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with
-    line and column.
+    not see (DIA-5); where the text has FROM or FROM NAMED, it is. Relative IRIs are resolved
+    against `base`, as if BASE stood first in the text.
+
+    Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with line and column.
     """
     spoken = find_dialect(dialect)
     try:
-        source = DialectText(text, spoken.added.parser.parse(text))
+        source = DialectText(text, spoken.added.parser.parse(text), base=base)
     except UnexpectedInput as error:
         raise grammar.syntax_error(
             text, error, _likely(text, spoken, grammar.reached_offset(text, error))
         ) from None
     source.check_prefixes()
     r2s = stated_operator(source)
-    declared = spoken.read_windows(source, static)
+    declared = spoken.read_windows(source, static or source.has_graphs)
     if not declared:
         source.fail(
             source.pattern,
             f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}",
         )
+    if base:
+        source.insert(0, [f"BASE <{base}>"])
     return Query(tuple(declared), source.body(), r2s)
 
 
@@ -66,6 +70,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     of `read`. Raises Unrenderable, which names the construct that the dialect cannot say.
     """
     spoken = find_dialect(dialect)
+    static = static or bool(query.body.graphs)
     _check_renderable(query)
     try:
         source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")

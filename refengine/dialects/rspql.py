@@ -26,7 +26,7 @@ from refengine.dialects.dialect import (
 from refengine.dialects.grammar import Additions, child_token
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
-from refengine.model.errors import ForbiddenAccess, Unsupported
+from refengine.model.errors import Unsupported
 from refengine.model.messages import nearest
 
 RULES = r"""
@@ -65,12 +65,8 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
     for node in source.nodes("entailment"):
         source.fail(node, "entailment regimes are unsupported", Unsupported)
     for node in source.nodes("graph_source"):
-        source.fail(
-            node,
-            "FROM would reach the network or the disk; the dataset is the window's content",
-            ForbiddenAccess,
-            "QRY-2",
-        )
+        *_, keyword, iri = node.children
+        source.put(start_offset(keyword), start_offset(iri), "")
     found = _declarations(source)
     nameless = None
     if RESERVED in found and not static:

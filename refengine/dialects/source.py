@@ -29,13 +29,15 @@ class Unrenderable(Unsupported):
 class DialectText:
     """A text, its tree, and the edits to be made.
 
-    `name` is what its places are called in messages. `clauses` are cut out of it (DIA-1), and
+    `name` is what its places are called in messages. Relative IRIs are resolved against `base`
+    before the text gives another one. `clauses` are cut out of it (DIA-1), and
     `edits` are (start, end, replacement).
     """
 
     text: str
     tree: Tree[Token]
     name: str = ""
+    base: str = ""
     clauses: list[tuple[int, int]] = field(default_factory=list)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -59,6 +61,11 @@ class DialectText:
         """WHERE: its group, and the keyword if there is one."""
         [where] = self.nodes("where")
         return where
+
+    @property
+    def has_graphs(self) -> bool:
+        """Whether the text has FROM or FROM NAMED of static data."""
+        return bool(self.nodes("graph_clause", "graph_source"))
 
     @property
     def pattern(self) -> Tree[Token]:
@@ -99,7 +106,7 @@ class DialectText:
         """The base IRI, or nothing, and the namespace of each prefix with its colon. Each
         declaration is resolved against the base before it.
         """
-        base = ""
+        base = self.base
         namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
             iri = iris.resolve(base, self._inner(grammar.child_token(node, -1)))
