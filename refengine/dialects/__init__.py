@@ -14,18 +14,20 @@ from refengine.core.query import Query
 from refengine.core.semantics import R2S
 from refengine.dialects import grammar
 from refengine.dialects.cqels import CQELS
+from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
+from refengine.dialects.foreign import name_construct
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import DialectText, Unrenderable, end_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
-from refengine.model.errors import InvalidQuery
+from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
 from refengine.model.messages import nearest
 
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 
 DIALECTS = {
-    dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, SPARQLSTREAM)
+    dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, CQELS2, SPARQLSTREAM)
 }
 PLAIN = grammar.Additions()
 # the nodes of a dialect's own clauses
@@ -46,10 +48,9 @@ def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query
     try:
         source = DialectText(text, spoken.added.parser.parse(text), base=base)
     except UnexpectedInput as error:
-        raise grammar.syntax_error(
-            text, error, _likely(text, spoken, grammar.reached_offset(text, error))
-        ) from None
+        raise _unread(text, error, spoken) from None
     source.check_prefixes()
+    source.refuse_graphs_in_template()
     r2s = stated_operator(source)
     declared = spoken.read_windows(source, static or source.has_graphs)
     if not declared:
@@ -153,6 +154,14 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
     if r2s not in (None, own):
         reason += f", and the semantics says {r2s}"
     raise Unrenderable(reason, rule="DIA-6", place="r2s")
+
+
+def _unread(text: str, error: UnexpectedInput, spoken: Dialect) -> RefengineError:
+    """DIA-7: Return the error of a text that cannot be read further."""
+    offset = grammar.reached_offset(text, error)
+    if (known := name_construct(text, offset)) is not None:
+        return Unsupported(known, rule="DIA-7", place=grammar.line_and_column(text, offset))
+    return grammar.syntax_error(text, error, _likely(text, spoken, offset))
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:

@@ -14,6 +14,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Body
 from refengine.dialects import grammar
+from refengine.dialects.foreign import name_construct
 from refengine.model import iris
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.messages import nearest
@@ -83,6 +84,17 @@ class DialectText:
     ) -> NoReturn:
         """Raise an error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
+
+    def refuse_graphs_in_template(self) -> None:
+        """DIA-7: Check that CONSTRUCT makes triples of one graph. Raises Unsupported for GRAPH in
+        its template.
+        """
+        if grammar.child_token(self.form, 0).type != "CONSTRUCT":
+            return
+        for node in grammar.nodes(self.form):
+            if node.data in ("graph", "window_pattern"):
+                reason = "GRAPH in CONSTRUCT is unsupported: an answer is a set of triples (R2R-4)"
+                self.fail(node, reason, Unsupported)
 
     def locate(self, at: Tree[Token] | Token) -> str:
         """Return `line 3 column 7`, or `body line 3 column 7`."""
@@ -178,6 +190,8 @@ class DialectText:
             else:
                 offset = self._blamed(error.reason)
             error.place = grammar.line_and_column(self.text, offset)
+            if (known := name_construct(self.text, offset)) is not None:
+                raise Unsupported(known, rule="DIA-7", place=error.place) from None
             # which count in the body
             error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise
