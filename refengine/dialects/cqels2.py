@@ -19,17 +19,18 @@ from refengine.dialects.dialect import (
     refuse_graph_variable,
     refuse_graphs_of_windows,
 )
-from refengine.dialects.grammar import Additions, child_node
+from refengine.dialects.grammar import Additions, child_node, child_token
 from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.dialects.windows import ExtentForms
-from refengine.model.errors import require
+from refengine.model.errors import Unsupported, require
 from refengine.model.messages import nearest
 
 RULES = r"""
     register: REGISTER QUERY WORD AS
     window_clause: FROM STREAM stream_name "[" extent "]"
+    named_window: FROM NAMED WINDOW iri ON stream_name "[" extent "]"
     graph_source: FROM STATIC iri
-    window_pattern: STREAM stream_name group
+    window_pattern: STREAM stream_name group | WINDOW iri group
     stream_name: WORD | iri
     extent: NOW -> now | TRIPLES INTEGER -> triples | RANGE duration -> tumbling
         | RANGE duration STEP duration -> time | SLIDE duration STEP duration -> time
@@ -43,6 +44,11 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     """DIA-5: Return the windows of FROM STREAM, which are named by their streams. If there is one,
     no STREAM pattern and no static data, it has no name.
     """
+    for node in source.nodes("named_window"):
+        reason = (
+            "FROM NAMED WINDOW of CQELS-QL 2.0 is unsupported, as by CQELS itself; use FROM STREAM"
+        )
+        source.fail(node, reason, Unsupported)
     for node in source.nodes("graph_source"):
         _, keyword, iri = node.children
         source.put(start_offset(keyword), start_offset(iri), "")
@@ -60,6 +66,8 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
         return [replace(window, name=None) for window in found.values()]
     refuse_graphs_of_windows(source, [require(window.name) for window in found.values()])
     for node in patterns:
+        if child_token(node, 0).type == "WINDOW":
+            source.fail(node, "expected STREAM, since no window has a name of its own, got WINDOW")
         name_node = child_node(node, 1)
         stream = _stream(source, name_node)
         if stream not in found:
@@ -144,10 +152,10 @@ CQELS2 = Dialect(
     title="CQELS-QL 2.0",
     added=Additions(
         register="register",
-        clauses="| window_clause | graph_source",
+        clauses="| window_clause | named_window | graph_source",
         patterns="| window_pattern",
         rules=RULES,
-        keywords="REGISTER QUERY AS STREAM STATIC NOW TRIPLES RANGE STEP SLIDE",
+        keywords="REGISTER QUERY AS STREAM STATIC WINDOW ON NOW TRIPLES RANGE STEP SLIDE",
     ),
     extents=ExtentForms(
         {

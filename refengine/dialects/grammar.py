@@ -40,7 +40,7 @@ SHARED = rf"""
     solution: _atom | group | data
     group: "{{" _item* "}}"
     _item: _atom | SELECT | WHERE | group | data | graph PATTERNS
-    graph: GRAPH (VAR | iri) group
+    graph: GRAPH (VAR | iri | BLANK) group
     data: VALUES (VAR | _parens) "{{" _atom* "}}"
     _atom: WORD | VAR | PNAME | IRIREF | BLANK | STRING | LANGUAGE | INTEGER | NUMBER | SIGN
         | _parens | _brackets
