@@ -87,9 +87,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_render_options(
         commands.add_parser(
             "render",
-            help="translate a query to another language",
+            help="translate a query to another language, or explain it",
             description="Print a query as a text in another language. If that language cannot "
-            "express a part of the query, the query is refused and the message names that part.",
+            "express a part of the query, the query is refused and the message names that part. "
+            "With --explain, print what each part of the query means.",
         )
     )
     return parser
@@ -190,11 +191,17 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
         help="a TOML file with a query, or a case of the suite; with --from, a text in that "
         "language",
     )
-    render.add_argument(
+    output = render.add_mutually_exclusive_group(required=True)
+    output.add_argument(
         "--dialect",
-        required=True,
         choices=sorted(dialects.DIALECTS),
         help="the language to translate to",
+    )
+    output.add_argument(
+        "--explain",
+        action="store_true",
+        help="print in sentences what the windows, the static graphs and the operator mean, with "
+        "the rules",
     )
     render.add_argument(
         "--from",
@@ -240,6 +247,7 @@ def _profiles(options: argparse.Namespace) -> None:
 def _render(options: argparse.Namespace) -> None:
     from refengine import dialects
     from refengine.core import profiles
+    from refengine.core.explain import explain
     from refengine.core.semantics import R2S
     from refengine.rdf.queries import read_query
 
@@ -250,7 +258,10 @@ def _render(options: argparse.Namespace) -> None:
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
     query = read_query(options.query, options.source, options.static, options.base)
-    print(dialects.render(query, options.dialect, r2s, options.static))
+    if options.explain:
+        print("\n".join(explain(query, options.static)))
+    else:
+        print(dialects.render(query, options.dialect, r2s, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -20,6 +20,14 @@ from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, re
 from refengine.model.messages import nearest
 
 T = TypeVar("T")
+WELL_KNOWN = {  # prefixes that texts use, and leave undeclared
+    "foaf:": "http://xmlns.com/foaf/0.1/",
+    "owl:": "http://www.w3.org/2002/07/owl#",
+    "rdf:": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs:": "http://www.w3.org/2000/01/rdf-schema#",
+    "sosa:": "http://www.w3.org/ns/sosa/",
+    "xsd:": "http://www.w3.org/2001/XMLSchema#",
+}
 
 
 class Unrenderable(Unsupported):
@@ -135,11 +143,13 @@ class DialectText:
         _, namespaces = self.prologue
         for token in self.tokens:
             if token.type == "PNAME" and (name := _prefix(token)) not in namespaces:
-                self.fail(
-                    token,
+                reason = (
                     f"expected a declared prefix, got {name!r}; write PREFIX "
-                    f"{name} <…>{nearest(name, namespaces)}",
+                    f"{name} <{WELL_KNOWN.get(name, '…')}>"
                 )
+                if namespaces and name not in WELL_KNOWN:
+                    reason += nearest(name, namespaces)
+                self.fail(token, reason)
 
     def resolve(self, node: Tree[Token]) -> str:
         """Return the IRI of an `iri` node. Its prefix must be declared. A relative one is kept as

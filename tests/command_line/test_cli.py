@@ -414,6 +414,15 @@ def test_a_graph_that_is_not_given_is_named_with_its_option(files, capsys):
     )
 
 
+def test_a_text_is_explained(files, capsys):
+    (files / "q.csparql").write_text(GRAPHS)
+    words = ["render", str(files / "q.csparql"), "--from", "csparql", "--explain"]
+    assert main([*words, "--base", "http://e/"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("A window of kind time over the stream 'http://e/s'.")
+    assert "FROM <http://e/k>: what --static http://e/k=FILE gives" in lines[4]
+
+
 def test_a_lone_stream_pattern_does_not_see_static_data(files, capsys):
     """DIA-5: ?x <urn:k> ?y is in the static data alone, and STREAM reads the stream."""
     (files / "q.cqels").write_text("SELECT ?x { STREAM <s> [RANGE 10ms] { ?x <urn:k> ?y } }")
@@ -627,7 +636,7 @@ def test_the_commands_of_the_readme_run():
             and (b"TICK-1" in done.stderr) == ("--trace" in command)
         ), command
         outputs.append(done.stdout)
-    assert len(outputs) == 5
+    assert len(outputs) == 6
     assert outputs[0] == outputs[1] == outputs[2]  # one query, in TOML and in C-SPARQL
 
 
