@@ -123,6 +123,11 @@ def query_of(case: Case) -> Query:
     return _resolved(case)[0]
 
 
+def query_table(case: Case) -> dict[str, Any]:
+    """Return the table of the case's query, whose body has no FROM that is resolved (QRY-2)."""
+    return {**case.table["query"], "body": query_of(case).body.text}
+
+
 def _resolved(case: Case) -> tuple[Query, Dataset]:
     """Return the case's query and its static data, those by IRIs resolved (QRY-2)."""
     written = case.table.get("static", "")

@@ -22,7 +22,7 @@ from refengine.dialects.dialect import (
 from refengine.dialects.grammar import Additions, child_node, child_token
 from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.dialects.windows import ExtentForms
-from refengine.model.errors import Unsupported, require
+from refengine.model.errors import Unsupported
 from refengine.model.messages import nearest
 
 RULES = r"""
@@ -64,7 +64,8 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     patterns = source.nodes("window_pattern")
     if len(found) == 1 and not patterns and not static:
         return [replace(window, name=None) for window in found.values()]
-    refuse_graphs_of_windows(source, [require(window.name) for window in found.values()])
+    names = {stream: windows.absolute_name(stream) for stream in found}
+    refuse_graphs_of_windows(source, names.values())
     for node in patterns:
         if child_token(node, 0).type == "WINDOW":
             source.fail(node, "expected STREAM, since no window has a name of its own, got WINDOW")
@@ -75,9 +76,7 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
                 name_node,
                 f"expected a stream of FROM STREAM, got {stream!r}{nearest(stream, found)}",
             )
-        source.put(
-            start_offset(node), start_offset(node.children[-1]), f"GRAPH <{found[stream].name}> "
-        )
+        source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{names[stream]}> ")
     return list(found.values())
 
 
