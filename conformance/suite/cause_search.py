@@ -1,7 +1,7 @@
 """The search for the causes of an engine's fails, among candidates.
 
 1. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
-   on passes: if passes would fail under a candidate, then it is not what the engine does
+   on passes: if many passes would fail under a candidate, then it is not what the engine does
    (`comparison`). Last comes that the windows are wrong which the engine states.
 2. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
    leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
@@ -35,18 +35,19 @@ from conformance.suite.comparison import (
     best_first,
     choose_sample,
 )
+from conformance.suite.needed import keep_needed
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS
 from refengine.core.semantics import Profile
 
-FIRST_LOOK = 6  # fails of the sample of which a change must explain one, to be tried on all
-OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
-NEARLY_ALL = 0.9  # share of the sample that a first cause explains if no other is tried as first
-MARGIN = 0.25  # by which the value of such another may be less than the best
-FIRST_CAUSES = 3  # candidates that are tried as the first cause
-PAIRS_LEAST = 0.25  # share of the fails of which more must be left for pairs to be tried
-SMALL = 0.1  # share of the explained fails of which a small cause explains less
-CAUSES_BOUND = 5  # causes after which no more are looked for
+FIRST_LOOK = 6  # a change is tried on the whole sample if it explains one of so many fails
+OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
+NEARLY_ALL = 0.9  # a first cause that explains this share of the sample is kept at once
+MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
+FIRST_CAUSES = 3  # but no more than so many
+PAIRS_LEAST = 0.25  # pairs are tried if more than this share of the fails is left
+SMALL = 0.1  # a small cause explains less than this share of the explained fails
+CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
 @dataclass
@@ -91,12 +92,12 @@ class CauseSearch:
         little more than the engine; so then only the changes among the causes are.
         """
         changes = [cause for cause in self.found if cause.change is not None]
-        combinations_of_causes = [[*self.found, *candidates]]
+        attempts = [[*self.found, *candidates]]
         if len(changes) < len(self.found):
-            combinations_of_causes.append([*changes, *candidates])
-        for causes in combinations_of_causes:
+            attempts.append([*changes, *candidates])
+        for causes in attempts:
             explained = self._explained_by(causes, self.left)
-            self.explained += [(case, _drop_unneeded(case, causes)) for case in explained]
+            self.explained += [(case, _needed_for(case, causes)) for case in explained]
             self.left = [case for case in self.left if case not in explained]
         self.found += candidates
 
@@ -116,7 +117,7 @@ class CauseSearch:
                 if not set(small).isdisjoint(needed) and explains(others, case)
             }
         self.explained = [
-            (case, _drop_unneeded(case, others) if case in is_explained else needed)
+            (case, _needed_for(case, others) if case in is_explained else needed)
             for case, needed in self.explained
         ]
 
@@ -174,8 +175,8 @@ class CauseSearch:
 
     def _best_pair(self, comparison: Comparison) -> list[Candidate]:
         """Return the first pair, of changes of different fields or of a change and a simple defect,
-        that explains the first two fails of the sample, one of them only together, and more than
-        half of all; none if there is none. The many integers for t0 are left out.
+        that explains the first two fails of the sample, as neither of the two does alone, and more
+        than half of the sample; none if there is none. The many integers for t0 are left out.
         """
         changes = [change for change in self._changes() if not change.is_one_of_many]
         pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
@@ -204,7 +205,7 @@ class CauseSearch:
         return list(wrong_engine_candidates(dict.fromkeys(case.result.rule for case in self.left)))
 
     def _own_fails(self, candidate: Candidate) -> Cases:
-        """Return the smallest fails of the rules of a wrong engine, and of a habit those of all."""
+        """Return the smallest fails of a wrong engine's rules; of all rules if it is a habit."""
         assert candidate.wrong_engine is not None
         if candidate.wrong_engine in HABITS:
             return self.left[:OWN_FAILS]
@@ -212,15 +213,13 @@ class CauseSearch:
         return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
 
 
-def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return those of some candidates that explain a case together, without each that can be left
-    out, the first first: the last one was found for this case.
+def _needed_for(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that are needed to explain a case, which they explain
+    together. The first ones are left out first: the last one was found for this case.
     """
-    needed = list(candidates)
-    for candidate in candidates:
-        rest = [other for other in needed if other is not candidate]
-        if rest:
-            with install_wrong_engines(rest):
-                if explains(rest, case):
-                    needed = rest
-    return needed
+
+    def explain(rest: Sequence[Candidate]) -> bool:
+        with install_wrong_engines(rest):
+            return bool(explains(rest, case))
+
+    return keep_needed(candidates, explain)

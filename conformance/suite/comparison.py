@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from conformance.suite.candidates import Candidate, explains, install_wrong_engines
 from conformance.suite.recorded_case import RecordedCase
 
-SMALLEST = 12  # fails of a sample: the smallest one of so many rules
-OTHERS = 28  # and so many of all sizes
-BEST = 8  # candidates that are tried on passes
-MAJORITY = 0.5  # share of the sample of which one of many integers must explain more
-CONTRADICTED_BOUND = 0.25  # share of the passes that a candidate may contradict, at most
+SMALLEST = 12  # a sample has the smallest fail of so many rules
+OTHERS = 28  # and so many others, of all sizes
+BEST = 8  # so many candidates are tried on passes
+MAJORITY = 0.5  # a pair, or one of many integers, must explain more than this share of the sample
+CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
 
 Cases = Sequence[RecordedCase]
 

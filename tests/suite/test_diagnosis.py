@@ -265,3 +265,13 @@ def test_the_lines_state_the_cause_the_smallest_case_and_an_entry_for_the_file()
     (entry,) = tomllib.loads(cause.entry)["deviations"]
     assert entry["fields"] == {"closure": "[]"}
     assert entry["cases"] == [cause.cases[0]]
+
+
+def test_two_deviations_with_one_reason_are_refused(tmp_path: Path) -> None:
+    deviation = Deviation("slow answers", LINK, ("a",), breaks=("WIN-8",))
+    file = tmp_path / "mine.toml"
+    head = 'title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n'
+    entry = "\n".join(write_entry(deviation))
+    file.write_text(f"{head}{entry}\n{entry}\n")
+    with pytest.raises(RefengineError, match="2 entries have the reason 'slow answers'"):
+        read_engine_file(file)
