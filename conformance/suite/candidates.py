@@ -29,8 +29,8 @@ INTEGERS_OF_T0 = range(1, 10)  # that are tried as t0, beside 0
 @dataclass(frozen=True)
 class Candidate:
     """What an engine may do otherwise than it claims: a `change` of a field of its semantics, or
-    what a `wrong_engine` does, or a simple `defect`, or that it `misstates_windows`. `text` names
-    it: `closure=[]`.
+    what a `wrong_engine` does, or a simple `defect`, or that it `misstates_windows` or
+    `misstates_instants`. `text` names it: `closure=[]`.
     """
 
     text: str
@@ -38,6 +38,7 @@ class Candidate:
     wrong_engine: WrongEngine | None = None
     defect: SimpleDefect | None = None
     misstates_windows: bool = False
+    misstates_instants: bool = False
 
     @property
     def field(self) -> str:
@@ -65,10 +66,13 @@ class Candidate:
             return Deviation(f"does as {self.text}", LINK, ids, breaks=self.wrong_engine.rules)
         if self.defect is not None:
             return Deviation(self.text, LINK, ids, breaks=self.defect.rules)
+        if self.misstates_instants:
+            return Deviation(self.text, LINK, ids, breaks=("ENG-4",))
         return Deviation(self.text, LINK, ids[:1], misstates="window")
 
 
 WRONG_WINDOWS = Candidate("wrong windows in its reports", misstates_windows=True)
+WRONG_INSTANTS = Candidate("wrong instants in its reports", misstates_instants=True)
 
 
 @contextmanager

@@ -1,14 +1,15 @@
 """The search for the causes of an engine's fails, among candidates.
 
-1. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
+1. Fails that are right but for the instants of the reports are set apart.
+2. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
    on passes: if many passes would fail under a candidate, then it is not what the engine does
    (`comparison`). Last comes that the windows are wrong which the engine states.
-2. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
+3. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
    leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
    and the one is kept that leaves the fewest fails together with a second cause.
-3. If no candidate is credible, pairs are tried: two changes, or a change and a simple defect.
-4. The search goes on with the fails that are left, with what was kept in force.
-5. Of each fail that is explained, the causes are kept without which it would not be.
+4. If no candidate is credible, pairs are tried: two changes, or a change and a simple defect.
+5. The search goes on with the fails that are left, with what was kept in force.
+6. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 
 from conformance.suite.candidates import (
+    WRONG_INSTANTS,
     WRONG_WINDOWS,
     Candidate,
     change_candidates,
@@ -68,11 +70,12 @@ class CauseSearch:
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
+        self._set_wrong_instants_apart()
         bound = 2 if self.is_trial else CAUSES_BOUND
         while self.left and len(self.found) < bound:
             candidates = self._best_candidates()
             if not candidates:
-                return
+                break
             self._keep(candidates)
         self._replace_small_causes()
 
@@ -84,6 +87,16 @@ class CauseSearch:
             cases = [case for case, needed in self.explained if candidate in needed]
             if cases:
                 yield candidate, cases
+
+    def _set_wrong_instants_apart(self) -> None:
+        """Take the fails that are right in all that the search compares. It does not compare the
+        instants of reports, which only an engine that is sent its semantics must state.
+        """
+        right_but_for_instants = [case for case in self.left if case.is_explained_by({})]
+        if right_but_for_instants:
+            self.found.append(WRONG_INSTANTS)
+            self.explained += [(case, [WRONG_INSTANTS]) for case in right_but_for_instants]
+            self.left = [case for case in self.left if case not in right_but_for_instants]
 
     def _keep(self, candidates: Sequence[Candidate]) -> None:
         """Keep candidates as causes, and take the fails that they explain from those that are left.
