@@ -138,12 +138,14 @@ class CauseSearch:
 
     def _leave_what_entries_do_not_explain(self) -> None:
         """Leave the fails that need only causes which can be granted, and which these do not
-        explain when all of them are in force, as those are that an engine's file states.
+        explain when all of them are in force, as those are that an engine's file states. A cause
+        by which the semantics refuses the question is not in force.
         """
         granted = [cause for cause in self._needed_causes() if not cause.has_many_alternatives]
         for case, needed in list(self.explained):
             is_granted = set(needed) <= set(granted) and needed != [WRONG_INSTANTS]
-            if is_granted and not explains(granted, case):
+            in_force = [cause for cause in granted if explains([cause], case) is not None]
+            if is_granted and not explains(in_force, case):
                 self.explained.remove((case, needed))
 
     def _needed_causes(self) -> list[Candidate]:

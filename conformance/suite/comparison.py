@@ -23,7 +23,8 @@ Cases = Sequence[RecordedCase]
 @dataclass(frozen=True)
 class Score:
     """How well a candidate explains an engine: the share of the sampled fails that it explains, and
-    the share of the passes that would fail under it.
+    the share of the passes that would fail under it, or, where there are fewer passes than sampled
+    fails, their number over that of these fails.
     """
 
     explained: float
@@ -75,8 +76,9 @@ class Comparison:
             explained = [bool(explains(in_force, case)) for case in self.sample]
             said = [explains(in_force, case) for case in self.passes]
         telling = [one for one in said if one is not None]
-        contradicted = telling.count(False) / len(telling) if telling else 0
-        return Score(sum(explained) / len(explained), contradicted)
+        # Where nearly all fails, the few passes that are left may be right by two wrongs.
+        least = len(self.sample)
+        return Score(sum(explained) / len(explained), said.count(False) / max(len(telling), least))
 
     def do_explain(self, candidates: Sequence[Candidate], cases: Cases) -> bool:
         """Whether candidates together explain each of some cases."""

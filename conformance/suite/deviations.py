@@ -65,11 +65,13 @@ def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, 
 
 def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     """Return known deviations with which the oracle passes the answers, and of which none can be
-    left out; none if it does not pass them with all, since all are in force at once. The last ones
-    are left out first.
+    left out; none if it does not pass them with all, since all are in force at once. Those that
+    make the semantics refuse the question are not. The last ones are left out first.
     """
     explain = partial(_explain, tested, exchange, SharedAnswers())
     grantable = [deviation for deviation in tested.deviations if deviation.can_be_granted]
+    if explain(grantable) is None:
+        grantable = [one for one in grantable if explain([one]) is not None]
     if not grantable or not explain(grantable):
         return ()
     return tuple(reversed(keep_needed(grantable[::-1], lambda rest: explain(rest[::-1]))))
@@ -89,8 +91,10 @@ def grant_fields(
 
 def _explain(
     tested: Engine, exchange: Exchange, answers: SharedAnswers, deviations: Sequence[Deviation]
-) -> bool:
-    """Whether the oracle passes the answers under the engine's profile with these deviations."""
+) -> bool | None:
+    """Whether the oracle passes the answers under the engine's profile with these deviations; None
+    if it has no verdict.
+    """
     fields = merge_fields(deviations)
     question, profile = grant_fields(tested, exchange.question, fields)
     recorded = RecordingToJudge.of(question, exchange.relations, **exchange.judgement_options)
@@ -98,7 +102,7 @@ def _explain(
         judgement = judge_recording(recorded, profile, answers, EVERY_WITNESS)
     # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
-        return False
+        return None
     if judgement.is_right_but_for_windows:
         return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
