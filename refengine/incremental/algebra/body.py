@@ -8,11 +8,16 @@ joins, filters and groups, and a projection at the top. The answers are those th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from refengine.core.query import Body, Form
-from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
+from refengine.incremental.algebra.answers import MaintainedAsk, MaintainedConstruct
+from refengine.incremental.algebra.by_definition import check_functions
+from refengine.incremental.algebra.constants import EMPTY_PATTERN, MaintainedValues
+from refengine.incremental.algebra.extend import MaintainedExtend
+from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
+from refengine.incremental.algebra.groups import MaintainedGroup, group_solutions
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode
 from refengine.incremental.algebra.operators import (
@@ -24,7 +29,7 @@ from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBas
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
+from refengine.sparql.algebra import Expression, TriplePattern, conjuncts
 
 # The triple patterns that a triple matches, each with the basic graph pattern that it is of
 Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
@@ -49,8 +54,9 @@ class MaintainedBody:
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
         self.groups: list[MaintainedGroup] = []  # inner groups before outer ones
-        self.projection = self._projection(body)
-        self.projection.emit = emit
+        self.beginnings: list[Callable[[], None]] = []  # what emits before any triple comes
+        self.answer = self._answer(body)
+        self.answer.emit = emit
 
         # the triples of the content that match anything, and how many more elements have each
         self.present: dict[Triple, Matches] = {}
@@ -66,6 +72,9 @@ class MaintainedBody:
         self.any_predicate = self.routes.pop(None, [])
         for routes in self.routes.values():
             routes += self.any_predicate
+
+        for begin in reversed(self.beginnings):  # the answer before what is below it
+            begin()
 
     def insert(self, triple: Triple) -> None:
         """Insert a triple of an element that comes into the content. It changes the answer only if
@@ -115,11 +124,31 @@ class MaintainedBody:
         for group in self.groups:
             group.flush()
 
-    def _projection(self, body: Body) -> MaintainedProjection:
-        if body.form is not Form.SELECT:
-            raise NotCovered(f"{body.form}")
+    def _answer(self, body: Body) -> MaintainedNode:
+        """Return the node at the top, which emits rows."""
+        check_functions(body.algebra)
         if body.makes_blanks:
-            raise NotCovered("BNODE()")
+            raise NotCovered("blank nodes of a template, which are new at every evaluation")
+        match body.form:
+            case Form.ASK:
+                return self._ask(body.algebra.pattern)
+            case Form.CONSTRUCT:
+                pattern = body.algebra.pattern
+                is_computed = may_compute(pattern)
+                return MaintainedConstruct(self._node(pattern), body.algebra.template, is_computed)
+            case Form.SELECT:
+                return self._projection(body)
+
+    def _ask(self, pattern: algebra.Pattern) -> MaintainedNode:
+        if isinstance(pattern, algebra.Slice):  # which solutions are cut off does not matter
+            child = self._node(pattern.pattern)
+            ask = MaintainedAsk(child, pattern.offset, is_cut=pattern.limit == 0)
+        else:
+            ask = MaintainedAsk(self._node(pattern))
+        self.beginnings.append(ask.emit_first)
+        return ask
+
+    def _projection(self, body: Body) -> MaintainedProjection:
         node: algebra.Pattern = body.algebra.pattern
         is_distinct = isinstance(node, algebra.Distinct)
         if isinstance(node, algebra.Distinct):
@@ -127,14 +156,11 @@ class MaintainedBody:
             node = node.pattern
         if not isinstance(node, algebra.Project):
             raise NotCovered(f"{type(node).__name__} around the projection")
-        node = node.pattern
-        if isinstance(node, algebra.OrderBy):
-            node = node.pattern  # a bag of rows has no order
-        aliases: dict[str, str] = {}
-        if isinstance(node, algebra.Extend):
-            aliases = key_aliases(node)
-            node = node.pattern if aliases else node
-        return MaintainedProjection(self._node(node), body.variables, aliases, is_distinct)
+        is_computed = may_compute(node)
+        child = self._node(node.pattern)
+        if is_computed and self.is_set:
+            (child,) = check_forms([child], body.variables)
+        return MaintainedProjection(child, body.variables, is_distinct, is_computed)
 
     def _node(self, node: algebra.Pattern) -> MaintainedNode:
         match node:
@@ -145,13 +171,20 @@ class MaintainedBody:
             case algebra.Union(parts):
                 return MaintainedUnion([self._node(part) for part in parts])
             case algebra.Join(parts) if parts:
-                return reduce(MaintainedJoin, map(self._node, parts))
+                return reduce(MaintainedJoin, self._operands(*parts))
+            case algebra.Join():
+                return self._values(EMPTY_PATTERN)
             case algebra.LeftJoin(left, right, condition):
-                return MaintainedOptional(self._node(left), self._node(right), condition)
+                one, other = self._operands(left, right)
+                return MaintainedOptional(one, other, condition)
+            case algebra.Extend(inner, bindings):
+                return MaintainedExtend(self._node(inner), bindings)
+            case algebra.Values():
+                return self._values(node)
             case algebra.Group():
                 return self._group(node)
-            case algebra.Join():
-                raise NotCovered("an empty graph pattern")
+            case algebra.OrderBy(inner, _):
+                return self._node(inner)  # a bag of solutions has no order
             case _:
                 raise NotCovered(type(node).__name__)
 
@@ -179,30 +212,16 @@ class MaintainedBody:
         self.basic_patterns.append(MaintainedBasicPattern(triples, filters, number_names))
         return self.basic_patterns[-1]
 
+    def _operands(self, *patterns: algebra.Pattern) -> Sequence[MaintainedNode]:
+        """Return the nodes of patterns that are joined."""
+        return check_operands([self._node(pattern) for pattern in patterns], patterns)
+
+    def _values(self, values: algebra.Values) -> MaintainedNode:
+        node = MaintainedValues(values)
+        self.beginnings.append(node.emit_rows)
+        return node
+
     def _group(self, node: algebra.Group) -> MaintainedNode:
-        keys = node.keys or ()
-        if any(variable != expression for variable, expression in keys):
-            raise NotCovered("a key that is an expression")
         child = self._node(node.pattern)
-        aggregates = {
-            variable.name: compile_aggregate(function, child, self.is_set)
-            for variable, function in node.aggregates
-        }
-        names = [variable.name for variable, _ in keys]
-        self.groups.append(MaintainedGroup(child, names, aggregates))
+        self.groups.append(group_solutions(child, node, self.is_set, may_compute(node.pattern)))
         return self.groups[-1]
-
-
-def key_aliases(node: algebra.Extend) -> dict[str, str]:
-    """Return the names that SELECT binds over groups, each with that of the key or the aggregate
-    that it stands for. Raises NotCovered for other bindings.
-    """
-    grouped = node.pattern
-    if isinstance(grouped, algebra.Filter):  # HAVING
-        grouped = grouped.pattern
-    aliases: dict[str, str] = {}
-    for variable, expression in node.bindings:
-        if not isinstance(grouped, algebra.Group) or not isinstance(expression, Variable):
-            raise NotCovered("an expression in SELECT, or BIND")
-        aliases[variable.name] = aliases.get(expression.name, expression.name)
-    return aliases

@@ -5,13 +5,15 @@ DISTINCT counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode, Solution
+from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Row, Term
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Expression, conjuncts
-from refengine.sparql.values import Computed
+from refengine.sparql.evaluation import output
 
 
 class MaintainedFilter(MaintainedNode):
@@ -63,29 +65,28 @@ class MaintainedUnion(MaintainedNode):
 class MaintainedProjection(MaintainedNode):
     """SELECT: rows of some of the variables, under DISTINCT each once.
 
-    `aliases` are new names, each with that of the key or the aggregate that it stands for. A
-    computed number is shown as its term alone.
+    With `is_computed` a solution may have computed numbers, of which a row has the terms alone.
+    Raises NotCovered for one that is rounded so far that it is no answer.
     """
 
     def __init__(
         self,
         child: MaintainedNode,
         names: Sequence[str],
-        aliases: Mapping[str, str],
         is_distinct: bool,
+        is_computed: bool = False,
     ) -> None:
         super().__init__(names, ())
         self.child = child
-        self.is_bag_of_child = not is_distinct and not aliases
         self.is_distinct = is_distinct
         # the rows' cells, by name (a variable may be selected twice)
         self.cells: list[tuple[str, int]] = []
         for name in sorted(set(names)):
-            slot = child.slots.get(aliases.get(name, name))
+            slot = child.slots.get(name)
             if slot is not None:
                 self.cells.append((name, slot))
         self.counts: Counter[Row] = Counter()
-        child.emit = self._change_computed if aliases else self._change
+        child.emit = self._change_computed if is_computed else self._change
 
     def _change(self, solution: Solution, count: int) -> None:
         row = tuple(
@@ -97,9 +98,19 @@ class MaintainedProjection(MaintainedNode):
             self.emit(row, count)
 
     def _change_computed(self, solution: Solution, count: int) -> None:
-        self._change(tuple(map(as_plain_term, solution)), count)
+        shown = list(solution)
+        for _, slot in self.cells:
+            shown[slot] = as_shown(solution[slot])
+        self._change(tuple(shown), count)
 
 
-def as_plain_term(term: Term | None) -> Term | None:
-    """Return a term without the number from which it was computed."""
-    return str(term) if isinstance(term, Computed) else term
+def as_shown(term: Term | None) -> Term | None:
+    """Return a term as an answer shows it; None stays None. Raises NotCovered for a number that is
+    rounded so far that it is no answer.
+    """
+    if term is None:
+        return None
+    try:
+        return output(term)
+    except NoSingleAnswer as error:
+        raise NotCovered(error.reason) from None

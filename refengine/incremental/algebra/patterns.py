@@ -195,7 +195,8 @@ class MaintainedBasicPattern(MaintainedNode):
 
     def _with_slots(self, expression: Expression) -> NeededSlots:
         holds = self.condition(expression)
-        slots = frozenset(self.slots[variable.name] for variable in all_variables(expression))
+        names = {variable.name for variable in all_variables(expression)}
+        slots = frozenset(slot for name, slot in self.slots.items() if name in names)
         return NeededSlots(slots, holds)
 
     def _join_from(self, start: IndexedPattern, conditions: list[NeededSlots]) -> Continue:
