@@ -21,9 +21,15 @@ MOMENTS = [
     for month in (1, 2)
     for zone in ("", "Z")
 ]
+FRACTIONS = [
+    *(literal(text, XSD + "double") for text in ("0.1", "0.2", "2", "2.0", "-0.3", "0")),
+    *(literal(text, XSD + "decimal") for text in ("2", "2.0", "0.5")),
+]
 POOLS = (
     PLAIN_NUMBERS,
     PLAIN_NUMBERS,
+    FRACTIONS,
+    FRACTIONS,
     NUMBERS,
     [*IRIS, *TEXTS],
     [*PLAIN_NUMBERS, *IRIS],
@@ -38,6 +44,9 @@ OPERANDS = (
     "?a - 1.5",
     "-?a",
     "IF(?a > 1, ?b, 'less')",
+    "IF(?a > 1, ?a, ?a * 1.0)",
+    "IF(?a = ?b, ?a, ?b + 0.0)",
+    "COALESCE(?u, ?a * 1e0)",
     "IF(BOUND(?b), ?a, 0)",
     "COALESCE(?b, ?u, 'none')",
     "COALESCE(?a / 0, ?a)",
@@ -113,6 +122,8 @@ ROWS = (
     "VALUES ?x { <urn:a> <urn:b> <urn:b> }",
     "VALUES (?x ?k) { (<urn:a> 1) (<urn:a> 'one') (<urn:c> UNDEF) }",
     "VALUES ?k { 1 2.0 }",
+    "VALUES (?y ?k) { (2.0 1) (2e0 1) (1 1) (<urn:a> 1) }",
+    "BIND(?y AS ?k) VALUES ?k { 2.0 2e0 1 <urn:a> }",
     "VALUES ?x { }",
 )
 PREFIX = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -257,3 +268,43 @@ class _ExpressionDraw:
     def ask(self, group: str) -> str:
         """Draw an ASK, cut by LIMIT and OFFSET or not."""
         return f"ASK {{ {group} }} {self.r.choice(['', '', 'OFFSET 1', 'LIMIT 0', 'LIMIT 2'])}"
+
+
+COMPUTED = (
+    "IF(?x = <urn:a>, ?y, ?y + 0.0)",
+    "IF(?y > 1, ?y, ?y * 1.0)",
+    "IF(?x = <urn:a>, ?y, ?y * 1e0)",
+    "IF(?x = <urn:a>, -?y, ?y * -1e0)",
+    "?y / 3",
+    "COALESCE(?y + 0.0, ?y)",
+)
+WITH_COMPUTED = (
+    "SELECT DISTINCT ?k {{ {} }}",
+    "SELECT DISTINCT ?x ?k {{ {} }}",
+    "SELECT ?x ?k {{ {} }}",
+    "SELECT ?k (COUNT(*) AS ?n) {{ {} }} GROUP BY ?k",
+    "SELECT (COUNT(*) AS ?n) {{ {} }} GROUP BY ?x (?k * 2.0)",
+    "SELECT (COUNT(DISTINCT ?k) AS ?n) (SUM(DISTINCT ?k) AS ?m) {{ {} }}",
+    "SELECT (COUNT(DISTINCT *) AS ?n) {{ {} }}",
+    "SELECT (MIN(?k) AS ?n) (MAX(?k) AS ?m) {{ {} }}",
+    "SELECT (STR(MIN(?k)) AS ?n) (STR(MAX(?y)) AS ?m) {{ {} }}",
+    "SELECT ?x (SAMPLE(?k) AS ?n) {{ {} }} GROUP BY ?x",
+    "SELECT (SUM(?k) AS ?n) (AVG(?k) * 2 AS ?m) {{ {} }}",
+    "SELECT DISTINCT (IF(COUNT(*) > 2, SUM(?k), MIN(?y)) AS ?n) {{ {} }} GROUP BY ?x",
+    "SELECT (COUNT(*) AS ?n) {{ {} }} GROUP BY ?x HAVING(STR(MAX(?y)) = '2' || MIN(?k) = 2)",
+    "CONSTRUCT {{ <urn:c> <urn:made> ?k , 2.0 , ?y }} WHERE {{ {} }}",
+    "CONSTRUCT {{ ?k <urn:made> ?x }} WHERE {{ {} }}",
+    "SELECT ?x ?k ?z {{ {} OPTIONAL {{ ?x <urn:q> ?z }} FILTER(STR(?k) != '1') }}",
+)
+
+
+def draw_computed_trial(r: Random) -> BodyTrial:
+    """Draw a body in which a computed number may stand where the data's number of the same value
+    does, or another of its forms.
+    """
+    group = f"?x <urn:p> ?y BIND({r.choice(COMPUTED)} AS ?k)"
+    objects = r.sample(FRACTIONS + PLAIN_NUMBERS, 3)
+    triples = tuple(
+        (r.choice(IRIS), r.choice(PREDICATES), r.choice(objects)) for _ in range(r.randint(3, 9))
+    )
+    return BodyTrial(r.choice(WITH_COMPUTED).format(group), triples)
