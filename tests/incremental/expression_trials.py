@@ -123,7 +123,6 @@ ROWS = (
     "VALUES (?x ?k) { (<urn:a> 1) (<urn:a> 'one') (<urn:c> UNDEF) }",
     "VALUES ?k { 1 2.0 }",
     "VALUES (?y ?k) { (2.0 1) (2e0 1) (1 1) (<urn:a> 1) }",
-    "BIND(?y AS ?k) VALUES ?k { 2.0 2e0 1 <urn:a> }",
     "VALUES ?x { }",
 )
 PREFIX = "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -201,8 +200,12 @@ class _ExpressionDraw:
         return text
 
     def values(self) -> str:
-        """Draw VALUES."""
-        return self.r.choice(ROWS)
+        """Draw VALUES, by itself or of a variable that BIND has renamed."""
+        if self.r.randrange(4):
+            return self.r.choice(ROWS)
+        variable = self.fresh()
+        renamed = self.r.choice(self.names)
+        return f"BIND({renamed} AS {variable}) VALUES {variable} {{ 2.0 2e0 1 <urn:a> }}"
 
     def optional(self) -> str:
         """Draw OPTIONAL, with or without a filter."""
