@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from refengine.incremental.algebra.by_definition import RefusedChoices, ask_definition
+from refengine.incremental.algebra.by_definition import NoChoices, ask_definition
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import Solution, pick_terms
 from refengine.incremental.algebra.numbers import ExactSum, check_computed, number_of
@@ -120,7 +120,7 @@ class RunningMembers(RunningAggregate):
         for member, count in self.counts.items():
             copies = 1 if self.function.name == "SAMPLE" else count
             results += [ERROR if member is None else member] * copies
-        choose = RefusedChoices().choose
+        choose = NoChoices().choose
         result = ask_definition(lambda: aggregate(self.function, results, choose))
         return None if result is ERROR else result
 

@@ -38,7 +38,7 @@ NO_NODES = LabelledNodes(None)  # BNODE, which would add to them, is not covered
 WITHOUT_BASE = AlgebraQuery("SELECT", Join(()), ())
 
 
-class RefusedChoices(Choices):
+class NoChoices(Choices):
     """Choices that nobody makes: where the recommendation leaves one open, NotCovered is raised."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ def _prepare(
     def solution_of(terms: Terms) -> Solution:
         return {name: term for name, slot in places if (term := terms[slot]) is not None}
 
-    return standalone(WITHOUT_BASE, RefusedChoices()), solution_of
+    return standalone(WITHOUT_BASE, NoChoices()), solution_of
 
 
 def ask_definition(compute: Callable[[], T]) -> T:
