@@ -81,10 +81,11 @@ class RunningSum(RunningAggregate):
 
     def add_member(self, member: Any, count: int) -> None:
         """Add a member's number `count` times. Raises NotCovered for one that is not followed."""
-        if member is None or not is_number(member):
+        number = None if member is None else aggregated_number(member)
+        if number is None:
             self.count_of_errors += count
         else:
-            self.sum.add(aggregated_number(member), count)
+            self.sum.add(number, count)
 
     def value(self) -> Term | None:
         """Return the sum, or the average, in the common datatype of its numbers. None if a member
@@ -142,18 +143,13 @@ class RunningSolutionCount(RunningAggregate):
         return literal(str(len(self.counts)), XSD + "integer")
 
 
-def aggregated_number(term: Term) -> Number:
-    """Return the number of a term that is one, as an aggregate needs it. Raises NotCovered for a
-    number that is rounded, or not finite.
+def aggregated_number(term: Term) -> Number | None:
+    """Return the number of a term, as an aggregate needs it; None for a term that is no number.
+    Raises NotCovered for a number that is rounded, or not finite.
     """
     number = term.number if isinstance(term, Computed) else number_of(term)
     if number is None:
-        raise AssertionError(term)
+        return None
     if number.slack:
         raise NotCovered("an aggregate over a rounded number")
     return check_computed(number)
-
-
-def is_number(term: Term) -> bool:
-    """Return whether a term is a number. Raises NotCovered for NaN and infinities."""
-    return isinstance(term, Computed) or number_of(term) is not None

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
 
-from refengine.incremental.algebra.aggregates import RunningAggregate, aggregated_number, is_number
+from refengine.incremental.algebra.aggregates import RunningAggregate, aggregated_number
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, parse_literal
 from refengine.model.xsd import Moment
 from refengine.sparql.order import BLANK_NODE, IRI, LITERAL, MOST_TIED, rank
-from refengine.sparql.values import SURE_SECONDS, Computed, StringValue, value_of
+from refengine.sparql.values import SURE_SECONDS, Computed, Number, StringValue, value_of
 
 # Numbers that lie further apart than this, relatively, differ when they are promoted to floats, too
 PROMOTED = 2.0**-20
@@ -129,7 +129,8 @@ class RunningExtreme(RunningAggregate):
         datatypes = {parse_literal(entry.term).datatype for entry in entries}
         if self.must_be_exact or len(datatypes) > 1 or best.value == 0:
             raise NotCovered("MIN or MAX of two forms of one value")
-        return Computed(min(entry.term for entry in entries), aggregated_number(best.term))
+        form = min(entry.term for entry in entries)
+        return Computed(form, Number(best.rank, best.value))
 
     def _may_be_equal(self, a: Any, b: Any) -> bool:
         """Return whether two numbers may be one once they are promoted, as only numbers of several
@@ -144,14 +145,14 @@ def place_in_order(term: Term) -> tuple[Order, Entry]:
     """Return the order that a term is in, and its entry there. Raises NotCovered for a number that
     is rounded or not finite, and for a literal whose value an evaluator may not have.
     """
+    number = aggregated_number(term)
+    if number is not None:
+        return NUMBERS, Entry(number.value, number.rank, term)
     kind = rank(term)
     if kind == IRI:
         return IRIS, Entry(term[1:-1], 0, term)
     if kind == BLANK_NODE:
         return BLANK_NODES, Entry(term, 0, term)
-    if is_number(term):
-        number = aggregated_number(term)
-        return NUMBERS, Entry(number.value, number.rank, term)
     match value_of(term):
         case StringValue(lexical, ""):
             return STRINGS, Entry(lexical, 0, term)

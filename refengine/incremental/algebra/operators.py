@@ -10,10 +10,16 @@ from collections.abc import Sequence
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode, Solution
 from refengine.incremental.coverage import NotCovered
+from refengine.model.compare import TOLERANCE
 from refengine.model.elements import Row, Term
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Expression, conjuncts
 from refengine.sparql.evaluation import output
+from refengine.sparql.values import FLOAT, Computed
+
+# A float or a double is an answer if its slack is no greater than this, relatively. The definition
+# allows for more, and computes that with fractions, which takes long.
+SURELY_SHOWN = TOLERANCE["double"]
 
 
 class MaintainedFilter(MaintainedNode):
@@ -108,8 +114,11 @@ def as_shown(term: Term | None) -> Term | None:
     """Return a term as an answer shows it; None stays None. Raises NotCovered for a number that is
     rounded so far that it is no answer.
     """
-    if term is None:
-        return None
+    if term is None or not isinstance(term, Computed):
+        return term
+    rank, value, slack = term.number
+    if rank >= FLOAT and slack <= SURELY_SHOWN * abs(float(value)):
+        return str(term)
     try:
         return output(term)
     except NoSingleAnswer as error:
