@@ -6,8 +6,12 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
-- `joins`, `operators`, `groups` (with `aggregates`): solutions into solutions
-- `expressions`, `numbers`: conditions and arithmetic, as the definition has them
+- `constants`: VALUES and the empty pattern, whose solutions never change
+- `joins`, `operators`, `extend`, `groups` (with `aggregates` and `extremes`): solutions into
+  solutions
+- `forms`: where computed numbers are left to the definition
+- `answers`: solutions into the rows of ASK and CONSTRUCT
+- `by_definition`: expressions, of which `expressions` and `numbers` have quick forms
 - `counts`: bags whose counts go up and down
 
 An example: for `SELECT ?x { ?x :p ?y . ?y :q ?z }` the content has (b, :q, c). Inserting (a, :p, b)
