@@ -156,7 +156,7 @@ class MaintainedBasicPattern(MaintainedNode):
         if not all(isinstance(triple.predicate, Variable | str) for triple in triples):
             raise NotCovered("a property path")
         names = _variable_names(triples)
-        super().__init__([*names, *number_names], names, names)
+        super().__init__([*names, *number_names], names)
         self.width = len(names)
         self.patterns = [
             IndexedPattern(triple, self.slots, self.slots.get(number_name))
@@ -199,7 +199,8 @@ class MaintainedBasicPattern(MaintainedNode):
 
     def _with_slots(self, expression: Expression) -> NeededSlots:
         holds = self.condition(expression)
-        slots = frozenset(self.slots[variable.name] for variable in all_variables(expression))
+        names = {variable.name for variable in all_variables(expression)}
+        slots = frozenset(slot for name, slot in self.slots.items() if name in names)
         return NeededSlots(slots, holds)
 
     def _join_from(self, start: IndexedPattern, conditions: list[NeededSlots]) -> Continue:

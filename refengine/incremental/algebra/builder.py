@@ -1,0 +1,227 @@
+"""§7 From a body's algebra (`sparql.algebra`) to its tree of maintained nodes: basic graph patterns
+at the leaves, then joins, filters and groups, and at the top the node that emits rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from refengine.core.query import Body, Form
+from refengine.incremental.algebra.answers import MaintainedAsk, MaintainedConstruct
+from refengine.incremental.algebra.by_definition import check_functions
+from refengine.incremental.algebra.constants import EMPTY_PATTERN, MaintainedValues
+from refengine.incremental.algebra.extend import MaintainedExtend
+from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
+from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
+from refengine.incremental.algebra.groups import MaintainedGroup, group_solutions
+from refengine.incremental.algebra.joins import MaintainedOptional, join_all, optional_or_join
+from refengine.incremental.algebra.nodes import MaintainedNode
+from refengine.incremental.algebra.operators import MaintainedProjection, MaintainedUnion
+from refengine.incremental.algebra.patterns import MaintainedBasicPattern
+from refengine.incremental.algebra.semijoins import MaintainedMinus
+from refengine.incremental.algebra.subselects import MaintainedDistinct, MaintainedSelection
+from refengine.incremental.algebra.substitution import always_bound, has_exists, names_in
+from refengine.incremental.coverage import NotCovered
+from refengine.sparql import algebra
+from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
+
+
+class NodeBuilder:
+    """What makes the tree of a body, by `answer`. Then `basic_patterns` take the triples,
+    `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be called once
+    when the whole tree is there, before any triple comes.
+
+    Where answers are sets (`is_set`, and under DISTINCT) aggregates must be exact. With
+    `has_numbers` each solution of a basic graph pattern is followed by the numbers of its triples'
+    elements. Nodes that store or compare solutions raise NotCovered for computed numbers of which
+    it is open whether they are the same (`forms`).
+    """
+
+    def __init__(self, is_set: bool, has_numbers: bool) -> None:
+        self.is_set = is_set
+        self.has_numbers = has_numbers
+        self.basic_patterns: list[MaintainedBasicPattern] = []
+        self.flushed_nodes: list[MaintainedGroup] = []  # inner ones before outer ones
+        self.beginnings: list[Callable[[], None]] = []  # the answer's after those below it
+        self.filters = FilterBuilder(self.node)
+
+    def answer(self, body: Body) -> MaintainedNode:
+        """Return the node at the top, which emits rows. Raises NotCovered."""
+        check_functions(body.algebra)
+        if body.makes_blanks:
+            raise NotCovered("blank nodes of a template, which are new at every evaluation")
+        match body.form:
+            case Form.ASK:
+                return self._ask(body.algebra.pattern)
+            case Form.CONSTRUCT:
+                pattern = body.algebra.pattern
+                is_computed = may_compute(pattern)
+                return MaintainedConstruct(self.node(pattern), body.algebra.template, is_computed)
+            case Form.SELECT:
+                return self._projection(body)
+
+    def _ask(self, pattern: algebra.Pattern) -> MaintainedNode:
+        if isinstance(pattern, algebra.Slice):  # which solutions are cut off does not matter
+            child = self.node(pattern.pattern)
+            ask = MaintainedAsk(child, pattern.offset, is_cut=pattern.limit == 0)
+        else:
+            ask = MaintainedAsk(self.node(pattern))
+        self.beginnings.append(ask.emit_first)
+        return ask
+
+    def _projection(self, body: Body) -> MaintainedProjection:
+        node: algebra.Pattern = body.algebra.pattern
+        is_distinct = isinstance(node, algebra.Distinct)
+        if isinstance(node, algebra.Distinct):
+            self.is_set = True
+            node = node.pattern
+        if not isinstance(node, algebra.Project):
+            raise NotCovered(f"{type(node).__name__} around the projection")
+        is_computed = may_compute(node)
+        child = self.node(node.pattern)
+        if is_computed and self.is_set:
+            (child,) = check_forms([child], body.variables)
+        return MaintainedProjection(child, body.variables, is_distinct, is_computed)
+
+    def node(self, pattern: algebra.Pattern) -> MaintainedNode:
+        """Return the node of a pattern. Raises NotCovered."""
+        match pattern:
+            case algebra.Basic(triples):
+                return self._basic_pattern(triples, [])
+            case algebra.Filter(condition, inner):
+                return self._filter(condition, inner)
+            case algebra.Union(parts):
+                return MaintainedUnion([self.node(part) for part in parts])
+            case algebra.Join(parts) if parts:
+                return join_all(self._operands(*parts))
+            case algebra.Join():
+                return self._values(EMPTY_PATTERN)
+            case algebra.Values():
+                return self._values(pattern)
+            case algebra.LeftJoin(left, right, condition):
+                return self._optional(left, right, condition)
+            case algebra.Minus(left, right):
+                one, other = self._operands(left, right)
+                return MaintainedMinus(one, other)
+            case algebra.Extend():
+                return self._extend(pattern)
+            case _:
+                return self._modifier(pattern)
+
+    def _modifier(self, pattern: algebra.Pattern) -> MaintainedNode:
+        """Return the node of grouping, or of a modifier of a subselect."""
+        match pattern:
+            case algebra.Group():
+                return self._group(pattern)
+            case algebra.OrderBy(inner, _):
+                return self.node(inner)  # a bag of solutions has no order
+            case algebra.Project(inner, variables):
+                names = [variable.name for variable in variables]
+                return MaintainedSelection(self.node(inner), names)
+            case algebra.Distinct(inner):
+                child = self.node(inner)
+                if may_compute(inner):
+                    (child,) = check_forms([child], child.names)
+                return MaintainedDistinct(child)
+            case _:
+                raise NotCovered(type(pattern).__name__)
+
+    def _filter(self, condition: Expression, inner: algebra.Pattern) -> MaintainedNode:
+        plain, tests = split_conjuncts(condition)
+        if tests:
+            within = algebra.Filter(Call("&&", tuple(plain)), inner) if plain else inner
+            return self.filters.filter(self.node(within), within, Call("&&", tuple(tests)))
+
+        conditions = [condition]
+        while isinstance(inner, algebra.Filter) and not split_conjuncts(inner.condition)[1]:
+            conditions.append(inner.condition)  # { { … FILTER(A) } FILTER(B) }
+            inner = inner.pattern
+        conditions.reverse()
+        if isinstance(inner, algebra.Basic):
+            parts = [part for each in conditions for part in conjuncts(each)]
+            return self._basic_pattern(inner.triples, parts)
+        node = self._for_filter(inner, conditions[0])
+        for each in conditions:
+            node = self.filters.filter(node, inner, each)
+        return node
+
+    def _for_filter(self, pattern: algebra.Pattern, condition: Expression) -> MaintainedNode:
+        """Return the node of a pattern for a filter around it. Solutions that surely do not fulfil
+        the condition may be left out.
+        """
+        match pattern:
+            case algebra.Join(parts) if parts:
+                return join_all(self._operands(*parts), condition)
+            case algebra.LeftJoin(left, right, None):
+                one, other = self._operands(left, right)
+                return optional_or_join(one, other, condition)
+            case _:
+                return self.node(pattern)
+
+    def _optional(
+        self, left: algebra.Pattern, right: algebra.Pattern, condition: Expression | None
+    ) -> MaintainedNode:
+        """Return the node of OPTIONAL. EXISTS in its condition becomes a filter of the right side.
+        Raises NotCovered if it names a variable of the left that the right may leave unbound.
+        """
+        plain, tests = split_conjuncts(condition) if condition is not None else ([], [])
+        for test in tests:
+            if names_in(test) & visible(left).keys() <= always_bound(right):
+                right = algebra.Filter(test, right)
+            else:
+                raise NotCovered("EXISTS in an OPTIONAL's filter on variables from outside")
+        rest = Call("&&", tuple(plain)) if plain else None
+        one, other = self._operands(left, right)
+        return MaintainedOptional(one, other, rest)
+
+    def _basic_pattern(
+        self, triples: Sequence[TriplePattern], filters: Sequence[Expression]
+    ) -> MaintainedNode:
+        number_names: list[str] = []
+        if self.has_numbers:
+            # names that no variable has
+            place = len(self.basic_patterns)
+            number_names = [f"#{place}.{i}" for i in range(len(triples))]
+        self.basic_patterns.append(MaintainedBasicPattern(triples, filters, number_names))
+        return self.basic_patterns[-1]
+
+    def _operands(self, *patterns: algebra.Pattern) -> Sequence[MaintainedNode]:
+        """Return the nodes of patterns that are joined."""
+        return check_operands([self.node(pattern) for pattern in patterns], patterns)
+
+    def _values(self, values: algebra.Values) -> MaintainedNode:
+        node = MaintainedValues(values)
+        self.beginnings.append(node.emit_rows)
+        return node
+
+    def _extend(self, pattern: algebra.Extend) -> MaintainedNode:
+        """Return the node of BIND or `AS`. A binding is followed by the next one, whose EXISTS may
+        look at its variable.
+        """
+        node = self.node(pattern.pattern)
+        if not any(has_exists(part) for _, part in pattern.bindings):
+            return MaintainedExtend(node, pattern.bindings)
+        names = list(node.names)
+        for variable, part in pattern.bindings:
+            node, asked = self.filters.ask_tests(node, pattern, part)
+            node = MaintainedExtend(node, [(variable, asked)])
+            names.append(variable.name)
+        return MaintainedSelection(node, names)
+
+    def _group(self, pattern: algebra.Group) -> MaintainedNode:
+        child = self.node(pattern.pattern)
+        keys = []
+        for variable, part in pattern.keys or ():
+            child, asked = self.filters.ask_tests(child, pattern.pattern, part)
+            keys.append((variable, asked))
+        aggregates = []
+        for variable, function in pattern.aggregates:
+            argument = function.argument
+            if argument is not None:
+                child, argument = self.filters.ask_tests(child, pattern.pattern, argument)
+            aggregates.append((variable, replace(function, argument=argument)))
+        is_computed = may_compute(pattern.pattern)
+        group = group_solutions(child, keys, aggregates, self.is_set, is_computed)
+        self.flushed_nodes.append(group)
+        return group
