@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 from refengine.core.query import Body
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.graphs import DEFAULT_GRAPH
 from refengine.incremental.algebra.nodes import Emit, Solution
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
@@ -87,7 +88,7 @@ class SupportedSolutions:
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
         more than one basic graph pattern under filters.
         """
-        if len(self.solutions) > 1:
+        if len(self.solutions) != 1:
             return None
         return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
 
@@ -117,9 +118,10 @@ class SupportedSolutions:
         that are further away than the span.
         """
         # its triples are followed by a number, of which its methods know nothing
-        insert = cast("Callable[[NumberedTriple], None]", numbered.insert)
-        forget = cast("Callable[[NumberedTriple], None]", numbered.forget)
-        present = cast("Mapping[NumberedTriple, object]", numbered.present)
+        graph = numbered.graphs[DEFAULT_GRAPH]
+        insert = cast("Callable[[NumberedTriple], None]", graph.insert)
+        forget = cast("Callable[[NumberedTriple], None]", graph.forget)
+        present = cast("Mapping[NumberedTriple, object]", graph.present)
         oldest = 0
         within_span: set[Triple] = set()
         for k, element in enumerate(elements):

@@ -5,6 +5,7 @@ seed, which takes so little time that thousands can be compared with the definit
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -72,9 +73,10 @@ class BodyTrial(NamedTuple):
     triples: tuple[Triple, ...]
 
 
-def draw_trial(r: Random) -> BodyTrial:
+def draw_trial(r: Random, graphs: Sequence[str] = ()) -> BodyTrial:
     """Draw a body and triples. The objects are IRIs, or numbers too, or terms of any kind. Most
-    conditions suit them, since a run ends at the first value that is not covered.
+    conditions suit them, since a run ends at the first value that is not covered. If there are
+    names of `graphs`, parts of the body stand in GRAPH.
     """
     pool = r.choice([list(IRIS), NUMBERS, NUMBERS + OTHERS])
     objects = [*r.sample(pool, r.randint(2, 3)), r.choice(IRIS)]
@@ -87,15 +89,16 @@ def draw_trial(r: Random) -> BodyTrial:
         (r.choice(subjects), r.choice(PREDICATES), r.choice(objects))
         for _ in range(r.randint(3, 9))
     )
-    return BodyTrial(_body(r, _BodyDraw(r, conditions).group(0)), triples)
+    return BodyTrial(_body(r, _BodyDraw(r, conditions, graphs).group(0)), triples)
 
 
 class _BodyDraw:
     """What draws the groups of one body. Blank nodes have a label of their own in each pattern."""
 
-    def __init__(self, r: Random, conditions: tuple[str, ...]) -> None:
+    def __init__(self, r: Random, conditions: tuple[str, ...], graphs: Sequence[str]) -> None:
         self.r = r
         self.conditions = conditions
+        self.graphs = graphs
         self.number = 0
 
     def group(self, depth: int) -> str:
@@ -119,6 +122,10 @@ class _BodyDraw:
             condition = r.choice(self.conditions)
             a, b = r.choice(names), r.choice(names)
             text += f" FILTER({condition.replace('?a', a).replace('?b', b)})"
+        if self.graphs and r.random() < 0.6:
+            # a variable of the pattern, too, which then has a name as its term, or none
+            name = r.choice([*self.graphs, "?g", "?g", "?g", r.choice(names)])
+            return f"GRAPH {name} {{ {text} }}"
         return text
 
     def _pattern(self) -> str:

@@ -8,26 +8,30 @@ joins, filters and groups, and a projection at the top. The answers are those th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from refengine.core.query import Body, Form
+from refengine.incremental.algebra.graphs import DEFAULT_GRAPH, MaintainedGraph
 from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.named_graphs import (
+    MOST_COPIES,
+    MaintainedGraphName,
+    needs_triples,
+    no_solutions,
+)
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode
 from refengine.incremental.algebra.operators import (
     MaintainedFilter,
     MaintainedProjection,
     MaintainedUnion,
 )
-from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBasicPattern
+from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
-
-# The triple patterns that a triple matches, each with the basic graph pattern that it is of
-Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
 
 
 class MaintainedBody:
@@ -37,76 +41,40 @@ class MaintainedBody:
     Where answers are sets (`is_set`, and under DISTINCT) aggregates must be exact: nearly equal
     ones may be one row or two. With `has_numbers` each triple is followed by the number of the
     element that it comes from, (s, p, o, k), and each solution of a basic graph pattern by those of
-    its triples.
+    its triples. `names` are the named graphs that the dataset may have at some time.
 
     Raises NotCovered for a body that is not covered; its methods raise it for a value that is not.
     """
 
     def __init__(
-        self, body: Body, emit: Emit, is_set: bool = False, has_numbers: bool = False
+        self,
+        body: Body,
+        emit: Emit,
+        is_set: bool = False,
+        has_numbers: bool = False,
+        names: Iterable[Term] = (),
     ) -> None:
         self.is_set = is_set
         self.has_numbers = has_numbers
+        self.names = tuple(names)
+        self.graphs = {name: MaintainedGraph() for name in (DEFAULT_GRAPH, *self.names)}
+        self.active_graph = self.graphs[DEFAULT_GRAPH]  # while the tree is made
+        self.copies = 0  # of patterns in GRAPH
         self.basic_patterns: list[MaintainedBasicPattern] = []
         self.groups: list[MaintainedGroup] = []  # inner groups before outer ones
         self.projection = self._projection(body)
         self.projection.emit = emit
 
-        # the triples of the content that match anything, and how many more elements have each
-        self.present: dict[Triple, Matches] = {}
-        self.extra_copies: dict[Triple, int] = {}
-        # one tuple of each, to save memory: most triples match alike
-        self.known_matches: dict[Matches, Matches] = {}
+        for graph in self.graphs.values():
+            graph.connect()
 
-        # a triple can match the patterns that have its predicate, and those that have a variable
-        self.routes: dict[Term | None, list[tuple[MaintainedBasicPattern, IndexedPattern]]] = {}
-        for basic in self.basic_patterns:
-            for pattern in basic.patterns:
-                self.routes.setdefault(pattern.predicate, []).append((basic, pattern))
-        self.any_predicate = self.routes.pop(None, [])
-        for routes in self.routes.values():
-            routes += self.any_predicate
+    def insert(self, triple: Triple, graph: Term = DEFAULT_GRAPH) -> None:
+        """Insert a triple of an element into a graph. Raises NotCovered."""
+        self.graphs[graph].insert(triple)
 
-    def insert(self, triple: Triple) -> None:
-        """Insert a triple of an element that comes into the content. It changes the answer only if
-        no other element has it. Raises NotCovered.
-        """
-        routes = self.routes.get(triple[1], self.any_predicate)
-        if not routes:
-            return
-        if triple in self.present:
-            self.extra_copies[triple] = self.extra_copies.get(triple, 0) + 1
-            return
-        matches: Matches = ()
-        for match in routes:
-            if match[1].accepts(triple, match[0].solution):
-                matches += (match,)
-        if matches:
-            self.present[triple] = self.known_matches.setdefault(matches, matches)
-            is_bound = len(routes) == 1
-            for basic, pattern in matches:
-                basic.insert(triple, pattern, is_bound)
-
-    def retract(self, triple: Triple) -> None:
-        """Retract a triple of an element that goes from the content. It changes the answer only if
-        no other element has it. Raises NotCovered.
-        """
-        if triple not in self.present:
-            return
-        if triple in self.extra_copies:
-            self.extra_copies[triple] -= 1
-            if not self.extra_copies[triple]:
-                del self.extra_copies[triple]
-            return
-        for basic, pattern in self.present.pop(triple):
-            basic.retract(triple, pattern)
-
-    def forget(self, triple: Triple) -> None:
-        """Remove a triple from the indexes and leave the solutions that rest on it: it is joined
-        with no triple any more.
-        """
-        for _, pattern in self.present.pop(triple, ()):
-            pattern.remove(triple)
+    def retract(self, triple: Triple, graph: Term = DEFAULT_GRAPH) -> None:
+        """Retract a triple of an element from a graph. Raises NotCovered."""
+        self.graphs[graph].retract(triple)
 
     def flush(self) -> None:
         """Emit the groups that have changed, now that the content is complete. Raises
@@ -148,6 +116,8 @@ class MaintainedBody:
                 return reduce(MaintainedJoin, map(self._node, parts))
             case algebra.LeftJoin(left, right, condition):
                 return MaintainedOptional(self._node(left), self._node(right), condition)
+            case algebra.Graph():
+                return self._graph(node)
             case algebra.Group():
                 return self._group(node)
             case algebra.Join():
@@ -176,8 +146,36 @@ class MaintainedBody:
             # names that no variable has
             place = len(self.basic_patterns)
             number_names = [f"#{place}.{i}" for i in range(len(triples))]
-        self.basic_patterns.append(MaintainedBasicPattern(triples, filters, number_names))
-        return self.basic_patterns[-1]
+        basic = MaintainedBasicPattern(triples, filters, number_names)
+        self.basic_patterns.append(basic)
+        self.active_graph.add_patterns(basic)
+        return basic
+
+    def _graph(self, node: algebra.Graph) -> MaintainedNode:
+        name = node.name
+        if isinstance(name, str):
+            return self._over(name, node.pattern) if name in self.graphs else no_solutions(node)
+        parts = [
+            MaintainedGraphName(self._over(each, node.pattern), name.name, each)
+            for each in self.names
+        ]
+        return MaintainedUnion(parts) if parts else no_solutions(node)
+
+    def _over(self, name: Term, pattern: algebra.Pattern) -> MaintainedNode:
+        """Return a pattern over a named graph: no solutions while the graph is not in the dataset,
+        for it is empty then (R2R-8).
+        """
+        self.copies += 1
+        if self.copies > MOST_COPIES:
+            raise NotCovered(f"GRAPH over more than {MOST_COPIES} graphs")
+        graph = self.graphs[name]
+        before = self.active_graph
+        self.active_graph = graph
+        node = self._node(pattern)
+        self.active_graph = before
+        if needs_triples(pattern):
+            return node
+        return MaintainedJoin(graph.add_presence(), node)
 
     def _group(self, node: algebra.Group) -> MaintainedNode:
         keys = node.keys or ()
