@@ -8,9 +8,9 @@ from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.graphs import DEFAULT_GRAPH
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
-from refengine.model.elements import Dataset, Quad, Row, Term, Triple
+from refengine.model.elements import Dataset, Row, Term, Triple
+from refengine.sparql.datasets import DEFAULT_GRAPH, triples_by_graph
 
 
 class ContentFollower:
@@ -40,14 +40,16 @@ class ContentFollower:
             self.scopes = [str(sources.index(view.spec.stream)) for view in views]
             statements = r2r.scope_blank_nodes(static, "static")
 
+        static_graphs = triples_by_graph(statements)
         window_graphs = [graph_of_window(view) for view in views]
-        names = {*window_graphs, *map(graph_of_statement, statements)} - {DEFAULT_GRAPH}
+        names = {*window_graphs, *static_graphs} - {DEFAULT_GRAPH}
         self.body = MaintainedBody(query.body, change, is_set, names=sorted(names))
         self.elements = [view.elements for view in views]
         self.graphs = [self.body.graphs[name] for name in window_graphs]
 
-        for statement in sorted(statements):
-            self.body.insert(statement[:3], graph_of_statement(statement))
+        for name, triples in sorted(static_graphs.items()):
+            for triple in sorted(triples):
+                self.body.graphs[name].insert(triple)
         self.body.flush()
         self.contents: list[Content] = [range(0)] * len(views)
         self.partition_delta = PartitionDelta()
@@ -120,11 +122,6 @@ def graph_of_window(view: WindowView) -> Term:
     """R2R-8: Return the graph that a window's content is in: of its name, if it has one."""
     name = view.spec.name
     return DEFAULT_GRAPH if name is None else f"<{name}>"
-
-
-def graph_of_statement(statement: Triple | Quad) -> Term:
-    """Return the graph that a statement of static data is in."""
-    return statement[3] if len(statement) > 3 else DEFAULT_GRAPH
 
 
 def without(a: Content, b: Content) -> Sequence[int]:

@@ -12,12 +12,12 @@ from typing import NamedTuple, cast
 
 from refengine.core.query import Body
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.graphs import DEFAULT_GRAPH
 from refengine.incremental.algebra.nodes import Emit, Solution
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
+from refengine.sparql.datasets import DEFAULT_GRAPH
 
 # A triple, and the number of its element, its index in the stream
 NumberedTriple = tuple[Term, Term, Term, int]

@@ -17,7 +17,6 @@ from incremental_trials import P, agree, chosen, covered, trials
 from refengine import Body, Query, from_table, incremental, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.graphs import DEFAULT_GRAPH
 from refengine.incremental.algebra.named_graphs import (
     MOST_COPIES,
     MaintainedGraphName,
@@ -29,6 +28,7 @@ from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.elements import Bag, Quad, Triple
 from refengine.sparql import algebra
+from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.values import DOUBLE, Number, number_term
 
 A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"

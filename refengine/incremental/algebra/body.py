@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from refengine.core.query import Body, Form
-from refengine.incremental.algebra.graphs import DEFAULT_GRAPH, MaintainedGraph
+from refengine.incremental.algebra.graphs import MaintainedGraph
 from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.named_graphs import (
@@ -32,6 +32,7 @@ from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
+from refengine.sparql.datasets import DEFAULT_GRAPH
 
 
 class MaintainedBody:

@@ -8,8 +8,6 @@ from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBasicPattern
 from refengine.model.elements import Term, Triple
 
-DEFAULT_GRAPH = ""  # no IRI is empty
-
 # The triple patterns that a triple matches, each with the basic graph pattern that it is of
 Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
 
