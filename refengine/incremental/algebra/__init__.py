@@ -6,7 +6,8 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
-- `joins`, `operators`, `groups` (with `aggregates`): solutions into solutions
+- `graphs`: the graphs of the dataset, from which triples go to the patterns
+- `joins`, `operators`, `groups` (with `aggregates`), `named_graphs`: solutions into solutions
 - `expressions`, `numbers`: conditions and arithmetic, as the definition has them
 - `counts`: bags whose counts go up and down
 
