@@ -4,6 +4,8 @@ part is indexed and loaded once.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from refengine import Body, from_table, literal, profile, stream
@@ -117,9 +119,18 @@ SEMANTICS = (
 )
 
 
-def test_static_data_is_read_once_for_all_reports(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("text", "fill"),
+    [
+        (ALL, "fill_graph"),
+        ("SELECT * { ?x ?p ?y OPTIONAL { GRAPH ?g { ?y ?p ?z } } }", "fill_dataset"),
+    ],
+)
+def test_static_data_is_read_once_for_all_reports(
+    monkeypatch: pytest.MonkeyPatch, text: str, fill: str
+):
     """Each evaluator reads the other statements at each report."""
-    static = frozenset((f"<urn:static{i}>", Q, "_:x") for i in range(50))
+    static = frozenset((f"<urn:{fill}{i}>", Q, "_:x") for i in range(50))
     read: dict[str, int] = dict.fromkeys(EVALUATORS, 0)
 
     def count(name: str, module: object, function: str) -> None:
@@ -133,7 +144,7 @@ def test_static_data_is_read_once_for_all_reports(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(module, function, counting)
 
     count(r2r.DEFINITION, datasets, "triples_by_graph")
-    count("rdflib", rdflib_witness, "fill_graph")
+    count("rdflib", rdflib_witness, fill)
     loads: list[int] = []
     load = StoreOverStatic.load
 
@@ -142,7 +153,8 @@ def test_static_data_is_read_once_for_all_reports(monkeypatch: pytest.MonkeyPatc
         load(self)
 
     monkeypatch.setattr(StoreOverStatic, "load", load_and_count)
-    reports = list(engine.evaluate(QUERY, STREAMS, SEMANTICS, static=static))
+    query = replace(QUERY, body=Body(text))
+    reports = list(engine.evaluate(query, STREAMS, SEMANTICS, static=static))
     assert len(reports) > 5
     changing = sum(len(report.contents[0]) for report in reports)
     assert read[r2r.DEFINITION] == read["rdflib"] == len(static) + changing
