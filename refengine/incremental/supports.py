@@ -29,6 +29,7 @@ from refengine.sparql.algebra import (
     Project,
     walk,
 )
+from refengine.sparql.datasets import DEFAULT_GRAPH
 
 # A triple, and the number of its element, its index in the stream
 NumberedTriple = tuple[Term, Term, Term, int]
@@ -132,9 +133,10 @@ class SupportedSolutions:
         that are further away than the span.
         """
         # its triples are followed by a number, of which its methods know nothing
-        insert = cast("Callable[[NumberedTriple], None]", numbered.insert)
-        forget = cast("Callable[[NumberedTriple], None]", numbered.forget)
-        present = cast("Mapping[NumberedTriple, object]", numbered.present)
+        graph = numbered.graphs[DEFAULT_GRAPH]
+        insert = cast("Callable[[NumberedTriple], None]", graph.insert)
+        forget = cast("Callable[[NumberedTriple], None]", graph.forget)
+        present = cast("Mapping[NumberedTriple, object]", graph.present)
         oldest = 0
         within_span: set[Triple] = set()
         for k, element in enumerate(elements):

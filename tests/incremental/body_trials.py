@@ -5,6 +5,7 @@ seed, which takes so little time that thousands can be compared with the definit
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from random import Random
 from typing import NamedTuple
@@ -83,12 +84,13 @@ class BodyTrial(NamedTuple):
     triples: tuple[Triple, ...]
 
 
-def draw_trial(r: Random, has_joins: bool = False) -> BodyTrial:
+def draw_trial(r: Random, has_joins: bool = False, graphs: Sequence[str] = ()) -> BodyTrial:
     """Draw a body and triples. The objects are IRIs, or numbers too, or terms of any kind. Most
     conditions suit them, since a run ends at the first value that is not covered.
 
     With `has_joins` the body may have MINUS, EXISTS, subselects, and joins on variables that may be
-    unbound or are compared by value.
+    unbound or are compared by value. If there are names of `graphs`, parts of the body stand in
+    GRAPH.
     """
     pool = r.choice([list(IRIS), NUMBERS, NUMBERS + OTHERS])
     objects = [*r.sample(pool, r.randint(2, 3)), r.choice(IRIS)]
@@ -103,7 +105,7 @@ def draw_trial(r: Random, has_joins: bool = False) -> BodyTrial:
     )
     if has_joins:
         conditions += ("?a = ?b",) * 4
-    return BodyTrial(_valid_body(r, _BodyDraw(r, conditions, has_joins)), triples)
+    return BodyTrial(_valid_body(r, _BodyDraw(r, conditions, has_joins, graphs)), triples)
 
 
 def _valid_body(r: Random, drawing: _BodyDraw) -> str:
@@ -119,11 +121,14 @@ class _BodyDraw:
     With `has_joins` there are MINUS, EXISTS and subselects, too.
     """
 
-    def __init__(self, r: Random, conditions: tuple[str, ...], has_joins: bool = False) -> None:
+    def __init__(
+        self, r: Random, conditions: tuple[str, ...], has_joins: bool, graphs: Sequence[str]
+    ) -> None:
         self.r = r
         self.has_joins = has_joins
         self.forms = FORMS + MORE_FORMS if has_joins else FORMS
         self.conditions = conditions
+        self.graphs = graphs
         self.number = 0
 
     def group(self, depth: int) -> str:
@@ -147,6 +152,10 @@ class _BodyDraw:
             text += (
                 f" FILTER({r.choice(['{1}', '{0} || {1}', '{1} && {0}']).format(condition, test)})"
             )
+        if self.graphs and r.random() < 0.6:
+            # a variable of the pattern, too, which then has a name as its term, or none
+            name = r.choice([*self.graphs, "?g", "?g", "?g", r.choice(names)])
+            return f"GRAPH {name} {{ {text} }}"
         return text
 
     def _subselect(self, depth: int) -> str:

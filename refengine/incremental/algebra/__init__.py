@@ -6,9 +6,10 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
+- `graphs`: the graphs of the dataset, from which triples go to the patterns
 - `constants`: VALUES and the empty pattern, whose solutions never change
-- `joins`, `operators`, `extend`, `groups` (with `aggregates` and `extremes`), `subselects`:
-  solutions into solutions
+- `joins`, `operators`, `extend`, `groups` (with `aggregates` and `extremes`), `subselects`,
+  `named_graphs`: solutions into solutions
 - `semijoins`, `correlated`: MINUS and EXISTS. `filters` puts EXISTS into expressions, where it
   means what `substitution` checks
 - `partners`: how two sides of a join find one another; `equality`: where a filter joins by value

@@ -4,7 +4,7 @@ at the leaves, then joins, filters and groups, and at the top the node that emit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from refengine.core.query import Body, Form
@@ -14,8 +14,20 @@ from refengine.incremental.algebra.constants import EMPTY_PATTERN, MaintainedVal
 from refengine.incremental.algebra.extend import MaintainedExtend
 from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
 from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
+from refengine.incremental.algebra.graphs import MaintainedGraph
 from refengine.incremental.algebra.groups import MaintainedGroup, group_solutions
-from refengine.incremental.algebra.joins import MaintainedOptional, join_all, optional_or_join
+from refengine.incremental.algebra.joins import (
+    MaintainedJoin,
+    MaintainedOptional,
+    join_all,
+    optional_or_join,
+)
+from refengine.incremental.algebra.named_graphs import (
+    MOST_COPIES,
+    MaintainedGraphName,
+    needs_triples,
+    no_solutions,
+)
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedProjection, MaintainedUnion
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
@@ -23,14 +35,16 @@ from refengine.incremental.algebra.semijoins import MaintainedMinus
 from refengine.incremental.algebra.subselects import MaintainedDistinct, MaintainedSelection
 from refengine.incremental.algebra.substitution import always_bound, has_exists, names_in
 from refengine.incremental.coverage import NotCovered
+from refengine.model.elements import Term
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
+from refengine.sparql.datasets import DEFAULT_GRAPH
 
 
 class NodeBuilder:
-    """What makes the tree of a body, by `answer`. Then `basic_patterns` take the triples,
-    `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be called once
-    when the whole tree is there, before any triple comes.
+    """What makes the tree of a body over `graphs`, by `answer`. Then `basic_patterns` take the
+    triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be
+    called once when the whole tree is there, before any triple comes.
 
     Where answers are sets (`is_set`, and under DISTINCT) aggregates must be exact. With
     `has_numbers` each solution of a basic graph pattern is followed by the numbers of its triples'
@@ -38,7 +52,12 @@ class NodeBuilder:
     it is open whether they are the same (`forms`).
     """
 
-    def __init__(self, is_set: bool, has_numbers: bool) -> None:
+    def __init__(
+        self, graphs: Mapping[Term, MaintainedGraph], is_set: bool, has_numbers: bool
+    ) -> None:
+        self.graphs = graphs
+        self.active_graph = graphs[DEFAULT_GRAPH]  # of the pattern whose node is made
+        self.copies = 0  # of patterns in GRAPH
         self.is_set = is_set
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
@@ -106,6 +125,8 @@ class NodeBuilder:
                 return MaintainedMinus(one, other)
             case algebra.Extend():
                 return self._extend(pattern)
+            case algebra.Graph():
+                return self._graph(pattern)
             case _:
                 return self._modifier(pattern)
 
@@ -183,8 +204,38 @@ class NodeBuilder:
             # names that no variable has
             place = len(self.basic_patterns)
             number_names = [f"#{place}.{i}" for i in range(len(triples))]
-        self.basic_patterns.append(MaintainedBasicPattern(triples, filters, number_names))
-        return self.basic_patterns[-1]
+        basic = MaintainedBasicPattern(triples, filters, number_names)
+        self.basic_patterns.append(basic)
+        self.active_graph.add_patterns(basic)
+        return basic
+
+    def _graph(self, pattern: algebra.Graph) -> MaintainedNode:
+        name = pattern.name
+        if isinstance(name, str):
+            if name in self.graphs:
+                return self._over(name, pattern.pattern)
+            return no_solutions(pattern)
+        parts = [
+            MaintainedGraphName(self._over(each, pattern.pattern), name.name, each)
+            for each in self.graphs
+            if each != DEFAULT_GRAPH
+        ]
+        return MaintainedUnion(parts) if parts else no_solutions(pattern)
+
+    def _over(self, name: Term, pattern: algebra.Pattern) -> MaintainedNode:
+        """Return a pattern over a named graph: no solutions while the graph is not in the dataset,
+        for it is empty then (R2R-8).
+        """
+        self.copies += 1
+        if self.copies > MOST_COPIES:
+            raise NotCovered(f"GRAPH over more than {MOST_COPIES} graphs")
+        before = self.active_graph
+        self.active_graph = self.graphs[name]
+        (node,) = self._operands(pattern)
+        self.active_graph = before
+        if needs_triples(pattern):
+            return node
+        return MaintainedJoin(self.graphs[name].add_presence(), node)
 
     def _operands(self, *patterns: algebra.Pattern) -> Sequence[MaintainedNode]:
         """Return the nodes of patterns that are joined."""
