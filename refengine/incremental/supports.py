@@ -13,10 +13,12 @@ from typing import NamedTuple, cast
 from refengine.core.query import Body
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import Emit, Solution
+from refengine.incremental.algebra.paths import has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
+from refengine.sparql.algebra import Basic, walk
 
 # A triple, and the number of its element, its index in the stream
 NumberedTriple = tuple[Term, Term, Term, int]
@@ -59,6 +61,10 @@ class SupportedSolutions:
             basic.emit = _collect_into(collected, basic.width)
             self.solutions.append(collected)
 
+        self.has_paths = any(
+            isinstance(part, Basic) and has_path(part.triples)
+            for part in walk(body.algebra.pattern)
+        )
         self._reset_above()
         projection = self.above.projection
         is_one_pattern = isinstance(projection.child, MaintainedBasicPattern)
@@ -85,9 +91,9 @@ class SupportedSolutions:
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
         """Return the solutions over a content, which must be covered, each as a row of the body's
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
-        more than one basic graph pattern under filters.
+        more than one basic graph pattern under filters, or has a property path.
         """
-        if len(self.solutions) > 1:
+        if len(self.solutions) > 1 or self.has_paths:
             return None
         return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
 

@@ -20,11 +20,14 @@ from refengine.incremental.algebra.operators import (
     MaintainedProjection,
     MaintainedUnion,
 )
+from refengine.incremental.algebra.paths import PathWriter, has_path
 from refengine.incremental.algebra.patterns import IndexedPattern, MaintainedBasicPattern
+from refengine.incremental.algebra.slices import MaintainedReduced, MaintainedSlice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Expression, TriplePattern, Variable, conjuncts
+from refengine.sparql.evaluation.slicing import order_below
 
 # The triple patterns that a triple matches, each with the basic graph pattern that it is of
 Matches = tuple[tuple[MaintainedBasicPattern, IndexedPattern], ...]
@@ -48,7 +51,11 @@ class MaintainedBody:
         self.is_set = is_set
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
-        self.groups: list[MaintainedGroup] = []  # inner groups before outer ones
+        # the nodes that emit when the content is complete, inner ones before outer ones
+        self.flushed_nodes: list[MaintainedNode] = []
+        # whether LIMIT or OFFSET is there, by which forms of one number may be told apart
+        self.has_slice = False
+        self.paths = PathWriter(self._basic_pattern, self.flushed_nodes.append)
         self.projection = self._projection(body)
         self.projection.emit = emit
 
@@ -109,11 +116,9 @@ class MaintainedBody:
             pattern.remove(triple)
 
     def flush(self) -> None:
-        """Emit the groups that have changed, now that the content is complete. Raises
-        NotCovered.
-        """
-        for group in self.groups:
-            group.flush()
+        """Emit what waited until the content is complete. Raises NotCovered."""
+        for node in self.flushed_nodes:
+            node.flush()
 
     def _projection(self, body: Body) -> MaintainedProjection:
         if body.form is not Form.SELECT:
@@ -121,23 +126,37 @@ class MaintainedBody:
         if body.makes_blanks:
             raise NotCovered("BNODE()")
         node: algebra.Pattern = body.algebra.pattern
+        if isinstance(node, algebra.Slice | algebra.Reduced):
+            shown = self._node(node)
+            # each name for itself, so that computed numbers are shown as terms
+            return MaintainedProjection(
+                shown, body.variables, {name: name for name in shown.names}, False
+            )
         is_distinct = isinstance(node, algebra.Distinct)
         if isinstance(node, algebra.Distinct):
             self.is_set = True
             node = node.pattern
         if not isinstance(node, algebra.Project):
             raise NotCovered(f"{type(node).__name__} around the projection")
-        node = node.pattern
+        child, aliases = self._with_aliases(node.pattern)
+        return MaintainedProjection(child, body.variables, aliases, is_distinct)
+
+    def _with_aliases(self, node: algebra.Pattern) -> tuple[MaintainedNode, dict[str, str]]:
+        """Return what the projection looks at, and the names that SELECT binds over it. Raises
+        NotCovered.
+        """
+        aliases: dict[str, str] = {}
         if isinstance(node, algebra.OrderBy):
             node = node.pattern  # a bag of rows has no order
-        aliases: dict[str, str] = {}
         if isinstance(node, algebra.Extend):
             aliases = key_aliases(node)
             node = node.pattern if aliases else node
-        return MaintainedProjection(self._node(node), body.variables, aliases, is_distinct)
+        return self._node(node), aliases
 
     def _node(self, node: algebra.Pattern) -> MaintainedNode:
         match node:
+            case algebra.Basic(triples) if has_path(triples):
+                return self.paths.basic_pattern(triples)
             case algebra.Basic(triples):
                 return self._basic_pattern(triples, [])
             case algebra.Filter(condition, inner):
@@ -150,6 +169,8 @@ class MaintainedBody:
                 return MaintainedOptional(self._node(left), self._node(right), condition)
             case algebra.Group():
                 return self._group(node)
+            case algebra.Slice() | algebra.Reduced():
+                return self._slice(node)
             case algebra.Join():
                 raise NotCovered("an empty graph pattern")
             case _:
@@ -160,7 +181,7 @@ class MaintainedBody:
         while isinstance(inner, algebra.Filter):  # { { … FILTER(A) } FILTER(B) }
             conditions.append(inner.condition)
             inner = inner.pattern
-        if isinstance(inner, algebra.Basic):
+        if isinstance(inner, algebra.Basic) and not has_path(inner.triples):
             parts = [part for each in reversed(conditions) for part in conjuncts(each)]
             return self._basic_pattern(inner.triples, parts)
         node = self._node(inner)
@@ -179,18 +200,41 @@ class MaintainedBody:
         self.basic_patterns.append(MaintainedBasicPattern(triples, filters, number_names))
         return self.basic_patterns[-1]
 
+    def _slice(self, node: algebra.Slice | algebra.Reduced) -> MaintainedNode:
+        """Return the node of LIMIT and OFFSET, or of REDUCED, with what is between it and WHERE.
+        Raises NotCovered.
+        """
+        bounds = node if isinstance(node, algebra.Slice) else algebra.Slice(node, 0, None)
+        order = order_below(bounds)
+        self.has_slice = True
+        self.is_set |= order.is_distinct or order.is_reduced
+        child, aliases = self._with_aliases(order.pattern)
+        renamed = {new: child.slots[old] for new, old in aliases.items() if old in child.slots}
+        slots = child.slots | renamed
+        if node is bounds:
+            self.flushed_nodes.append(MaintainedSlice(child, slots, bounds, order))
+        else:
+            self.flushed_nodes.append(MaintainedReduced(child, slots, order.variables or ()))
+        return self.flushed_nodes[-1]
+
     def _group(self, node: algebra.Group) -> MaintainedNode:
         keys = node.keys or ()
         if any(variable != expression for variable, expression in keys):
             raise NotCovered("a key that is an expression")
         child = self._node(node.pattern)
         aggregates = {
-            variable.name: compile_aggregate(function, child, self.is_set)
+            variable.name: compile_aggregate(function, child, self._must_be_exact(function))
             for variable, function in node.aggregates
         }
         names = [variable.name for variable, _ in keys]
-        self.groups.append(MaintainedGroup(child, names, aggregates))
-        return self.groups[-1]
+        self.flushed_nodes.append(MaintainedGroup(child, names, aggregates))
+        return self.flushed_nodes[-1]
+
+    def _must_be_exact(self, function: algebra.Aggregate) -> bool:
+        """Return whether an aggregate must have a single form: in a set all of them, below a slice
+        MIN and MAX.
+        """
+        return self.is_set or (self.has_slice and function.name in ("MIN", "MAX"))
 
 
 def key_aliases(node: algebra.Extend) -> dict[str, str]:

@@ -50,7 +50,7 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
             return lambda terms: terms[slot] is not None
         case Call(name, (left, right)) if name in SIGNS:
             return _relation(
-                SIGNS[name], _compile_operand(left, slots), _compile_operand(right, slots)
+                SIGNS[name], compile_operand(left, slots), compile_operand(right, slots)
             )
         case _:
             raise NotCovered(f"{_kind(expression)} as a condition")
@@ -105,7 +105,7 @@ def _any_of(parts: list[Condition]) -> Condition:
     return any_holds
 
 
-def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
+def compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
     """Return what gives an operand's term or number. Raises NotCovered."""
     match expression:
         case Variable(name):
@@ -114,9 +114,9 @@ def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operan
         case str():
             return lambda terms: expression
         case Call("+" | "-" | "*" as sign, (left, right)):
-            return _arithmetic(sign, _compile_operand(left, slots), _compile_operand(right, slots))
+            return _arithmetic(sign, compile_operand(left, slots), compile_operand(right, slots))
         case Call("unary -", (argument,)):
-            return _negative(_compile_operand(argument, slots))
+            return _negative(compile_operand(argument, slots))
         case Call("/", _):
             raise NotCovered("division")
         case _:

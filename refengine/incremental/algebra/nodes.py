@@ -40,6 +40,11 @@ class MaintainedNode:
         self.certain = frozenset(certain)
         self.emit: Emit
 
+    def flush(self) -> None:
+        """Emit what waits until the content is complete; of most nodes nothing does. Raises
+        NotCovered.
+        """
+
     def condition(self, expression: Expression) -> Condition:
         """Return an expression as a condition on this node's solutions.
 
