@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_terms
@@ -12,6 +12,10 @@ from refengine.sparql.algebra import Alternative, Inverse, Path, Repeated, Varia
 
 # Terms, each once, in the order in which they came
 Terms = dict[Term, None]
+NO_TERMS: Terms = {}  # not to be changed
+
+# A pair of terms that the repeated path connects
+Step = tuple[Term, Term]
 
 
 class MaintainedReachability(MaintainedNode):
@@ -21,12 +25,13 @@ class MaintainedReachability(MaintainedNode):
     of the graph, where a node is connected with itself by no step at all. A start that is a
     constant is the only start.
 
-    It keeps the steps, and the pairs that are connected, from both of their ends. A change of the
-    content costs what can be reached from the starts whose pairs may change: those that reach a
-    step which has come or gone, if the step connects what was not connected, or what no other way
-    connects now. (From a constant, a step that goes always counts.) `flush` computes the ends of
-    these starts anew, and emits the differences. A change by which nothing is connected or
-    disconnected costs O(1) if a step comes, and a search for another way if one goes.
+    It keeps the steps and the pairs that are connected, both by start and by end, and the counts of
+    the nodes. `flush` first finds the starts whose ends may change: those that reach a step which
+    came and connects what was not connected, or which went and had no other way beside it. Of each
+    it puts in doubt the ends behind the steps that went, finds again what another way reaches, and
+    then what is behind the steps that came (Gupta, Mumick, Subrahmanian, *Maintaining views
+    incrementally*, SIGMOD 1993: delete and rederive). So a change costs, for each of these starts,
+    what lies behind the step, and not all that the start reaches.
     """
 
     def __init__(
@@ -48,13 +53,14 @@ class MaintainedReachability(MaintainedNode):
         self.is_reflexive = connects_with_itself(path)
 
         self.step_slots = (steps.slots[step_ends[0].name], steps.slots[step_ends[1].name])
-        self.step_counts: Counter[tuple[Term, Term]] = Counter()
+        self.step_counts: Counter[Step] = Counter()
         self.successors: dict[Term, Terms] = {}
+        self.predecessors: dict[Term, Terms] = {}
         self.node_counts: Counter[Term] = Counter()
         self.ends_of: dict[Term, Terms] = {}
         self.starts_of: dict[Term, Terms] = {}
 
-        self.changed_steps: dict[tuple[Term, Term], None] = {}
+        self.changed_steps: dict[Step, None] = {}
         self.changed_nodes: Terms = {}
         if self.only_start is not None:
             self.changed_nodes[self.only_start] = None
@@ -69,10 +75,10 @@ class MaintainedReachability(MaintainedNode):
         change = add_count(self.step_counts, (start, end), count)
         if change == 1:
             self.successors.setdefault(start, {})[end] = None
+            self.predecessors.setdefault(end, {})[start] = None
         elif change == -1:
-            del self.successors[start][end]
-            if not self.successors[start]:
-                del self.successors[start]
+            _remove(self.successors, start, end)
+            _remove(self.predecessors, end, start)
         if change:
             self.changed_steps[start, end] = None
 
@@ -85,71 +91,138 @@ class MaintainedReachability(MaintainedNode):
 
     def flush(self) -> None:
         """Emit which pairs are connected now, and were not, or were and are no more."""
-        for start in self._starts_to_search():
-            before = self.ends_of.get(start, {})
-            now = dict.fromkeys(self._reached(start))
-            for end in before:
-                if end not in now:
-                    self._change_pair(start, end, -1)
-            for end in now:
-                if end not in before:
-                    self._change_pair(start, end, 1)
-            if now:
-                self.ends_of[start] = now
-            else:
-                self.ends_of.pop(start, None)
+        for start, steps in self._changes_by_start().items():
+            self._update(start, steps)
         self.changed_steps.clear()
         self.changed_nodes.clear()
+
+    def _changes_by_start(self) -> dict[Term, list[Step]]:
+        """Return the starts whose ends may change, each with the steps that it reached and that
+        have come or gone.
+        """
+        changes: dict[Term, list[Step]] = {}
+        sources = dict(self.changed_nodes)
+        sources |= {step[0]: None for step in self.changed_steps if self._matters(step)}
+        for source in sources:
+            for start in self._starts_through(source):
+                changes[start] = []
+        if changes:
+            for step in self.changed_steps:
+                for start in self._starts_through(step[0]):
+                    if start in changes:
+                        changes[start].append(step)
+        return changes
+
+    def _starts_through(self, source: Term) -> Iterator[Term]:
+        """Yield the starts from which a step from a term is taken: that term, and those that are
+        connected with it.
+        """
+        if self.only_start in (None, source):
+            yield source
+        if not self.is_at_most_once:
+            for start in self.starts_of.get(source, ()):
+                if start != source:
+                    yield start
+
+    def _matters(self, step: Step) -> bool:
+        """Return whether a step that has come or gone may change what is connected."""
+        source, end = step
+        origin = source if self.only_start is None else self.only_start
+        reached = self.ends_of.get(origin, NO_TERMS)
+        if source != origin and source not in reached:
+            return False
+        if self._is_step(source, end):
+            return end not in reached
+        return end in reached and (self.is_at_most_once or not self._has_way(source, end))
+
+    def _has_way(self, start: Term, end: Term) -> bool:
+        """Return whether steps lead from a term to another. They are followed from both terms, in
+        turn, until either has no more of them.
+        """
+        forwards = _follow(self.successors, start)
+        backwards = _follow(self.predecessors, end)
+        for reached, reaching in zip(forwards, backwards, strict=False):
+            if reached == end or reaching == start:
+                return True
+        return False
+
+    def _is_step(self, start: Term, end: Term) -> bool:
+        return end in self.successors.get(start, NO_TERMS)
+
+    def _update(self, start: Term, steps: Sequence[Step]) -> None:
+        """Change the ends of one start as the steps do that have come or gone."""
+        ends = self.ends_of.setdefault(start, {})
+        doubtful = self._doubtful_ends(start, ends, steps)
+        found = self._ends_found(start, ends, doubtful, steps)
+        for end in doubtful:
+            if end not in found:
+                del ends[end]
+                self._change_pair(start, end, -1)
+        for end in found:
+            if end not in doubtful:
+                ends[end] = None
+                self._change_pair(start, end, 1)
+        if not ends:
+            del self.ends_of[start]
+
+    def _doubtful_ends(self, start: Term, ends: Terms, steps: Sequence[Step]) -> Terms:
+        """Return the ends of a start that the steps which have gone may have led to."""
+        waiting = [end for source, end in steps if not self._is_step(source, end)]
+        if start in self.changed_nodes:
+            waiting.append(start)
+        doubtful: Terms = {}
+        while waiting:
+            end = waiting.pop()
+            if end in ends and end not in doubtful:
+                doubtful[end] = None
+                if not self.is_at_most_once:
+                    waiting += self.successors.get(end, NO_TERMS)
+        return doubtful
+
+    def _ends_found(
+        self, start: Term, ends: Terms, doubtful: Terms, steps: Sequence[Step]
+    ) -> Terms:
+        """Return the ends of a start that are connected, and were not or are in doubt."""
+
+        def is_sure(source: Term) -> bool:
+            return source == start or (source in ends and source not in doubtful)
+
+        waiting = [end for end in doubtful if self._is_reached_from(start, end, ends, is_sure)]
+        waiting += [end for source, end in steps if self._is_step(source, end) and is_sure(source)]
+        if self._has_itself(start):
+            waiting.append(start)
+        found: Terms = {}
+        while waiting:
+            end = waiting.pop()
+            if end not in found and (end not in ends or end in doubtful):
+                found[end] = None
+                if not self.is_at_most_once:
+                    waiting += self.successors.get(end, NO_TERMS)
+        return found
+
+    def _is_reached_from(
+        self, start: Term, end: Term, ends: Terms, is_sure: Callable[[Term], bool]
+    ) -> bool:
+        """Return whether a step leads to an end from the start, or from one of its ends that is
+        sure. The fewer are looked at: the sources of such steps, or the ends of the start.
+        """
+        if self._is_step(start, end):
+            return True
+        if self.is_at_most_once:
+            return False
+        sources = self.predecessors.get(end, NO_TERMS)
+        if len(sources) < len(ends):
+            return any(map(is_sure, sources))
+        return any(self._is_step(source, end) for source in ends if is_sure(source))
 
     def _change_pair(self, start: Term, end: Term, count: int) -> None:
         """Insert or retract a pair of the index by ends, and emit it if it has the path's ends."""
         if count == 1:
             self.starts_of.setdefault(end, {})[start] = None
         else:
-            del self.starts_of[end][start]
-            if not self.starts_of[end]:
-                del self.starts_of[end]
+            _remove(self.starts_of, end, start)
         if self.only_end in (None, end) and (not self.is_loop or start == end):
             self.emit(self.shown((start, end)), count)
-
-    def _starts_to_search(self) -> Terms:
-        """Return the starts whose ends may have changed."""
-        sources = dict(self.changed_nodes)
-        for start, end in self.changed_steps:
-            if start not in sources and self._matters(start, end):
-                sources[start] = None
-        starts: Terms = {}
-        for source in sources:
-            if self.only_start in (None, source):
-                starts[source] = None
-            if not self.is_at_most_once:
-                starts |= self.starts_of.get(source, {})
-        return starts
-
-    def _matters(self, start: Term, end: Term) -> bool:
-        """Return whether a step that has come or gone may change what is connected."""
-        origin = start if self.only_start is None else self.only_start
-        was_reached = end in self.ends_of.get(origin, ())
-        if end in self.successors.get(start, ()):
-            return not was_reached
-        if self.only_start is not None or self.is_at_most_once:
-            return was_reached
-        return was_reached and end not in self._reached(start)
-
-    def _reached(self, start: Term) -> Iterator[Term]:
-        """Yield the ends that are reached from a start, each once."""
-        reached: Terms = {}
-        if self._has_itself(start):
-            reached[start] = None
-            yield start
-        waiting = [start]
-        while waiting:
-            for end in self.successors.get(waiting.pop(), ()):
-                if end not in reached:
-                    reached[end] = None
-                    yield end
-                    if not self.is_at_most_once:
-                        waiting.append(end)
 
     def _has_itself(self, start: Term) -> bool:
         """Return whether a start is connected with itself by no step: a constant always, another
@@ -158,6 +231,25 @@ class MaintainedReachability(MaintainedNode):
         if self.only_start is not None:
             return self.is_reflexive
         return start in self.node_counts
+
+
+def _remove(index: dict[Term, Terms], key: Term, term: Term) -> None:
+    """Remove a term from those of a key. It must be there."""
+    del index[key][term]
+    if not index[key]:
+        del index[key]
+
+
+def _follow(neighbours: Mapping[Term, Terms], start: Term) -> Iterator[Term]:
+    """Yield what one step or more lead to from a term, each once."""
+    reached: Terms = {}
+    waiting = [start]
+    while waiting:
+        for end in neighbours.get(waiting.pop(), NO_TERMS):
+            if end not in reached:
+                reached[end] = None
+                waiting.append(end)
+                yield end
 
 
 def connects_with_itself(path: Path) -> bool:
