@@ -7,6 +7,8 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
 - `joins`, `operators`, `groups` (with `aggregates`): solutions into solutions
+- `slices` (with `ordering`): LIMIT and OFFSET over ORDER BY, and REDUCED
+- `paths` (with `reachability`): property paths, as joins, unions and connected pairs
 - `expressions`, `numbers`: conditions and arithmetic, as the definition has them
 - `counts`: bags whose counts go up and down
 
