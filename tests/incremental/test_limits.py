@@ -137,6 +137,22 @@ def test_averages_that_are_rounded_are_ordered_where_rounding_decides_nothing():
         answer.after(value("a", double("1.2")))  # 0.5, too
 
 
+def test_rounded_averages_further_away_than_the_next_solution():
+    """Of three equal averages and one that is near, the border stands between any two."""
+    text = "SELECT ?x (AVG(?v) AS ?r) {{ ?x <urn:n> ?v }} GROUP BY ?x ORDER BY ?r ?x LIMIT {}"
+    triples = [value("z", double("9")), value("y", double("-9"))]
+    for name in "abcd":
+        last = "0.30000000000000004" if name == "d" else "0.3"
+        triples += [value(name, double(text)) for text in ("0.1", "0.2", last)]
+    for limit in (1, 5):
+        assert Answer(text.format(limit)).after(*triples) != ""
+    for limit in (2, 3, 4):
+        with pytest.raises(NotCovered, match=CHOICE):
+            Answer(text.format(limit)).after(*triples)
+        with pytest.raises(Unsupported, match="QRY-3"):
+            r2r.defined_answer(Body(text.format(limit)), frozenset(triples))
+
+
 def test_a_slice_in_a_subselect_is_joined():
     answer = Answer(
         "SELECT ?x ?y { { SELECT ?x { ?x <urn:n> ?v } ORDER BY ?v LIMIT 1 } ?x <urn:p> ?y }"
@@ -185,6 +201,7 @@ def test_reduced_without_a_solution_that_is_there_twice():
 TIMES = [
     literal(f"2000-01-01T00:00:{text}", XSD + "dateTime") for text in ("00Z", "00.0001Z", "00")
 ]
+MANY_DIGITS = literal("0.1000000000000000000001", XSD + "decimal")
 CUTS = [
     # the values of ?v; is there a single answer for ORDER BY ?v LIMIT 1, with ?x and without?
     ([1, 2], True, True),
@@ -208,6 +225,11 @@ CUTS = [
     ([double("1"), literal("2", XSD + "float"), double("3")], True, True),
     ([16777216, literal("16777216", XSD + "float"), 16777217], False, False),
     ([integer(2**63)], False, False),
+    ([double("INF"), double("1"), double("INF")], True, True),
+    ([double("-INF"), double("-INF"), double("1")], False, True),
+    ([MANY_DIGITS, double("0.1")], False, False),
+    ([MANY_DIGITS, literal("0.2", XSD + "decimal")], True, True),
+    ([MANY_DIGITS, literal("0.1", XSD + "decimal")], False, False),
 ]
 
 

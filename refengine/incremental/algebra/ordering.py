@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from refengine.sparql.values import (
     ERROR,
     FLOAT,
     SURE_SECONDS,
+    Computed,
     Number,
     Result,
     StringValue,
@@ -31,18 +33,26 @@ from refengine.sparql.values import (
 UNBOUND: Term = ""  # a cell without a term, so that cells can be sorted
 BEHIND_ALL_TERMS = "~"  # sorts behind the text of every term
 
-# The kind of results that ORDER BY may leave without an order among themselves
+# Kinds of results. Of two of one kind ORDER BY puts one first wherever their sort keys do, and else
+# calls them equal; but of OPEN it may leave any two without an order, and of rounded numbers two
+# that lie no further apart than their slacks.
 OPEN = "open"
+DECIMAL, ROUNDED_DECIMAL = "decimal number", "rounded decimal number"
+BINARY, ROUNDED_BINARY = "binary number", "rounded binary number"  # a float or a double
+WITHOUT_SURE_ORDER = {OPEN, ROUNDED_DECIMAL, ROUNDED_BINARY}
+# numbers of the kinds of one set are compared by exact values and slacks; an integer and a double
+# may also be equal because one is promoted
+COMPARED_BY_VALUE = ({DECIMAL, ROUNDED_DECIMAL}, {BINARY, ROUNDED_BINARY})
 
 
 class SortKey(NamedTuple):
     """Where a result stands: `by_value` sorts before another wherever ORDER BY puts the result
-    before the other. `kind` names results of which ORDER BY does so wherever `by_value` does, too,
-    and calls the others equal; OPEN is no such kind.
+    before the other. `slack` is that of a number.
     """
 
     by_value: tuple[Any, ...]
     kind: str
+    slack: Fraction | float = 0
 
 
 class Descending:
@@ -75,9 +85,11 @@ class OrderedSolutions:
     """Solutions in ORDER BY's order, each as often as it is there. `descending` says of each
     condition whether it is descending.
 
-    A change of one copy costs O(log n). `check_border` costs as much where each condition has
-    results of one kind on either side of the border. Otherwise it compares the solutions that share
-    the first such condition's kind of term, as the definition does, pair by pair.
+    A change of one copy costs O(log n), and so does `check_border` where each condition's results
+    of the border's kind of term (such as literals) are of one kind of values with an order. Where
+    a condition has others, the solutions with that kind of term are compared as the definition
+    does, pair by pair; of rounded numbers only those so near to the border that rounding may
+    matter.
     """
 
     def __init__(self, descending: Sequence[bool]) -> None:
@@ -85,6 +97,8 @@ class OrderedSolutions:
         self.solutions: SortedList = SortedList()
         # by condition and kind of term: how many results there are of each kind of values
         self.kinds: list[dict[int, Counter[str]]] = [{} for _ in descending]
+        # by condition: no number has had a greater slack
+        self.greatest_slacks: list[Any] = [0 for _ in descending]
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -94,10 +108,11 @@ class OrderedSolutions:
         NotCovered for a key without a single value.
         """
         places: list[Any] = []
-        for kinds, key, is_descending in zip(self.kinds, keys, self.descending, strict=True):
-            by_value, kind = sort_key_of(key)
-            places.append(Descending(by_value) if is_descending else by_value)
-            add_count(kinds.setdefault(rank(key), Counter()), kind, count)
+        for i, key in enumerate(keys):
+            by_value, kind, slack = sort_key_of(key)
+            places.append(Descending(by_value) if self.descending[i] else by_value)
+            add_count(self.kinds[i].setdefault(rank(key), Counter()), kind, count)
+            self.greatest_slacks[i] = max(self.greatest_slacks[i], slack)
         solution = OrderedSolution(tuple(places), cells, keys)
         for _ in range(count):
             self.solutions.add(solution)
@@ -120,7 +135,8 @@ class OrderedSolutions:
             kind_of_term = rank(before.keys[i])
             if kind_of_term != rank(behind.keys[i]):
                 return
-            if kinds[kind_of_term].keys() == {OPEN} or len(kinds[kind_of_term]) > 1:
+            kinds_of_values = kinds[kind_of_term].keys()
+            if len(kinds_of_values) > 1 or kinds_of_values & WITHOUT_SURE_ORDER:
                 self._check_pairs(border, i)
                 return
             if before.place[i] != behind.place[i]:
@@ -138,19 +154,13 @@ class OrderedSolutions:
 
     def _check_pairs(self, border: int, i: int) -> None:
         """Compare the solutions on both sides of a border that are equal in the conditions before
-        the i-th, and whose i-th results are terms of one kind.
+        the i-th, and may have no order by that one.
         """
-        shared = self.solutions[border].place[:i]
-        kind_of_term = rank(self.solutions[border].keys[i])
-
-        def stands_with_border(solution: OrderedSolution) -> bool:
-            return solution.place[:i] == shared and rank(solution.keys[i]) == kind_of_term
-
-        first = border
-        while first and stands_with_border(self.solutions[first - 1]):
+        first = border - 1
+        while first and self._may_be_open(first - 1, border, i):
             first -= 1
-        end = border
-        while end < len(self.solutions) and stands_with_border(self.solutions[end]):
+        end = border + 1
+        while end < len(self.solutions) and self._may_be_open(end, border - 1, i):
             end += 1
         near = list(self.solutions.islice(first, end))
         # one object for each solution with a rounded cell, which is the same as no other
@@ -161,20 +171,40 @@ class OrderedSolutions:
         except NoSingleAnswer as error:
             raise NotCovered(error.reason) from None
 
+    def _may_be_open(self, index: int, other: int, i: int) -> bool:
+        """Return whether two solutions may have no order by the i-th condition: they are equal in
+        those before, have terms of one kind, and if these are numbers, no sure distance.
+        """
+        one, two = self.solutions[index], self.solutions[other]
+        kind_of_term = rank(one.keys[i])
+        if one.place[:i] != two.place[:i] or kind_of_term != rank(two.keys[i]):
+            return False
+        kinds = self.kinds[i][kind_of_term].keys()
+        if not any(kinds <= compared for compared in COMPARED_BY_VALUE):
+            return True
+        a, b = (value_of(solution.keys[i]) for solution in (one, two))
+        assert isinstance(a, Number) and isinstance(b, Number)
+        # twice for both numbers, and twice since they are sorted by their texts; INF - INF is NaN
+        is_near: bool = abs(a.value - b.value) <= 4 * self.greatest_slacks[i]
+        return is_near or a.value == b.value
+
 
 def sort_key_of(result: Result) -> SortKey:
     """Return where a result stands. Raises NotCovered for a literal without a single value."""
     if result is ERROR:
         return SortKey(sort_key(result, by_value=True), "no value")
-    if has_rounding(result):
-        return SortKey(_sort_key_of_term(str(result)).by_value, OPEN)
+    if isinstance(result, Computed) and result.number.slack:
+        by_value = _sort_key_of_term(str(result)).by_value
+        return SortKey(by_value, _kind_of(result), result.number.slack)
     return _sort_key_of_term(str(result))
 
 
 @lru_cache(maxsize=2**16)
 def _sort_key_of_term(term: Term) -> SortKey:
     try:
-        return SortKey(sort_key(term, by_value=True), _kind_of(term))
+        value = value_of(term)
+        slack = value.slack if isinstance(value, Number) else 0
+        return SortKey(sort_key(term, by_value=True), _kind_of(term), slack)
     except NoSingleAnswer as error:
         raise NotCovered(error.reason) from None
 
@@ -186,11 +216,8 @@ def _kind_of(term: Term) -> str:
     if rank(term) == BLANK_NODE:
         return OPEN
     match value_of(term):
-        case Number(_, value, slack) if slack or value != value:
-            return OPEN
-        case Number(number_rank, _, _):
-            # an integer and a double may be equal as doubles alone
-            return "binary number" if number_rank >= FLOAT else "decimal number"
+        case Number() as number:
+            return _kind_of_number(number)
         case StringValue(_, ""):
             return "string"
         case bool():
@@ -199,3 +226,11 @@ def _kind_of(term: Term) -> str:
             return "dateTime with a zone" if zoned else "dateTime without a zone"
         case _:
             return OPEN
+
+
+def _kind_of_number(number: Number) -> str:
+    if number.value != number.value:
+        return OPEN
+    if number.rank >= FLOAT:
+        return ROUNDED_BINARY if number.slack else BINARY
+    return ROUNDED_DECIMAL if number.slack else DECIMAL
