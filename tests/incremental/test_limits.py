@@ -12,10 +12,14 @@ from incremental_trials import N, agree, asked, chosen, double
 from refengine import Body, literal, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.ordering import Descending, OrderedSolutions
+from refengine.incremental.algebra.slices import MaintainedSlice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import Unsupported
+from refengine.sparql.algebra import Join, Slice
+from refengine.sparql.evaluation.slicing import order_below
 
 CHOICE = "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"
 
@@ -196,6 +200,49 @@ def test_reduced_without_a_solution_that_is_there_twice():
     again = Answer(REDUCED)
     again.after(value("a", 1))
     assert again.after(value("b", 1), without=(value("a", 1),)) == "1"
+
+
+ONE_PLACE = "SELECT DISTINCT ?x { ?x <urn:n> ?v } ORDER BY ?v LIMIT 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        (REDUCED, [value("b", 1), value("c", 1)]),
+        (REDUCED + " LIMIT 9", [value("b", 1), value("c", 1)]),
+        (ONE_PLACE, [value("a", 2), value("a", 3)]),
+    ],
+)
+def test_what_is_there_several_times_may_go_before_the_flush(text: str, more: list[Triple]):
+    answer = Answer(text)
+    before = answer.after(value("a", 1))
+    for triple in more:
+        answer.body.insert(triple)
+    assert answer.after(without=tuple(more)) == before != ""
+    answer.body.insert(more[0])
+    answer.body.insert(more[1])
+    with pytest.raises(NotCovered):
+        answer.after(without=(more[0],))
+
+
+def test_a_variable_of_reduced_is_certain_where_it_is_below():
+    answer = Answer("SELECT ?x ?y { { SELECT REDUCED ?x { ?x <urn:n> ?v } } ?x <urn:p> ?y }")
+    assert answer.after(value("a", 1), ("<urn:a>", "<urn:p>", "<urn:b>")) == "a b"
+
+
+def test_a_slice_without_a_projection_shows_all_but_blank_nodes_of_the_body():
+    child = MaintainedNode(("x", "_:k"), ("x", "_:k"))
+    bounds = Slice(Join(()), 0, 1)
+    node = MaintainedSlice(child, child.slots, bounds, order_below(bounds))
+    emitted: list = []
+    node.emit = lambda solution, count: emitted.append((solution, count))
+    assert node.names == ("x",)
+    child.emit(("<urn:a>", "_:1"), 1)
+    child.emit(("<urn:a>", "_:2"), 1)
+    node.flush()
+    node.ordered.check_border = None  # is not looked at as long as nothing changes
+    node.flush()
+    assert emitted == [(("<urn:a>",), 1)]
 
 
 TIMES = [
