@@ -5,6 +5,7 @@ a choice, which the definition refuses, too.
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 
 import pytest
 from incremental_trials import N, agree, asked, chosen, double
@@ -17,9 +18,11 @@ from refengine.incremental.algebra.ordering import Descending, OrderedSolutions
 from refengine.incremental.algebra.slices import MaintainedSlice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, Triple
-from refengine.model.errors import Unsupported
+from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.algebra import Join, Slice
 from refengine.sparql.evaluation.slicing import order_below
+from refengine.sparql.order import check_border
+from refengine.sparql.values import DOUBLE, ERROR, Computed, Number, Result
 
 CHOICE = "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"
 
@@ -367,6 +370,75 @@ def test_ordered_solutions_by_place():
     assert list(ordered.between(0, 9)) == [("<urn:2>",), ("<urn:1>",)]
     assert Descending((1,)) < Descending((0,)) and Descending((1,)) == Descending((1,))
     assert Descending((1,)) != (1,) and hash(Descending((1,))) == hash(Descending((1,)))
+
+
+def rounded(number: float, slack: float) -> Term:
+    """Return a computed double that is rounded."""
+    return Computed(double(str(number)), Number(DOUBLE, number, slack))
+
+
+# by few kinds, and all mixed: what ORDER BY compares
+ROUNDED = [rounded(n, 0.5) for n in (1.0, 1.5, 2.0, 3.0, 5.0)]
+KEYS: list[list[Result]] = [
+    [integer(n) for n in range(4)],
+    ["_:a", "_:b", "<urn:a>", "<urn:b>", ERROR],
+    [literal("x"), literal("y"), literal("x", language="en"), "_:a"],
+    [*ROUNDED, double("4.0"), double("9.0"), "<urn:a>"],
+    [*ROUNDED, rounded(float("inf"), 0.1), double("INF"), double("NaN")],
+    [*ROUNDED, integer(2), literal("4.5", XSD + "decimal")],
+    [integer(1), integer(16777216), integer(16777217), literal("16777216", XSD + "float")],
+    [*TIMES, literal("2000-01-01T00:00:01Z", XSD + "dateTime"), literal("x")],
+    [literal("true", XSD + "boolean"), literal("1", XSD + "boolean"), literal("z", "urn:t")],
+]
+
+
+def is_open_by_pairs(ordered: OrderedSolutions, border: int) -> bool:
+    """Return whether a border leaves a choice, by the definition: all pairs are compared."""
+    keys = [solution.keys for solution in ordered.solutions]
+    rows = [solution.cells for solution in ordered.solutions]
+    try:
+        check_border(keys, rows, border, ordered.descending, lambda steps: None)
+    except NoSingleAnswer:
+        return True
+    return False
+
+
+def test_borders_leave_a_choice_where_a_pair_of_solutions_does():
+    r = Random(0)
+    outcomes: Counter = Counter()
+    for _ in range(400):
+        ordered = OrderedSolutions(r.choice([[False], [True], [False, True], [True, False]]))
+        pools = [r.choice(KEYS) for _ in ordered.descending]
+        shown = r.choice(["ab", "abcdefgh"])
+        for _ in range(r.randint(2, 8)):
+            keys = tuple(r.choice(pool) for pool in pools)
+            ordered.change((r.choice(shown),), keys, 1)
+        for border in range(len(ordered) + 1):
+            expected = is_open_by_pairs(ordered, border)
+            outcomes[expected] += 1
+            if expected:
+                with pytest.raises(NotCovered, match="LIMIT or OFFSET cuts"):
+                    ordered.check_border(border)
+            else:
+                ordered.check_border(border)
+    assert min(outcomes.values()) > 500
+
+
+def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
+    """Of many rounded numbers those are compared that are near, and of exact ones no pairs."""
+    sizes: list[int] = []
+
+    def count_pairs(keys: list, rows: list, *others: object) -> None:
+        sizes.append(len(rows))
+
+    monkeypatch.setattr("refengine.incremental.algebra.ordering.check_border", count_pairs)
+    for key, most in ((lambda n: rounded(float(n), 0.1), 4), (integer, 0)):
+        ordered = OrderedSolutions([False])
+        for n in range(50):
+            ordered.change((f"<urn:{n}>",), (key(n),), 1)
+        sizes.clear()
+        ordered.check_border(25)
+        assert sum(sizes) <= most
 
 
 SLICES = (
