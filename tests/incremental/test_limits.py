@@ -424,6 +424,19 @@ def test_borders_leave_a_choice_where_a_pair_of_solutions_does():
     assert min(outcomes.values()) > 500
 
 
+@pytest.mark.parametrize("keys", [("_:a", "_:b"), ("<urn:a>", "<urn:a>")])
+def test_rounded_terms_of_one_text_may_be_two(keys: tuple[Result, Result]):
+    for term, is_open in ((rounded(1.0, 0.5), True), (double("1.0"), False)):
+        ordered = OrderedSolutions([False])
+        for key in keys:
+            ordered.change((term,), (key,), 1)
+        if is_open:
+            with pytest.raises(NotCovered, match=CHOICE):
+                ordered.check_border(1)
+        else:
+            ordered.check_border(1)
+
+
 def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
     """Of many rounded numbers those are compared that are near, and of exact ones no pairs."""
     sizes: list[int] = []
