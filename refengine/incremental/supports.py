@@ -14,6 +14,7 @@ from refengine.core.query import Body
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import Emit, Solution
 from refengine.incremental.algebra.operators import MaintainedProjection
+from refengine.incremental.algebra.paths import has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.coverage import NotCovered
@@ -101,7 +102,7 @@ class SupportedSolutions:
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
         """Return the solutions over a content, which must be covered, each as a row of the body's
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
-        more than one basic graph pattern under filters.
+        more than one basic graph pattern under filters, or has a property path.
         """
         if not is_one_basic_pattern(self.body):
             return None
@@ -175,7 +176,9 @@ class SupportedSolutions:
 
 
 def is_one_basic_pattern(body: Body) -> bool:
-    """Return whether a body's WHERE clause is one basic graph pattern under filters."""
+    """Return whether a body's WHERE clause is one basic graph pattern under filters, without
+    property paths.
+    """
     parts = list(walk(body.algebra.pattern))
     if any(isinstance(part, Exists) for part in parts):
         return False
@@ -186,7 +189,7 @@ def is_one_basic_pattern(body: Body) -> bool:
         node = node.pattern
     while isinstance(node, Filter):
         node = node.pattern
-    return isinstance(node, Basic)
+    return isinstance(node, Basic) and not has_path(node.triples)
 
 
 def _collect_into(collected: list[SupportedSolution], width: int) -> Emit:

@@ -16,6 +16,20 @@ from refengine.model.errors import RefengineError
 
 IRIS = ("<urn:a>", "<urn:b>", "<urn:c>")
 PREDICATES = ("<urn:p>", "<urn:p>", "<urn:p>", "<urn:q>")
+PATHS = (
+    "(<urn:p>|^<urn:q>)",
+    "((<urn:p>/<urn:q>)|<urn:p>)",
+    "(<urn:p>?/<urn:q>)",
+    "^(<urn:p>/^<urn:q>)",
+    "!<urn:p>",
+    "!(<urn:q>|^<urn:p>)",
+    "<urn:p>?",
+    "<urn:p>*",
+    "<urn:p>+",
+    "(<urn:p>|<urn:q>)+",
+    "(<urn:p>/^<urn:p>?)*",
+    "(^<urn:p>*)?",
+)
 NUMBERS = [
     literal(text, XSD + kind)
     for kind, texts in {
@@ -169,9 +183,20 @@ class _BodyDraw:
         r = self.r
         self.number += 1
         subject = r.choice(["?x", "?x", "?x", "?y", "?y", "?z", "<urn:a>"])
-        predicate = r.choice([*PREDICATES, "?p"])
+        predicate = r.choice([*PREDICATES, "?p", r.choice(PATHS)])
         objects = ["?y", "?z", "?y", "?z", "?v", "?x", f"_:k{self.number}", "<urn:a>", "1"]
         return f"{subject} {predicate} {r.choice(objects)}"
+
+
+def _slice(r: Random, names: list[str]) -> str:
+    """Draw LIMIT and OFFSET, or none. Without conditions for all variables they rarely have a
+    single answer.
+    """
+    if r.random() < 0.7:
+        return ""
+    conditions = [r.choice(["{}", "DESC({})"]).format(name) for name in r.sample(names, len(names))]
+    bounds = r.choice(["LIMIT 1", "LIMIT 2", "LIMIT 3 OFFSET 1", "OFFSET 1"])
+    return f" ORDER BY {' '.join(conditions)} {bounds}"
 
 
 def variables_of(text: str) -> list[str]:
@@ -185,7 +210,7 @@ def _body(r: Random, group: str) -> str:
     distinct = r.choice(["", "", "DISTINCT "])
     if r.random() < 0.6:
         some = " ".join(r.sample(names, r.randint(1, len(names))))
-        return f"SELECT {distinct}{r.choice(['*', some])} {{ {group} }}"
+        return f"SELECT {distinct}{r.choice(['*', some])} {{ {group} }}{_slice(r, names)}"
     aggregates = [
         r.choice(AGGREGATES + DISTINCT_AGGREGATES).format(r.choice(names))
         for _ in range(r.choice([1, 1, 2]))

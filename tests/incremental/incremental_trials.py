@@ -44,6 +44,9 @@ PATTERNS = (
     f"?x {P} <urn:b> . ?x {N} ?v",
     f"?x {N} 2 . ?x {P} _:b",
     f"_:b {P} ?y . _:b {Q} ?z",
+    f"?x {P}+ ?y",
+    f"?x ({P}|^{Q})* ?y . ?x {N} ?v",
+    f"<urn:a> !{N} ?y",
 )
 FILTERS = (
     "?v > 1",
@@ -73,6 +76,8 @@ AGGREGATES = (
     "SUM(DISTINCT ?v)",
     "AVG(DISTINCT ?v)",
 )
+# most bodies have none; by ?v and then ?x few solutions are equal
+SLICES = ("", "", "", " ORDER BY ?v ?x LIMIT 2", " ORDER BY DESC(?v) ?x ?y ?z LIMIT 1 OFFSET 1")
 NUMBERS = [
     literal(text, XSD + kind)
     for text, kind in (
@@ -134,7 +139,7 @@ def covered(draw: st.DrawFn, graphs: tuple[str, ...] = ()) -> Body:
         return Body(
             "SELECT "
             f"{draw(one_of('*', '?x', '?x ?v', 'DISTINCT ?x', '?y ?z ?v', 'DISTINCT *'))} "
-            f"{{ {group} }}"
+            f"{{ {group} }}{draw(one_of(*SLICES))}"
         )
     shown = " ".join(f"({aggregate} AS ?r{i})" for i, aggregate in enumerate(draw(RESULTS)))
     key = draw(one_of("", "?x"))

@@ -17,11 +17,10 @@ BODIES = {
     "CONSTRUCT { ?x <urn:q> [] } WHERE { ?x <urn:p> ?y }": (
         "blank nodes of a template, which are new at every evaluation"
     ),
-    "CONSTRUCT { ?x <urn:q> ?y } WHERE { ?x <urn:p> ?y } LIMIT 1": "Slice",
-    "SELECT ?x { ?x <urn:p> ?y } LIMIT 1": "Slice around the projection",
-    "SELECT REDUCED ?x { ?x <urn:p> ?y }": "Reduced around the projection",
     # patterns
-    "SELECT ?x { ?x <urn:p>+ ?y }": "a property path",
+    "SELECT ?x { <urn:a> (<urn:p>?/<urn:q>?)|<urn:p> <urn:a> }": (
+        "a path with a sequence in it from a term to itself"
+    ),
     # EXISTS: where substitution is no join
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { { SELECT ?x { ?x <urn:q> ?z } } } }": (
         "EXISTS with ?x from outside in a subselect"

@@ -10,6 +10,8 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 - `constants`: VALUES and the empty pattern, whose solutions never change
 - `joins`, `operators`, `extend`, `groups` (with `aggregates` and `extremes`), `subselects`,
   `named_graphs`: solutions into solutions
+- `slices` (with `ordering`): LIMIT and OFFSET over ORDER BY, and REDUCED
+- `paths` (with `reachability`): property paths, as joins, unions and connected pairs
 - `semijoins`, `correlated`: MINUS and EXISTS. `filters` puts EXISTS into expressions, where it
   means what `substitution` checks
 - `partners`: how two sides of a join find one another; `equality`: where a filter joins by value

@@ -7,15 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from refengine.core.query import Body, Form
-from refengine.incremental.algebra.answers import MaintainedAsk, MaintainedConstruct
-from refengine.incremental.algebra.by_definition import check_functions
 from refengine.incremental.algebra.constants import EMPTY_PATTERN, MaintainedValues
 from refengine.incremental.algebra.extend import MaintainedExtend
 from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
 from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
 from refengine.incremental.algebra.graphs import MaintainedGraph
-from refengine.incremental.algebra.groups import MaintainedGroup, group_solutions
+from refengine.incremental.algebra.groups import group_solutions
 from refengine.incremental.algebra.joins import (
     MaintainedJoin,
     MaintainedOptional,
@@ -29,9 +26,11 @@ from refengine.incremental.algebra.named_graphs import (
     no_solutions,
 )
 from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.operators import MaintainedProjection, MaintainedUnion
+from refengine.incremental.algebra.operators import MaintainedUnion
+from refengine.incremental.algebra.paths import PathWriter, has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.algebra.semijoins import MaintainedMinus
+from refengine.incremental.algebra.slices import MaintainedReduced, MaintainedSlice
 from refengine.incremental.algebra.subselects import MaintainedDistinct, MaintainedSelection
 from refengine.incremental.algebra.substitution import always_bound, has_exists, names_in
 from refengine.incremental.coverage import NotCovered
@@ -39,14 +38,15 @@ from refengine.model.elements import Term
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
 from refengine.sparql.datasets import DEFAULT_GRAPH
+from refengine.sparql.evaluation.slicing import order_below
 
 
 class NodeBuilder:
-    """What makes the tree of a body over `graphs`, by `answer`. Then `basic_patterns` take the
+    """What makes the nodes of patterns over `graphs`, by `node`. Then `basic_patterns` take the
     triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be
     called once when the whole tree is there, before any triple comes.
 
-    Where answers are sets (`is_set`, and under DISTINCT) aggregates must be exact. With
+    With `is_set` aggregates must be exact. With
     `has_numbers` each solution of a basic graph pattern is followed by the numbers of its triples'
     elements. Nodes that store or compare solutions raise NotCovered for computed numbers of which
     it is open whether they are the same (`forms`).
@@ -61,51 +61,16 @@ class NodeBuilder:
         self.is_set = is_set
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
-        self.flushed_nodes: list[MaintainedGroup] = []  # inner ones before outer ones
+        self.flushed_nodes: list[MaintainedNode] = []  # inner ones before outer ones
         self.beginnings: list[Callable[[], None]] = []  # the answer's after those below it
         self.filters = FilterBuilder(self.node)
-
-    def answer(self, body: Body) -> MaintainedNode:
-        """Return the node at the top, which emits rows. Raises NotCovered."""
-        check_functions(body.algebra)
-        if body.makes_blanks:
-            raise NotCovered("blank nodes of a template, which are new at every evaluation")
-        match body.form:
-            case Form.ASK:
-                return self._ask(body.algebra.pattern)
-            case Form.CONSTRUCT:
-                pattern = body.algebra.pattern
-                is_computed = may_compute(pattern)
-                return MaintainedConstruct(self.node(pattern), body.algebra.template, is_computed)
-            case Form.SELECT:
-                return self._projection(body)
-
-    def _ask(self, pattern: algebra.Pattern) -> MaintainedNode:
-        if isinstance(pattern, algebra.Slice):  # which solutions are cut off does not matter
-            child = self.node(pattern.pattern)
-            ask = MaintainedAsk(child, pattern.offset, is_cut=pattern.limit == 0)
-        else:
-            ask = MaintainedAsk(self.node(pattern))
-        self.beginnings.append(ask.emit_first)
-        return ask
-
-    def _projection(self, body: Body) -> MaintainedProjection:
-        node: algebra.Pattern = body.algebra.pattern
-        is_distinct = isinstance(node, algebra.Distinct)
-        if isinstance(node, algebra.Distinct):
-            self.is_set = True
-            node = node.pattern
-        if not isinstance(node, algebra.Project):
-            raise NotCovered(f"{type(node).__name__} around the projection")
-        is_computed = may_compute(node)
-        child = self.node(node.pattern)
-        if is_computed and self.is_set:
-            (child,) = check_forms([child], body.variables)
-        return MaintainedProjection(child, body.variables, is_distinct, is_computed)
+        self.paths = PathWriter(self._basic_pattern, self.flushed_nodes.append)
 
     def node(self, pattern: algebra.Pattern) -> MaintainedNode:
         """Return the node of a pattern. Raises NotCovered."""
         match pattern:
+            case algebra.Basic(triples) if has_path(triples):
+                return self.paths.basic_pattern(triples)
             case algebra.Basic(triples):
                 return self._basic_pattern(triples, [])
             case algebra.Filter(condition, inner):
@@ -137,6 +102,8 @@ class NodeBuilder:
                 return self._group(pattern)
             case algebra.OrderBy(inner, _):
                 return self.node(inner)  # a bag of solutions has no order
+            case algebra.Slice() | algebra.Reduced():
+                return self._slice(pattern)
             case algebra.Project(inner, variables):
                 names = [variable.name for variable in variables]
                 return MaintainedSelection(self.node(inner), names)
@@ -159,7 +126,7 @@ class NodeBuilder:
             conditions.append(inner.condition)  # { { … FILTER(A) } FILTER(B) }
             inner = inner.pattern
         conditions.reverse()
-        if isinstance(inner, algebra.Basic):
+        if isinstance(inner, algebra.Basic) and not has_path(inner.triples):
             parts = [part for each in conditions for part in conjuncts(each)]
             return self._basic_pattern(inner.triples, parts)
         node = self._for_filter(inner, conditions[0])
@@ -276,3 +243,28 @@ class NodeBuilder:
         group = group_solutions(child, keys, aggregates, self.is_set, is_computed)
         self.flushed_nodes.append(group)
         return group
+
+    def _slice(self, pattern: algebra.Slice | algebra.Reduced) -> MaintainedNode:
+        """Return the node of LIMIT and OFFSET, or of REDUCED, with what is between it and WHERE."""
+        bounds = pattern
+        if isinstance(bounds, algebra.Reduced):
+            bounds = algebra.Slice(bounds, 0, None)
+        order = order_below(bounds)
+        child = self.node(order.pattern)
+        shown = [name for name in child.names if ":" not in name]
+        if order.variables is not None:
+            shown = [variable.name for variable in order.variables]
+        conditions = []
+        for part, _ in order.conditions:
+            child, asked = self.filters.ask_tests(child, order.pattern, part)
+            conditions.append(asked)
+        if may_compute(order.pattern):
+            compared = shown if order.is_distinct or order.is_reduced else []
+            (child,) = check_forms([child], compared)
+        node: MaintainedNode
+        if isinstance(pattern, algebra.Reduced):
+            node = MaintainedReduced(child, shown)
+        else:
+            node = MaintainedSlice(child, shown, conditions, bounds, order)
+        self.flushed_nodes.append(node)
+        return node

@@ -46,6 +46,11 @@ class MaintainedNode:
         self.certain = frozenset(certain)
         self.emit: Emit
 
+    def flush(self) -> None:
+        """Emit what waits until the content is complete; of most nodes nothing does. Raises
+        NotCovered.
+        """
+
     def condition(self, expression: Expression) -> Condition:
         """Return an expression as a condition on this node's solutions; variables that it does not
         have are unbound. Raises NotCovered for an expression that is not covered.
