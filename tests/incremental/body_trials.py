@@ -119,18 +119,18 @@ def draw_trial(r: Random, has_joins: bool = False, graphs: Sequence[str] = ()) -
     )
     if has_joins:
         conditions += ("?a = ?b",) * 4
-    return BodyTrial(_valid_body(r, _BodyDraw(r, conditions, has_joins, graphs)), triples)
+    return BodyTrial(_valid_body(r, BodyDraw(r, conditions, has_joins, graphs)), triples)
 
 
-def _valid_body(r: Random, drawing: _BodyDraw) -> str:
+def _valid_body(r: Random, drawing: BodyDraw) -> str:
     """Draw a body until SPARQL allows it: it may bind one variable twice."""
     while True:
-        text = _body(r, drawing.group(0))
+        text = draw_select(r, drawing.group(0))
         with suppress(RefengineError):
             return Body(text).text
 
 
-class _BodyDraw:
+class BodyDraw:
     """What draws the groups of one body. Blank nodes have a label of their own in each pattern.
     With `has_joins` there are MINUS, EXISTS and subselects, too.
     """
@@ -174,7 +174,7 @@ class _BodyDraw:
 
     def _subselect(self, depth: int) -> str:
         """Draw a subselect, whose aggregates may have the names of another one's."""
-        text = _body(self.r, self.group(depth))
+        text = draw_select(self.r, self.group(depth))
         for i in range(2):
             text = text.replace(f"?r{i}", f"?s{i + self.r.randrange(2)}")
         return text
@@ -204,7 +204,7 @@ def variables_of(text: str) -> list[str]:
     return sorted(set(re.findall(r"\?\w+", text))) or ["?x"]
 
 
-def _body(r: Random, group: str) -> str:
+def draw_select(r: Random, group: str) -> str:
     """Draw a SELECT over a group, with or without aggregates."""
     names = variables_of(group)
     distinct = r.choice(["", "", "DISTINCT "])

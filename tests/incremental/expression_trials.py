@@ -137,10 +137,10 @@ def draw_expression_trial(r: Random) -> BodyTrial:
         (r.choice(subjects), r.choice(PREDICATES), r.choice(objects))
         for _ in range(r.randint(3, 9))
     )
-    return BodyTrial(PREFIX + _ExpressionDraw(r).body(), triples)
+    return BodyTrial(PREFIX + ExpressionDraw(r).body(), triples)
 
 
-class _ExpressionDraw:
+class ExpressionDraw:
     """What draws one body. `names` are the variables that its group binds so far."""
 
     def __init__(self, r: Random) -> None:

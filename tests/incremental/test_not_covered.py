@@ -43,8 +43,8 @@ BODIES = {
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { { ?x <urn:q> ?z BIND(?y AS ?w) } ?x <urn:p> ?z } }": (
         "EXISTS with ?y from outside in BIND"
     ),
-    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q>+ ?z } }": (
-        "EXISTS with ?x from outside in a property path"
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x (<urn:q>?/<urn:p>) ?z } }": (
+        "EXISTS with ?x from outside in a path that may have no steps"
     ),
     "SELECT * { ?x <urn:p> ?y OPTIONAL { ?x <urn:q> ?z } FILTER EXISTS "
     "{ ?x <urn:q> ?z FILTER(?z != ?y) } }": (
