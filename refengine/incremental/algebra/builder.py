@@ -40,16 +40,24 @@ from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts,
 from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.evaluation.slicing import order_below
 
+Modifier = (
+    algebra.Group
+    | algebra.OrderBy
+    | algebra.Slice
+    | algebra.Reduced
+    | algebra.Project
+    | algebra.Distinct
+)
+
 
 class NodeBuilder:
     """What makes the nodes of patterns over `graphs`, by `node`. Then `basic_patterns` take the
     triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be
     called once when the whole tree is there, before any triple comes.
 
-    With `is_set` aggregates must be exact. With
-    `has_numbers` each solution of a basic graph pattern is followed by the numbers of its triples'
-    elements. Nodes that store or compare solutions raise NotCovered for computed numbers of which
-    it is open whether they are the same (`forms`).
+    With `is_set` aggregates must be exact. With `has_numbers` each solution of a basic graph
+    pattern is followed by the numbers of its triples' elements. What compares computed numbers
+    raises NotCovered where it is open whether they are the same (`forms`).
     """
 
     def __init__(
@@ -95,7 +103,7 @@ class NodeBuilder:
             case _:
                 return self._modifier(pattern)
 
-    def _modifier(self, pattern: algebra.Pattern) -> MaintainedNode:
+    def _modifier(self, pattern: Modifier) -> MaintainedNode:
         """Return the node of grouping, or of a modifier of a subselect."""
         match pattern:
             case algebra.Group():
@@ -112,8 +120,6 @@ class NodeBuilder:
                 if may_compute(inner):
                     (child,) = check_forms([child], child.names)
                 return MaintainedDistinct(child)
-            case _:
-                raise NotCovered(type(pattern).__name__)
 
     def _filter(self, condition: Expression, inner: algebra.Pattern) -> MaintainedNode:
         plain, tests = split_conjuncts(condition)

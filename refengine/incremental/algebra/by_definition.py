@@ -1,5 +1,6 @@
 """§7 Expressions by the definition (`sparql.expressions`), one solution at a time: those that
-`expressions` does not compile, and the values that its compiled forms do not follow.
+`expressions` does not compile, and the values that its compiled forms do not follow. They are
+without EXISTS, in whose place `filters` puts a variable.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from refengine.model.errors import Unsupported
 from refengine.sparql.algebra import (
     AlgebraQuery,
     Call,
-    Exists,
     Expression,
     Join,
     Variable,
@@ -72,8 +72,7 @@ def condition_on(expression: Expression, slots: Mapping[str, int]) -> Condition:
     without a slot are unbound.
 
     A compiled form is asked first, if there is one, and the definition where that raises
-    NotCovered. The condition raises NotCovered where the definition has no single answer. Raises
-    NotCovered for EXISTS.
+    NotCovered. The condition raises NotCovered where the definition has no single answer.
     """
     by_definition = _condition_by_definition(expression, slots)
     if not slots.keys() >= {variable.name for variable in all_variables(expression)}:
@@ -96,7 +95,7 @@ def result_of(expression: Expression, slots: Mapping[str, int]) -> ResultOf:
     """Return what gives an expression's result for solutions, whose variables have `slots`.
     Variables without a slot are unbound.
 
-    It raises NotCovered where the definition has no single answer. Raises NotCovered for EXISTS.
+    It raises NotCovered where the definition has no single answer.
     """
     match expression:
         case Variable(name) if name in slots:
@@ -115,7 +114,7 @@ def result_of(expression: Expression, slots: Mapping[str, int]) -> ResultOf:
 
 
 def _condition_by_definition(expression: Expression, slots: Mapping[str, int]) -> Condition:
-    """Return the condition that the definition evaluates. Raises NotCovered for EXISTS."""
+    """Return the condition that the definition evaluates."""
     expressions, solution_of = _prepare(expression, slots)
 
     def holds(terms: Terms) -> bool:
@@ -131,8 +130,6 @@ def _prepare(
     """Return the definition's evaluator of an expression, and what makes its solutions of slots:
     they have the expression's variables alone.
     """
-    if any(isinstance(node, Exists) for node in walk(expression)):
-        raise NotCovered("EXISTS in an expression")
     names = sorted(variable.name for variable in all_variables(expression))
     places = [(name, slots[name]) for name in names if name in slots]
 

@@ -114,7 +114,7 @@ def group_solutions(
     is_computed: bool,
 ) -> MaintainedGroup:
     """Return the groups of a node's solutions. `is_computed` says whether these may have computed
-    numbers. Raises NotCovered for an expression that is not covered.
+    numbers.
     """
     extended, argument_names = extend_for_group(child, keys, aggregates)
     if is_computed or extended is not child:

@@ -53,8 +53,7 @@ class MaintainedOptional(MaintainedNode):
     back.
 
     A partner is compatible, and fulfils the condition together with it. Both sides are stored, with
-    the number of partners of each solution of the left, and a change costs its partners. Raises
-    NotCovered for a condition that is not covered.
+    the number of partners of each solution of the left, and a change costs its partners.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ class MaintainedNode:
 
     def condition(self, expression: Expression) -> Condition:
         """Return an expression as a condition on this node's solutions; variables that it does not
-        have are unbound. Raises NotCovered for an expression that is not covered.
+        have are unbound. It raises NotCovered where the definition has no single answer.
         """
         return condition_on(expression, self.slots)
 

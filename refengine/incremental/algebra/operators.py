@@ -23,9 +23,7 @@ SURELY_SHOWN = TOLERANCE["double"]
 
 
 class MaintainedFilter(MaintainedNode):
-    """FILTER over anything but a basic graph pattern, and HAVING. Raises NotCovered for an
-    expression that is not covered.
-    """
+    """FILTER over anything but a basic graph pattern, and HAVING."""
 
     def __init__(self, child: MaintainedNode, expression: Expression) -> None:
         super().__init__(child.names, child.certain)

@@ -143,8 +143,7 @@ class MaintainedBasicPattern(MaintainedNode):
     where triples are followed by the number of their element: one for each triple pattern. Those
     slots follow the `width` slots of the variables.
 
-    There are no property paths among the triples: `paths` writes these out. Raises NotCovered for a
-    filter that is not covered.
+    There are no property paths among the triples: `paths` writes these out.
     """
 
     def __init__(

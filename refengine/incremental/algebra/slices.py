@@ -34,9 +34,8 @@ class MaintainedSlice(MaintainedNode):
     costs O(log n). `flush` costs as much, and as many steps as the slice has solutions; see
     `OrderedSolutions` for terms that ORDER BY leaves without an order.
 
-    `names` are the variables that it shows, and `conditions` those of ORDER BY. Raises NotCovered
-    for a condition that is not covered. `flush` raises it where a border of the slice leaves a
-    choice.
+    `names` are the variables that it shows, and `conditions` those of ORDER BY. `flush` raises
+    NotCovered where a border of the slice leaves a choice.
     """
 
     def __init__(
@@ -149,9 +148,7 @@ class MaintainedReduced(MaintainedNode):
 
 
 def order_key(expression: Expression, slots: Mapping[str, int]) -> OrderKey:
-    """Return what gives the result of one of ORDER BY's conditions. Raises NotCovered for an
-    expression that is not covered.
-    """
+    """Return what gives the result of one of ORDER BY's conditions."""
     result = result_of(expression, slots)
 
     def key(terms: Terms) -> Result:
