@@ -6,16 +6,20 @@ from random import Random
 
 import pytest
 from conftest import draws
-from incremental_trials import agree, chosen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from incremental_trials import agree, chosen, trials
 from incremental_trials import double as number
 from mixed_trials import draw_mixed_trial
 from test_bodies import run_maintained, run_supported
-from test_graphs import ON_CHANGE, A, B, C, P, V, W, changes_of, rows_of, run
+from test_graphs import NAMES, ON_CHANGE, A, B, C, P, V, W, changes_of, rows_of, run
 from test_limits import Answer
 
-from refengine import from_table, incremental, stream
+from refengine import Body, from_table, incremental, stream
+from refengine.core import r2r
 
 Q, N = "<urn:q>", "<urn:n>"
+GRAPHS = ("<urn:w1>", "<urn:w1>", "<urn:w2>", "<urn:static>")
 
 
 def test_bodies_over_several_graphs_answer_as_the_definition_does():
@@ -35,6 +39,17 @@ def test_bodies_over_the_default_graph_answer_as_the_definition_does():
         compared["maintained"] += run_maintained(trial, r)
         compared["supported"] += run_supported(trial, r)
     assert min(compared.values()) > 5 * draws(150)
+
+
+MIXED = st.integers(0, 10**6).map(
+    lambda seed: Body(draw_mixed_trial(Random(seed), graphs=GRAPHS).text)
+)
+
+
+@settings(max_examples=draws(100))
+@given(trials(MIXED, NAMES))
+def test_reports_over_several_windows_are_the_definitions(trial):
+    agree(*trial, answer=r2r.defined_answer)
 
 
 # By hand
