@@ -2,8 +2,9 @@
 
 A computed number such as 2.0 has a value, but no fixed text. Whether it is the same term as another
 2.0 has no single answer, unless both are computed exactly. So the maintained nodes compare terms by
-text, and what is open is left to the definition here, before it comes to them. Numbers that are
-only stored are told apart by their values, too: a rounded 2.0 and an exact one have one text.
+text, and what is open is left to the definition here, before it comes to them. Where they only
+store numbers, they tell them apart by their values, too: a rounded 2.0 and an exact one have one
+text.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from refengine.sparql.algebra import Call, Extend, Group, Pattern, walk
 from refengine.sparql.values import Computed, Number
 
 
-class ExactNumber(Computed):
+class NumberByValue(Computed):
     """A computed number that is equal to another one of the same text and the same value alone."""
 
     def __eq__(self, other: object) -> bool:
@@ -80,7 +81,7 @@ def check_finite(number: Number) -> Number:
 
 class MaintainedFormCheck(MaintainedNode):
     """The solutions of a node for what stores them, after a look at the numbers of the variables
-    that are compared. Computed numbers become exact ones.
+    that are compared. Computed numbers are told apart by their values from here on.
 
     `forms` are those of each variable that is compared, which several nodes may share. It keeps a
     count for each number; a change costs a look-up for each variable.
@@ -97,17 +98,17 @@ class MaintainedFormCheck(MaintainedNode):
             if term is not None:
                 forms.change(term, count)
         if any(isinstance(term, Computed) for term in solution):
-            solution = tuple(map(as_exact, solution))
+            solution = tuple(map(tell_apart, solution))
         self.emit(solution, count)
 
 
-def as_exact(term: Term | None) -> Term | None:
-    """Return a term, a computed number as an exact one. Raises NotCovered for NaN and
-    infinities.
+def tell_apart(term: Term | None) -> Term | None:
+    """Return a term; a computed number as one that is told apart by its value. Raises NotCovered
+    for NaN and infinities.
     """
-    if not isinstance(term, Computed) or isinstance(term, ExactNumber):
+    if not isinstance(term, Computed) or isinstance(term, NumberByValue):
         return term
-    return ExactNumber(str(term), check_finite(term.number))
+    return NumberByValue(str(term), check_finite(term.number))
 
 
 def may_compute(pattern: Pattern) -> bool:

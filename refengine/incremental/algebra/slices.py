@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from refengine.incremental.algebra.by_definition import result_of
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.expressions import Terms
-from refengine.incremental.algebra.forms import as_exact
+from refengine.incremental.algebra.forms import tell_apart
 from refengine.incremental.algebra.nodes import MaintainedNode, Solution
 from refengine.incremental.algebra.ordering import UNBOUND, OrderedSolutions
 from refengine.incremental.coverage import NotCovered
@@ -152,7 +152,7 @@ def order_key(expression: Expression, slots: Mapping[str, int]) -> OrderKey:
     result = result_of(expression, slots)
 
     def key(terms: Terms) -> Result:
-        term = as_exact(result(terms))
+        term = tell_apart(result(terms))
         return ERROR if term is None else term
 
     return key
