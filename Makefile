@@ -11,7 +11,7 @@ PIP := -m pip --disable-pip-version-check --no-input --quiet
 PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
-EXTRAS := suite spark zst dev
+EXTRAS := suite spark zst jelly dev
 
 # $(call find_python,target,candidates,condition,its words): sets $$python to the first candidate that fits and has venv,
 # by its base interpreter, since an activated .venv would remove itself.

@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine import dialects
     from refengine.core import engine, profiles, r2r
-    from refengine.rdf.streams import PROV_GENERATED_AT_TIME
+    from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 
     cli.add_query(
         run,

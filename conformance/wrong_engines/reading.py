@@ -23,7 +23,8 @@ from refengine.model import iris
 from refengine.model.elements import XSD, Relation, literal
 from refengine.model.errors import InvalidQuery
 from refengine.model.terms import Term
-from refengine.rdf import documents, lines, recordings, streams, turtle
+from refengine.rdf import documents, lines, recordings, turtle
+from refengine.rdf.forms import graphs, items
 from refengine.rdf.lines import TIMED_TOKEN, parse_terms
 from refengine.rdf.sources import Source, suffix_of
 
@@ -35,7 +36,7 @@ Node = Tree[Token]
 
 @wrong(
     "IO-1",
-    replaces=streams.build_stream,
+    replaces=items.build_stream,
     half="app = NN × 1000 ms",
 )
 def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: bool = True) -> Any:
@@ -79,7 +80,7 @@ def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
 
 @wrong(
     "IO-1",
-    replaces=streams.build_stream_of_graphs,
+    replaces=graphs.build_stream_of_graphs,
     besides={lines.read_lines: _timed_lines},
 )
 def what_has_no_time_is_left_out(

@@ -1,15 +1,16 @@
-"""Documents of RDF: the statements of Turtle and TriG, and static data."""
+"""Documents of RDF: what a file in a language of RDF says, and static data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from refengine.core.r2r import scope_blank_nodes
 from refengine.model.elements import Dataset, Quad, Triple
 from refengine.model.errors import InvalidStream
-from refengine.rdf import turtle
+from refengine.rdf import json_ld, turtle
 from refengine.rdf.lines import read_quads
 from refengine.rdf.sources import Source, read_text, suffix_of
-from refengine.rdf.turtle import Statement
+from refengine.rdf.statements import Document, Statement
 
 
 def read_turtle(source: Source, language: str, prefix: str) -> list[Statement]:
@@ -23,32 +24,66 @@ def read_turtle(source: Source, language: str, prefix: str) -> list[Statement]:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
 
 
+def read_turtle_document(source: Source) -> Document:
+    """Return what a file of Turtle says. Raises InvalidStream."""
+    return _split(read_turtle(source, "Turtle", "b"))
+
+
+def read_trig_document(source: Source) -> Document:
+    """Return what a file of TriG says. Raises InvalidStream."""
+    return _split(read_turtle(source, "TriG", "b"))
+
+
+def _split(statements: list[Statement]) -> Document:
+    """Return a document, whose parts are the messages if it is a log."""
+    parts: list[list[Statement]] = [[]]
+    for statement in statements:
+        if statement.graph is None and statement.triple is None:
+            parts.append([])
+        else:
+            parts[-1].append(statement)
+    if len(parts) == 1:
+        return Document(parts)
+    return Document(parts[1:] if not parts[0] else parts, is_log=True)
+
+
+LANGUAGES: dict[str, Callable[[Source], Document]] = {
+    ".nt": read_quads,
+    ".nq": read_quads,
+    ".ttl": read_turtle_document,
+    ".trig": read_trig_document,
+    ".jsonld": json_ld.read_json_ld,
+}
+
+
 def read_all_static(sources: Iterable[Source]) -> Dataset:
-    """Return the static data of several files together. Raises InvalidStream."""
-    return frozenset().union(*map(read_static, sources))
+    """Return the static data of several files together; a blank node is of one file. Raises
+    InvalidStream.
+    """
+    files = list(map(read_static, sources))
+    if len(files) > 1:
+        files = [scope_blank_nodes(data, str(number)) for number, data in enumerate(files, 1)]
+    return frozenset().union(*files)
 
 
 def read_static(source: Source) -> Dataset:
-    """IO-1: Return static data from `.ttl`, `.nt`, `.nq` or `.trig`, packed or not: triples of the
+    """IO-1: Return static data from a file in a language of RDF, packed or not: triples of the
     default graph, and quads of named ones. Raises InvalidStream.
     """
-    statements: Iterable[Statement]
-    match suffix_of(source):
-        case ".nt" | ".nq":
-            statements = read_quads(source)
-        case ".ttl":
-            statements = read_turtle(source, "Turtle", "b")
-        case ".trig":
-            statements = read_turtle(source, "TriG", "b")
-        case other:
-            raise InvalidStream(
-                f"a file of static data cannot end in {other!r}; valid: .ttl, .nt, .nq, .trig",
-                rule="IO-1",
-                place=str(source),
-            )
+    end = suffix_of(source)
+    if end not in LANGUAGES:
+        raise InvalidStream(
+            f"a file of static data cannot end in {end!r}; valid: {', '.join(LANGUAGES)}",
+            rule="IO-1",
+            place=str(source),
+        )
+    document = LANGUAGES[end](source)
+    if document.is_log:
+        reason = "a log of messages, which is a stream and no static data"
+        raise InvalidStream(reason, rule="IO-1", place=str(source))
 
     found: set[Triple | Quad] = set()
-    for statement in statements:
+    for statement in document.parts[0]:
         if statement.triple is None:
             continue
         if statement.graph is None:

@@ -66,6 +66,21 @@ def parse_date(term: Term) -> int:
         ) from None
 
 
+def parse_time(value: object) -> int:
+    """Return the time (ms) that a JSON value or a cell of a table writes: an integer, or an
+    xsd:dateTime (from the epoch). Raises Fault.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        number = integer(value.strip(" \t"))
+        if number is not None:
+            return number
+        if "T" in value:
+            return parse_datetime(value)
+    raise Fault(f"a time must be an integer (ms) or an xsd:dateTime, got {display(value)}")
+
+
 def parse_datetime(lexical: str) -> int:
     """Return the milliseconds from 1970-01-01T00:00:00Z to an xsd:dateTime; finer fractions are
     cut, which keeps the order of times. Raises Fault.

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
 import pyoxigraph
 
 from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
+from refengine.rdf.statements import NO_LOG, Statement, is_log_version
 
 FORMATS = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
 
@@ -25,25 +27,23 @@ _ERROR = re.compile(
     r"([0-9]+)|column [0-9]+): )?(.*?)(?: \(line [0-9]+\))?",
     re.DOTALL,
 )
-# What a brace may stand in without being one of a graph, and the brace that opens a graph.
-_BRACE = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
+# What a brace and a keyword may stand in without being one, the brace that opens a graph, and the
+# words of a log of messages.
+_WORD_BEGINS = r"(?<![\w:.\-·])"
+_WORD_ENDS = r"(?![\w:\-·])"
+_LABEL = "(?P<{}>\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*')"
+_TOKEN = re.compile(
+    r'(?:"""(?:[^"\\]|\\.|"(?!""))*+"""|'
     r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
     r'"(?:[^"\\\n]|\\.)*+"|'
-    r"'(?:[^'\\\n]|\\.)*+'|"
-    r"<[^<>\n]*+>|#[^\n]*+|\\.|(?P<opens>\{)(?!\|)",
+    r"'(?:[^'\\\n]|\\.)*+')(?:@[A-Za-z0-9-]+)?|"
+    r"<[^<>\n]*+>|#[^\n]*+|\\.|(?P<opens>\{)(?!\|)|"
+    rf"{_WORD_BEGINS}(?i:VERSION)\s*{_LABEL.format('version')}|"
+    rf"@version\s*{_LABEL.format('old_version')}\s*\.|"
+    rf"(?P<message>{_WORD_BEGINS}(?i:MESSAGE){_WORD_ENDS}|@message\s*\.)",
     re.DOTALL,
 )
-
-
-class Statement(NamedTuple):
-    """A triple, the graph it is in (None: the default graph) and its line; no triple says that the
-    graph is there.
-    """
-
-    graph: Term | None
-    triple: tuple[Term, Term, Term] | None
-    line: int
+_MAY_BE_A_LOG = re.compile(r"message", re.IGNORECASE)
 
 
 class Misread(ValueError):
@@ -57,26 +57,33 @@ class Misread(ValueError):
 def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
     """Yield the statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are
     named `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
-    announced, even if it is empty. Raises Misread.
+    announced, even if it is empty. In a log of messages a statement without graph and triple begins
+    each message, and blank nodes are those of one message. Raises Misread.
     """
     # no text has the digest of itself
-    mark = f"urn:refengine:graph:{sha256(text.encode()).hexdigest()}"
-    if language == "TriG":
-        text = _mark_graphs(text, f"{{ <{mark}> <{mark}> <{mark}> . ")
-    lines = _Lines(text)
+    marks = _Marks(f"urn:refengine:mark:{sha256(text.encode()).hexdigest()}")
+    lines = Lines(marks.put(text, language))
     labels: dict[str, Term] = {}
+    messages = 0
 
     def term(found: object) -> Term:
         if isinstance(found, pyoxigraph.BlankNode):
-            return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
-        return _term_of(found, lines)
+            scope = f"m{messages}" * bool(messages)
+            return labels.setdefault(found.value, f"_:{scope}{prefix}{len(labels) + 1}")
+        return term_of(found, lines)
 
     try:
         for quad in pyoxigraph.parse(cast("IO[bytes]", lines), FORMATS[language]):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
                 graph = term(quad.graph_name)
-            if quad.predicate.value != mark:
+            if quad.predicate.value == marks.message:
+                if graph is not None or quad.subject != quad.predicate:
+                    raise Misread("MESSAGE within a graph or a statement", lines.number)
+                yield Statement(None, None, lines.number)
+                labels.clear()
+                messages += 1
+            elif quad.predicate.value != marks.graph:
                 yield Statement(
                     graph,
                     (term(quad.subject), term(quad.predicate), term(quad.object)),
@@ -86,23 +93,64 @@ def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statemen
                 yield Statement(graph, None, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
-        raise Misread(_reason(error.msg, lines.line(line), language), line) from None
+        reason = reason_of(error.msg, lines.line(line), language)
+        raise Misread(reason.replace(f"<{marks.message}>", "MESSAGE"), line) from None
     except InvalidStream as error:  # an IRI or a literal that the parser lets pass
         raise Misread(error.reason, lines.number) from None
 
 
-def _mark_graphs(text: str, mark: str) -> str:
-    """Return a TriG text with a mark in place of each brace that opens a graph."""
+@dataclass(frozen=True)
+class _Marks:
+    """Triples that stand in a text for what a parser would not tell."""
 
-    def replacement(found: re.Match[str]) -> str:
-        if found["opens"]:
-            return mark
-        return found[0]
+    iri: str
 
-    return _BRACE.sub(replacement, text)
+    @property
+    def graph(self) -> str:
+        """The predicate of the triple at the beginning of each graph."""
+        return f"{self.iri}:graph"
+
+    @property
+    def message(self) -> str:
+        """The predicate of the triple at the beginning of each message."""
+        return f"{self.iri}:message"
+
+    def put(self, text: str, language: str) -> str:
+        """Return a text with its marks: where a brace opens a graph of TriG, and where a message of
+        a log begins. Raises Misread for a delimiter in a text that is no log.
+        """
+        if language == "Turtle" and not _MAY_BE_A_LOG.search(text):
+            return text
+        is_log = False
+        delimiter = f" <{self.message}> <{self.message}> <{self.message}> ."
+
+        def line(found: re.Match[str]) -> int:
+            return text.count("\n", 0, found.start()) + 1
+
+        def replacement(found: re.Match[str]) -> str:
+            nonlocal is_log
+            if found["opens"] and language == "TriG":
+                return f"{{ <{self.graph}> <{self.graph}> <{self.graph}> . "
+            if version := found["version"] or found["old_version"]:
+                is_log = _is_log_version(version[1:-1], line(found))
+                return found[0] + delimiter * is_log
+            if not found["message"]:
+                return found[0]
+            if not is_log:
+                raise Misread(NO_LOG, line(found))
+            return delimiter + "\n" * found[0].count("\n")
+
+        return _TOKEN.sub(replacement, text)
 
 
-def _term_of(found: object, lines: _Lines) -> Term:
+def _is_log_version(label: str, line: int) -> bool:
+    try:
+        return is_log_version(label)
+    except ValueError as error:
+        raise Misread(str(error), line) from None
+
+
+def term_of(found: object, lines: Lines) -> Term:
     """Return the term of an IRI or a literal. Raises InvalidStream; Misread for what is of RDF
     1.2.
     """
@@ -117,7 +165,7 @@ def _term_of(found: object, lines: _Lines) -> Term:
             raise Misread(f"RDF 1.2 is not read: {display(str(found))}", lines.number)
 
 
-class _Lines:
+class Lines:
     """A text as a file that gives at most a line at a time. `number` is that of the line given
     last.
     """
@@ -146,7 +194,7 @@ class _Lines:
         return piece
 
 
-def _reason(message: str, line: str, language: str) -> str:
+def reason_of(message: str, line: str, language: str) -> str:
     """Return what is wrong, in our words where a file of N-Triples would be told the same."""
     first, last, said = require(_ERROR.fullmatch(message)).groups()
     token = ""

@@ -1,0 +1,57 @@
+"""Files of Jelly for tests, written by pyjelly."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+
+from refengine.model.elements import is_blank, parse_literal
+
+
+def frames_to_jelly(messages: Iterable[Sequence[Sequence[str]]]) -> bytes:
+    """Return a file of Jelly whose frames are messages, each its triples or quads."""
+    from pyjelly.integrations.generic.generic_sink import GenericStatementSink
+    from pyjelly.integrations.generic.serialize import grouped_stream_to_file
+
+    def sinks():
+        for message in messages:
+            sink = GenericStatementSink()
+            for statement in message:
+                sink.add(_statement(statement))
+            yield sink
+
+    out = io.BytesIO()
+    grouped_stream_to_file(sinks(), out)
+    return out.getvalue()
+
+
+def statements_to_jelly(statements: Iterable[Sequence[str]]) -> bytes:
+    """Return a file of Jelly that is one document."""
+    from pyjelly.integrations.generic.serialize import flat_stream_to_file
+
+    out = io.BytesIO()
+    flat_stream_to_file(map(_statement, statements), out)
+    return out.getvalue()
+
+
+def _statement(terms: Sequence[str]):
+    """Return pyjelly's triple; or its quad, for four terms, of which the last may be ''."""
+    from pyjelly.integrations.generic import generic_sink as jelly
+
+    parts = [_term(term) for term in terms]
+    return jelly.Triple(*parts) if len(parts) == 3 else jelly.Quad(*parts)
+
+
+def _term(term: str):
+    from pyjelly.integrations.generic import generic_sink as jelly
+
+    if not term:
+        return jelly.DefaultGraph
+    if is_blank(term):
+        return jelly.BlankNode(term[2:])
+    if term.startswith("<"):
+        return jelly.IRI(term[1:-1])
+    lexical, datatype, language = parse_literal(term)
+    if language:
+        return jelly.Literal(lexical, language)
+    return jelly.Literal(lexical, None, datatype)
