@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from refengine.core import report, schedule, tick, window
 from refengine.core.plan import Plan
+from refengine.core.query import Query
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import ChangeBaseline, ChangeScope, Condition, Semantics
 from refengine.core.window import Content, WindowView
@@ -36,9 +37,13 @@ class Stretch(NamedTuple):
     at: Sequence[range]
 
 
-def is_compared_with_last_reports(semantics: Semantics) -> bool:
-    """REP-8: Return whether contents are compared with those last reported."""
-    return Condition.CHANGE in semantics.report and semantics.change_baseline is ChangeBaseline.LAST
+def needs_last_reports(query: Query, semantics: Semantics) -> bool:
+    """Return whether a part must know what several windows last reported: where content change is
+    against that (REP-8).
+    """
+    has_change = Condition.CHANGE in semantics.report
+    is_against_last = semantics.change_baseline is ChangeBaseline.LAST
+    return has_change and is_against_last and len(query.windows) > 1
 
 
 def arrival_since_which_reports_are_known(planned: Plan, exact_after: int) -> int | None:

@@ -29,6 +29,7 @@ from refengine.core.semantics import (
     Tick,
     Trigger,
 )
+from refengine.incremental import parts
 from refengine.incremental.last_reports import arrival_since_which_reports_are_known
 
 
@@ -104,6 +105,42 @@ def test_parts_whose_reports_turn_on_one_before():
     ):
         picked = chosen(trigger=trigger, **fields)
         assert agree(query, streams, picked, frozenset(), [20, 30]) == said
+
+
+def test_halos_before_a_window_has_opened():
+    """Windows of r open with its first element, which is after the part."""
+    windows = [{"stream": name, "kind": "time", "size": 2, "slide": 2} for name in "sr"]
+    query = from_table({"body": "SELECT ?x { ?x <urn:p> ?y }", "windows": windows})
+    items = [((f"<urn:{at}>", P, "<urn:o>"), at) for at in range(60)]
+    streams = {"s": stream(items[:-1]), "r": stream(items[-1:])}
+    picked = chosen(t0="first-element", report="content-change", tick="tuple", horizon="none")
+    said = agree(query, streams, picked, frozenset(), [20, 40])
+    assert said == "in parts, some not from the beginning"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        # halos of 4, 8, … arrivals: one is exact, by the next it is known what was last reported,
+        # one has the evaluation that matters
+        ({"report": "content-change"}, [27, 23, 15, None]),
+        # nothing was reported that matters, or the contents say what changed
+        ({"report": "non-empty"}, [29, 27, 23, 15, None]),
+        (
+            {"report": "content-change", "change_baseline": "previous-instant"},
+            [29, 27, 23, 15, None],
+        ),
+    ],
+)
+def test_where_halos_of_two_windows_begin(fields, expected):
+    """Windows hold what is at one instant. The instant before the first arrival of a halo must be
+    known, too.
+    """
+    windows = [{"stream": name, "kind": "now"} for name in "sr"]
+    query = from_table({"body": "SELECT ?x { ?x <urn:p> ?y }", "windows": windows})
+    picked = chosen(tick="tuple", closure="none", **fields)
+    found = parts.halo_starts(query, picked, {"s": 0, "r": 0}, 32, range(100))
+    assert list(found) == expected
 
 
 BODIES = (

@@ -600,8 +600,7 @@ def test_where_a_window_opens_and_starts():
         (frame,) = whole_stream_frames(TUMBLING, chosen(), {"s": 0}, None)
         assert opening_of_first_window(view, semantics, frame) == opens
         assert opening_of_first_window(view, semantics, None) is None
-        view = replace(view, frame=frame)
-        assert [window_start_at(view, t) for t in (-7, 0, 9, 10)] == [0, 0, 0, 10]
+        assert [window_start_at(frame, t) for t in (-7, 0, 9, 10)] == [0, 0, 0, 10]
         assert window.scope(frame, -7) is None
 
 
