@@ -88,6 +88,11 @@ def test_a_window_without_a_scope_has_reported_nothing():
 
 def test_it_may_never_be_known_what_was_last_reported():
     assert reports_known({"s": [4, 5, 7], "r": []}, trigger="all") is None
+    # r is empty from 6 on, for which nothing is reported; before that {3} may have been
+    fields = {"trigger": "explicit", "report": "content-change,non-empty"}
+    times = {"s": [4, 8], "r": [3, 9]}
+    assert reports_known(times, **fields) is None
+    assert reports_known(times, trigger="explicit") == 8
 
 
 def test_parts_whose_reports_turn_on_one_before():
