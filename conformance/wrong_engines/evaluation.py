@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from types import SimpleNamespace
 from typing import Any
 
 from conformance.wrong_engines.engines import CQELS, CSRBENCH_ORACLE, RSP_JS, YABENCH, YASPER
@@ -18,7 +17,8 @@ from refengine.core.semantics import End, Instant, MissedInstants, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.incremental import ContentFollower, parts
 from refengine.incremental.algebra.numbers import ExactSum
-from refengine.incremental.whole_stream import whole_stream_frames
+from refengine.incremental.parts import Part
+from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Element, Stream
 from refengine.sparql.values import Number
 
@@ -219,23 +219,38 @@ def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> N
 
 @wrong(
     "ENG-7",
-    replaces=parts.evaluations_needed,
+    replaces=parts.evaluations_to_skip,
     half="the last evaluation",
 )
-def nothing_was_before(right: Right, query: Query, semantics: Semantics) -> int:
-    """Begin each part as if no evaluation came before it."""
-    return 0
+def nothing_was_before(
+    right: Right, query: Query, planned: Plan, part: Part, max_reports: int
+) -> int:
+    """Begin each part as if no evaluation came before it, with the first halo that is tried."""
+    before = [
+        at
+        for at in schedule_evaluations(planned, max_reports)
+        if part.start is not None and planned.arrivals[at.arrival].app < part.start
+    ]
+    return len(before)
 
 
 @wrong(
     "ENG-7",
-    replaces=whole_stream_frames,
+    replaces=parts.plan_part,
     half="t0, anchor and horizon are those of the whole stream",
 )
-def periods_from_anywhere(
-    right: Right, query: Query, semantics: Semantics, firsts: Mapping[str, int], since: int | None
-) -> Any:
-    """Count windows and periods of a part from the last window that ended, instead of from t0."""
-    fields = {**vars(semantics), "period": None}
-    without_period: Any = SimpleNamespace(**fields)
-    return right(query, without_period, firsts, since)
+def periods_from_the_halo(
+    right: Right,
+    query: Query,
+    streams: Streams,
+    semantics: Semantics,
+    firsts: Mapping[str, int],
+    part: Part,
+) -> Plan:
+    """Count the periods of a part from where its elements begin."""
+    planned: Plan = right(query, streams, semantics, firsts, part)
+    since = part.halo_start
+    if since is None:
+        return planned
+    views = tuple(replace(view, t0=since, first=since) for view in planned.views)
+    return replace(planned, views=views)

@@ -94,7 +94,7 @@ def anchor(semantics: Semantics, view: WindowView) -> int | None:
         case Anchor.T0:
             return view.t0
         case Anchor.FIRST:
-            return next(iter(view.times), None)
+            return view.first
         case integer:
             return integer
 

@@ -237,24 +237,33 @@ def reportable_instants(
     The window holds `content` in the whole stretch `span`. `reported` and `before` are its contents
     as last reported and at the instant before the stretch; `own` is the arrival's own instant.
     """
+    against_previous = semantics.change_baseline is ChangeBaseline.PREVIOUS
+    is_tuple_based = view.spec.kind is WindowKind.TUPLE
+    if Condition.CHANGE in semantics.report and against_previous and not is_tuple_based:
+        span = span[:1]  # the others have the content of the instant before
+
+    at = timely_instants_in_scope(semantics, view, content, span, own)
+    base = report.base(semantics.change_baseline, reported, before)
+    if at and report.is_worthy(semantics, view, content, base):
+        return at
+    return range(0)
+
+
+def timely_instants_in_scope(
+    semantics: Semantics, view: WindowView, content: Content, span: range, own: int
+) -> range:
+    """Return the instants of a stretch at which the conditions of one window on the instant hold.
+    The arguments are those of `reportable_instants`.
+    """
     nowhere = range(0)
-    tuples = view.spec.kind is WindowKind.TUPLE
     if view.frame is None:
         return nowhere
     if not content and window.scope(view.frame, span[-1]) is None:
         return nowhere  # ENG-5: without a scope no condition holds
-
-    against_previous = semantics.change_baseline is ChangeBaseline.PREVIOUS
-    if Condition.CHANGE in semantics.report and against_previous and not tuples:
-        span = span[:1]  # the others have the content of the instant before
     at = report.timely_instants(semantics, view, span, own)
-    if tuples:
+    if view.spec.kind is WindowKind.TUPLE:
         at = at[-1:]
-
-    base = report.base(semantics.change_baseline, reported, before)
-    if at and report.is_worthy(semantics, view, content, base):
-        return at
-    return nowhere
+    return at
 
 
 def _evaluation(

@@ -48,7 +48,8 @@ class WindowView:
 
     `spec` is the window as the query states it, but with the slide that the semantics gives it.
     `t0` is where its window 0 opens, and `frame` is where all its windows lie. Both are None if no
-    window ever opens. `elements` are those of the stream.
+    window ever opens. `elements` are those of the stream, and `first` is the instant of its first
+    one (t1), None where it has none.
 
     For each element, `times` has the instant at which it comes (WIN-6), `ids` its id, `ends` the
     last instant of its validity, and `keys` its key. `ends` is None where all elements are points,
@@ -58,6 +59,7 @@ class WindowView:
     spec: Window
     t0: int | None
     frame: Frame | None
+    first: int | None
     elements: Sequence[Element]
     times: Sequence[int]
     ids: Sequence[int]
@@ -73,7 +75,8 @@ def view(
     """
     spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
-    t0 = origin(spec, semantics, next(iter(times), None), registered)
+    first = next(iter(times), None)
+    t0 = origin(spec, semantics, first, registered)
     placed = None
     if t0 is not None:
         placed = frame(spec, semantics.closure, t0, semantics.partial)
@@ -81,6 +84,7 @@ def view(
         spec=spec,
         t0=t0,
         frame=placed,
+        first=first,
         elements=elements,
         times=times,
         ids=ids(spec, elements),

@@ -14,7 +14,8 @@ things together; the modules in reading order:
 
 Two other uses of the same answers: `answer_cache` is for the oracle, which asks for contents in any
 order; it uses `supports`, the solutions of a whole stream with the elements that they rest on.
-`parts` evaluates a part of a stream by itself, with `whole_stream` for where the windows lie.
+`parts` evaluates a part of the streams by itself, with `whole_stream` for where the windows lie and
+`last_reports` for what several of them last reported before it.
 """
 
 from refengine.core.reports import Contents as Contents

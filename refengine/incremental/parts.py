@@ -19,12 +19,11 @@ from dataclasses import replace
 from itertools import chain, count, takewhile
 from typing import NamedTuple, Unpack
 
-from refengine.core import engine, r2s, tick, window
+from refengine.core import engine, r2s, tick
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.semantics import (
     R2S,
-    Anchor,
     Base,
     ChangeScope,
     Condition,
@@ -35,6 +34,10 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Frame
 from refengine.incremental.engine import IncrementalRun, evaluate_plan
+from refengine.incremental.last_reports import (
+    arrival_since_which_reports_are_known,
+    needs_last_reports,
+)
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.incremental.whole_stream import (
     opening_of_first_window,
@@ -174,8 +177,7 @@ def check_parts(query: Query, planned: Plan) -> None:
 def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
     """Return why a query is not computed in parts, whatever its streams are; None if it is."""
     has_change = Condition.CHANGE in semantics.report
-    has_several_windows = len(query.windows) > 1
-    has_several_streams = len({spec.stream for spec in query.windows}) > 1
+    is_change_of_graph = has_change and semantics.change_scope is ChangeScope.GRAPH
     is_append = engine.operator(query, semantics) is R2S.APPEND
     unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
     reasons = {
@@ -184,12 +186,9 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
         "content change beside missed_instants=latest": has_change
         and semantics.missed_instants is MissedInstants.LATEST,
-        "content change of several windows": has_change and has_several_windows,
-        "append under content change of the graph": (
-            has_change and semantics.change_scope is ChangeScope.GRAPH and is_append
-        ),
-        "anchor=first-element over several streams": (
-            semantics.anchor is Anchor.FIRST and has_several_streams
+        "append under content change of the graph": is_change_of_graph and is_append,
+        "a body that asks for times under content change of the graph": (
+            is_change_of_graph and query.body.asks_for_times
         ),
         "a body that makes blank nodes": query.body.makes_blanks,
         f"consumption={semantics.consumption}, which rests on all elements before": (
@@ -209,19 +208,19 @@ def plan_part(
     """Plan a query over the elements that are given for a part, with the windows of the whole
     stream. Raises Unsupported for a query that is not computed in parts.
     """
-    anchor = semantics.anchor
-    if firsts and anchor is Anchor.FIRST:
-        anchor = min(firsts.values())
     # only the last part goes on to the horizon
     horizon = semantics.horizon if part.stop is None else End.NONE
     # any t0 will do: the frames are replaced
-    planned = engine.plan(
-        query, streams, replace(semantics, t0=0, offset=None, anchor=anchor, horizon=horizon)
-    )
+    planned = engine.plan(query, streams, replace(semantics, t0=0, offset=None, horizon=horizon))
     check_parts(query, planned)
     frames = whole_stream_frames(query, semantics, firsts, part.halo_start)
     views = tuple(
-        replace(view, t0=opening_of_first_window(view, semantics, frame), frame=frame)
+        replace(
+            view,
+            t0=opening_of_first_window(view, semantics, frame),
+            frame=frame,
+            first=firsts.get(view.spec.stream),
+        )
         for view, frame in zip(planned.views, frames, strict=True)
     )
     return replace(planned, views=views)
@@ -248,7 +247,7 @@ def evaluations_to_skip(query: Query, planned: Plan, part: Part, max_reports: in
         return 0
     exact_after = None
     if part.halo_start is not None:
-        exact_after = first_exact_arrival(planned, part.halo_start)
+        exact_after = first_known_arrival(query, planned, part.halo_start)
         if exact_after is None or exact_after >= start:
             raise HaloTooShort
     triggers = (
@@ -261,16 +260,26 @@ def evaluations_to_skip(query: Query, planned: Plan, part: Part, max_reports: in
     return max(0, len(before) - needed)
 
 
+def first_known_arrival(query: Query, planned: Plan, halo_start: int) -> int | None:
+    """Return the t_app of the first arrival after which evaluations and their contents are those of
+    the whole stream; None if there is none.
+    """
+    exact_after = first_exact_arrival(planned, halo_start)
+    if exact_after is None or not needs_last_reports(query, planned.semantics):
+        return exact_after
+    return arrival_since_which_reports_are_known(planned, exact_after)
+
+
 def first_exact_arrival(planned: Plan, halo_start: int) -> int | None:
     """Return the t_app of the first arrival that sees in its windows what it sees in the whole
     stream: at its instant and the one before, every window begins at `halo_start` or later. The
     arrivals after it are exact, too. Return None if there is none.
     """
     own = tick.shift_of_own_instants(planned.semantics)
-    views = [view for view in planned.views if view.frame]
+    frames = [view.frame for view in planned.views if view.frame]
     for arrival in planned.arrivals:
         before = arrival.app + own - 1
-        if all(window_start_at(view, before) >= halo_start for view in views):
+        if all(window_start_at(frame, before) >= halo_start for frame in frames):
             return arrival.app
     return None
 
@@ -285,27 +294,29 @@ def halo_starts(
     """Yield instants from which a halo may begin, for a part from `start` on: each is before the
     part and earlier than the one before. The last is None, the beginning of the stream.
 
-    `instants` are ascending: those at which something arrives, or shortly before. The n-th halo
-    spans about 2 ** n arrivals, or 2 ** n times as long as the evaluations that matter need.
+    `instants` are ascending: those at which something arrives, or shortly before. Each halo spans
+    about twice as many arrivals as the one before, or twice the time: the first about as many as
+    the evaluations that matter need.
     """
     frames = [frame for frame in whole_stream_frames(query, semantics, firsts, None) if frame]
     own = tick.shift_of_own_instants(semantics)
-    time_needed = evaluations_needed(query, semantics) * _time_between_evaluations(
-        semantics, frames
-    )
+    needed = evaluations_needed(query, semantics)
+    least = 2
+    if needs_last_reports(query, semantics):
+        needed += 1  # after which the last reports are known
+        least = 4
+    time_needed = needed * _time_between_evaluations(semantics, frames)
     arrived = bisect_left(instants, start)
     earliest = start
-    for n in takewhile(lambda n: 2 << n <= arrived, count()):
-        place = min(arrived - (2 << n), bisect_left(instants, start - (time_needed << n)))
+    for n in takewhile(lambda n: least << n <= arrived, count()):
+        place = min(arrived - (least << n), bisect_left(instants, start - (time_needed << n)))
         if place <= 0 or not frames:
             break
         # a halo that begins with the windows at this place has all that they hold
-        scopes = [window.scope(frame, instants[place] + own - 1) for frame in frames]
-        begins = [scope[0] for scope in scopes if scope is not None]
-        if len(begins) < len(scopes):
-            break
-        if min(begins) < earliest:
-            earliest = min(begins)
+        instant = instants[place]
+        begin = min(instant, *(window_start_at(frame, instant + own - 1) for frame in frames))
+        if begin < earliest:
+            earliest = begin
             yield earliest
     yield None
 

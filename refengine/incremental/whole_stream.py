@@ -11,7 +11,6 @@ from refengine.core import window
 from refengine.core.query import Query
 from refengine.core.semantics import Partial, Semantics
 from refengine.core.window import Frame, WindowView
-from refengine.model.errors import require
 
 
 def window_origins(
@@ -65,11 +64,10 @@ def opening_of_first_window(
     return frame.first - low
 
 
-def window_start_at(view: WindowView, instant: int) -> int:
-    """Return the first instant of the window's scope at an instant; where it has none yet, that of
+def window_start_at(frame: Frame, instant: int) -> int:
+    """Return the first instant of a window's scope at an instant; where it has none yet, that of
     its first scope to come.
     """
-    frame = require(view.frame)
     scope = window.scope(frame, instant)
     if scope is None:
         return frame.first + frame.least * frame.slide

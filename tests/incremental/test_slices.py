@@ -18,7 +18,7 @@ from incremental_trials import PLAIN, collect, covered, is_same_report, trials
 
 from conformance import corpus
 from refengine import Body, Query, Window, WindowKind, from_table, literal, profile, stream
-from refengine.core import engine
+from refengine.core import engine, r2r
 from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import R2S, Closure, Empty, OneOf
 from refengine.incremental import parts
@@ -78,11 +78,12 @@ def cut(draw: st.DrawFn) -> tuple:
     )
 
 
-def agree(query, streams, picked, static, cuts) -> str:
+def agree(query, streams, picked, static, cuts, answer=r2r.confirmed_answer) -> str:
     """Assert that the parts' reports are those of the definition, or that both end in the same
     error. Return whether parts were computed from halos, or why there are none.
     """
-    expected, error = collect(engine.evaluate, query, streams, picked, static=static)
+    options = {"static": static, "answer": answer}
+    expected, error = collect(engine.evaluate, query, streams, picked, **options)
     starts = []
 
     def note_halo_start(query, streams, picked, firsts, part, **options):
@@ -94,7 +95,7 @@ def agree(query, streams, picked, static, cuts) -> str:
         with patch.object(parts, "reports_of_part", note_halo_start):
             yield from parts.evaluate_in_parts(*args, **options)
 
-    actual, other = collect(in_parts, query, streams, picked, cuts, static=static)
+    actual, other = collect(in_parts, query, streams, picked, cuts, **options)
     if other is not None and other.rule == "ENG-7":
         return str(other).partition("parts: ")[2].partition(",")[0]
     if not isinstance(error, Disputed):  # else the definition has no answer here
