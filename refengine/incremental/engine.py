@@ -16,11 +16,11 @@ from refengine.core import engine, r2r
 from refengine.core.answers import EvaluateBody
 from refengine.core.plan import Plan
 from refengine.core.query import Query
-from refengine.core.reports import Report, ReportMaker
-from refengine.core.schedule import MAX_REPORTS
+from refengine.core.reports import Report, ReportMaker, Step
+from refengine.core.schedule import MAX_REPORTS, Evaluation
 from refengine.core.semantics import Semantics
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
-from refengine.incremental.maintained import MaintainedWhileCovered
+from refengine.incremental.maintained import REQUEST, MaintainedWhileCovered
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Dataset, Element, Stream
 
@@ -34,6 +34,11 @@ class Provenance:
     until: int | None = None
     reason: str = ""
 
+    @classmethod
+    def of_request(cls) -> Provenance:
+        """Return the provenance of a run that is asked for the definition."""
+        return cls(0, REQUEST)
+
     def __str__(self) -> str:
         if self.until is None:
             return "incremental"
@@ -44,7 +49,9 @@ class Provenance:
 
 
 class IncrementalRun(Iterator[Report]):
-    """The reports of a plan, one after the other. The first `skip` evaluations are left out."""
+    """The reports of a plan, one after the other. The first `skip` evaluations are left out. If the
+    definition is asked for, it computes each answer.
+    """
 
     def __init__(
         self,
@@ -54,10 +61,16 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody,
         max_reports: int,
         skip: int,
+        is_definition_asked: bool = False,
     ) -> None:
+        self.query = query
         self.planned = planned
-        self.answers = MaintainedWhileCovered(query, planned, static, answer, skip)
-        self.reports = self._reports(query, max_reports, skip)
+        self.max_reports = max_reports
+        self.skip = skip
+        self.answers = MaintainedWhileCovered(
+            query, planned, static, answer, skip, is_definition_asked
+        )
+        self.reports = self._reports()
 
     def __next__(self) -> Report:
         return next(self.reports)
@@ -67,17 +80,28 @@ class IncrementalRun(Iterator[Report]):
         """Who computed the reports so far."""
         return Provenance(self.answers.until, self.answers.reason)
 
-    def _reports(self, query: Query, max_reports: int, skip: int) -> Iterator[Report]:
+    def steps(self) -> Iterator[Step]:
+        """Yield a step of every evaluation, also where its empty output is not emitted. A run gives
+        its steps or its reports, not both.
+        """
+        maker = ReportMaker(self.query, self.planned, self.answers)
+        return map(maker.step, self._evaluations())
+
+    def _reports(self) -> Iterator[Report]:
+        maker = ReportMaker(self.query, self.planned, self.answers)
+        for at in self._evaluations():
+            report = maker.report(at)
+            if report is not None:
+                yield report
+
+    def _evaluations(self) -> Iterator[Evaluation]:
+        """Return the evaluations that are not left out."""
         planned = self.planned
         answers = self.answers
         buffer = buffer_of(planned)
         if buffer is not None:
             buffer.find_first_needed = lambda: first_needed(planned, answers.windows[0].content)
-        maker = ReportMaker(query, planned, answers)
-        for at in islice(schedule_evaluations(planned, max_reports), skip, None):
-            report = maker.report(at)
-            if report is not None:
-                yield report
+        return islice(schedule_evaluations(planned, self.max_reports), self.skip, None)
 
 
 def evaluate_incrementally(
@@ -116,10 +140,12 @@ def evaluate_plan(
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
+    is_definition_asked: bool = False,
 ) -> IncrementalRun:
     """Return the reports of a plan, as `evaluate_incrementally` does. The first `skip` evaluations
-    may be left out, as if the answer had been empty before the next one.
+    may be left out, as if the answer had been empty before the next one. If the definition is asked
+    for, it computes each answer anew.
 
     Raises what `core.engine.evaluate` raises.
     """
-    return IncrementalRun(query, planned, static, answer, max_reports, skip)
+    return IncrementalRun(query, planned, static, answer, max_reports, skip, is_definition_asked)

@@ -27,6 +27,7 @@ from refengine.model.elements import Bag, Dataset
 from refengine.model.errors import Disputed, Unsupported
 
 NO_ROWS: Bag = Counter()  # not to be changed
+REQUEST = "it was asked for"  # why the definition computes what is covered
 
 
 class MaintainedAnswers:
@@ -87,11 +88,18 @@ class MaintainedWhileCovered:
     recomputed by R2R, beside the same baseline.
 
     `until` is how many evaluations were maintained (None: all so far), and `reason` why no more
-    are. The first `skip` evaluations of the plan are left out.
+    are. The first `skip` evaluations of the plan are left out. If the definition is asked for, all
+    answers are recomputed.
     """
 
     def __init__(
-        self, query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
+        self,
+        query: Query,
+        planned: Plan,
+        static: Dataset,
+        answer: EvaluateBody,
+        skip: int = 0,
+        is_definition_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
@@ -104,6 +112,9 @@ class MaintainedWhileCovered:
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         self.answers: SuccessiveAnswers
+        if is_definition_asked:
+            self.answers = self._recomputed(NotCovered(REQUEST))
+            return
         try:
             self.answers = self.maintained = MaintainedAnswers(query, planned, self.static)
         except NotCovered as error:
