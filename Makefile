@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -86,6 +86,10 @@ oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print t
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
 	@$(PY) -m tools.w3c "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
+	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
+	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
 
 JARS := build/arq/jars
 

@@ -91,9 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_render_options(
         commands.add_parser(
             "render",
-            help="translate a query to another language",
+            help="translate a query to another language, or explain it",
             description="Print a query as a text in another language. If that language cannot "
-            "express a part of the query, the query is refused and the message names that part.",
+            "express a part of the query, the query is refused and the message names that part. "
+            "With --explain, print what each part of the query means.",
         )
     )
     return parser
@@ -114,6 +115,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         choices=sorted(dialects.DIALECTS),
         help="the language that QUERY is written in, if it is not TOML",
     )
+    _add_base(run)
     run.add_argument(
         "--stream",
         required=True,
@@ -154,9 +156,10 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "--static",
         action="append",
         default=[],
-        metavar="FILE",
+        metavar="[IRI=]FILE",
         help="a file of static data: .ttl, .nt, .nq or .trig, also with .gz or .zst; or - for "
-        "standard input. May be given several times",
+        "standard input. With IRI, it is the graph that FROM or FROM NAMED of the query names "
+        "(QRY-2). May be given several times",
     )
     run.add_argument(
         "--max-reports",
@@ -198,11 +201,17 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
         help="a TOML file with a query, or a case of the suite; with --from, a text in that "
         "language",
     )
-    render.add_argument(
+    output = render.add_mutually_exclusive_group(required=True)
+    output.add_argument(
         "--dialect",
-        required=True,
         choices=sorted(dialects.DIALECTS),
         help="the language to translate to",
+    )
+    output.add_argument(
+        "--explain",
+        action="store_true",
+        help="print in sentences what the windows, the static graphs and the operator mean, with "
+        "the rules",
     )
     render.add_argument(
         "--from",
@@ -210,6 +219,7 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
         choices=sorted(dialects.DIALECTS),
         help="the language that QUERY is written in, if it is not TOML",
     )
+    _add_base(render)
     render.add_argument(
         "--semantics",
         nargs="+",
@@ -225,6 +235,16 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_base(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--base",
+        default="",
+        metavar="IRI",
+        help="the base of relative IRIs in QUERY, if it is a text in a language, and of the IRIs "
+        "of --static (DIA-5)",
+    )
+
+
 def _profiles(options: argparse.Namespace) -> None:
     from refengine.core import profiles
 
@@ -237,6 +257,7 @@ def _profiles(options: argparse.Namespace) -> None:
 def _render(options: argparse.Namespace) -> None:
     from refengine import dialects
     from refengine.core import profiles
+    from refengine.core.explain import explain
     from refengine.core.semantics import R2S
     from refengine.rdf.queries import read_query
 
@@ -246,25 +267,36 @@ def _render(options: argparse.Namespace) -> None:
         r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
-    query = read_query(options.query, options.source, options.static)
-    print(dialects.render(query, options.dialect, r2s, options.static))
+    query = read_query(options.query, options.source, options.static, options.base)
+    if options.explain:
+        print("\n".join(explain(query, options.static)))
+    else:
+        print(dialects.render(query, options.dialect, r2s, options.static))
 
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
     from refengine.confirmation import RunWithWitnesses, Hearing
     from refengine.core import engine, profiles
-    from refengine.rdf.documents import read_static
+    from refengine.core.static import resolve_static
+    from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
-    query = read_query(options.query, options.dialect, static=bool(options.static))
+    graphs, always = cli.graphs_and_files(options.static, options.base)
+    query = read_query(options.query, options.dialect, bool(always), options.base)
     source = _sources(options)
     streams = _streams(options, query, source)
-    static: Dataset = frozenset().union(*map(read_static, map(source, options.static)))
+    for note in _notes_on_graphs(query, graphs):
+        print(f"refengine: note: {note}", file=sys.stderr)
+    query, static = resolve_static(
+        query,
+        {iri: read_all_static(map(source, files)) for iri, files in graphs.items()},
+        read_all_static(map(source, always)),
+    )
 
     planned = engine.plan(query, streams, chosen)
     for note in _notes(query, streams, planned):
@@ -286,6 +318,13 @@ def _run(options: argparse.Namespace) -> None:
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
     print(f"refengine: provenance: {run.describe_provenance()}", file=sys.stderr)
+
+
+def _notes_on_graphs(query: Query, graphs: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what a user should know of static data that the query does not name."""
+    named = {clause.graph for clause in query.body.graphs}
+    for iri in sorted(graphs.keys() - named):
+        yield f"the static data of <{iri}> is not used: no FROM of the query names it (QRY-2)"
 
 
 def _witnesses(options: argparse.Namespace) -> Sequence[str]:
@@ -332,7 +371,7 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
     """
     from refengine.rdf.sources import Piped
 
-    words = [*(word.rpartition("=")[2] for word in options.stream), *options.static]
+    words = [word.rpartition("=")[2] for word in [*options.stream, *options.static]]
     end: str | None = options.stdin_format
     if end is None and "-" in words:
         reason = "its format is not known; give --stdin-format, such as n3t, nq or trig.gz"

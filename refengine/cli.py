@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from refengine.model import iris
 from refengine.model.errors import RefengineError
 
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
@@ -45,6 +46,23 @@ def path(text: str) -> Path:
     if not text:
         raise RefengineError("an empty path; write . for the current folder", rule="IO-1")
     return Path(text)
+
+
+def graphs_and_files(
+    words: Sequence[str], base: str = ""
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the words of `--static [IRI=]FILE`: the files of each IRI, and those without an IRI. A
+    word that is the name of a file has none. A relative IRI is resolved against the base.
+    """
+    graphs: dict[str, list[str]] = {}
+    files: list[str] = []
+    for word in words:
+        iri, equals, file = word.rpartition("=")
+        if not equals or os.path.exists(word):
+            files.append(word)
+        else:
+            graphs.setdefault(iris.resolve(base, iri), []).append(file)
+    return graphs, files
 
 
 def _nowhere() -> TextIO:

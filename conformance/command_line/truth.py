@@ -72,11 +72,11 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
     )
     truth.add_argument(
         "--static",
-        type=cli.path,
         action="append",
         default=[],
-        metavar="FILE",
-        help="a file of static data: .ttl, .nt, .nq or .trig. May be given several times",
+        metavar="[IRI=]FILE",
+        help="a file of static data: .ttl, .nt, .nq or .trig. With IRI, it is the graph that FROM "
+        "or FROM NAMED of the query names (QRY-2). May be given several times",
     )
 
 
@@ -170,13 +170,18 @@ def _plan(options: argparse.Namespace) -> TruthPlan:
 
 def _query(options: argparse.Namespace) -> TruthQuery:
     from conformance.spark.truth import TruthQuery
-    from refengine.rdf.documents import read_static
+    from refengine.core.static import resolve_static
+    from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query
     from refengine.sparql.witnesses import WITNESSES
 
     semantics = _semantics(*options.semantics)
-    query = read_query(options.query, options.dialect, bool(options.static))
-    static = frozenset().union(*map(read_static, options.static))
+    graphs, always = cli.graphs_and_files(options.static)
+    query, static = resolve_static(
+        read_query(options.query, options.dialect, bool(always)),
+        {iri: read_all_static(map(cli.path, files)) for iri, files in graphs.items()},
+        read_all_static(map(cli.path, always)),
+    )
     witnesses = tuple(WITNESSES)
     if options.witness:
         witnesses = (options.witness,)

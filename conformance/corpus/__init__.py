@@ -10,6 +10,7 @@ from conformance.corpus.case_file import cases as cases
 from conformance.corpus.case_file import load as load
 from conformance.corpus.case_file import profile_of as profile_of
 from conformance.corpus.case_file import query_of as query_of
+from conformance.corpus.case_file import query_table as query_table
 from conformance.corpus.case_file import question_of as question_of
 from conformance.corpus.case_file import relation as relation
 from conformance.corpus.case_file import semantics_of as semantics_of

@@ -21,6 +21,7 @@ from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import Between, OneOf, Profile, Semantics
+from refengine.core.static import Static, resolve_static
 from refengine.model import elements
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Relation, Stream, Triple
 from refengine.model.errors import RefengineError
@@ -116,8 +117,26 @@ def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
 
 
 def query_of(case: Case) -> Query:
-    """Return the case's query."""
-    return query.from_table(case.table["query"])
+    """Return the case's query. Where static data is given by IRIs, its clauses FROM and FROM NAMED
+    are resolved (QRY-2).
+    """
+    return _resolved(case)[0]
+
+
+def query_table(case: Case) -> dict[str, Any]:
+    """Return the table of the case's query, whose body has no FROM that is resolved (QRY-2)."""
+    return {**case.table["query"], "body": query_of(case).body.text}
+
+
+def _resolved(case: Case) -> tuple[Query, Dataset]:
+    """Return the case's query and its static data, those by IRIs resolved (QRY-2)."""
+    written = case.table.get("static", "")
+    static: Static
+    if isinstance(written, Mapping):
+        static = {iri: _statements(text, f"static.{iri}") for iri, text in written.items()}
+    else:
+        static = _statements(written, "static")
+    return resolve_static(query.from_table(case.table["query"]), static)
 
 
 def streams_of(case: Case) -> dict[str, Stream]:
@@ -159,17 +178,22 @@ def static_of(case: Case) -> Dataset:
     """Return the case's static data: triples, and for named graphs quads that end with the name of
     the graph (R2R-8).
     """
-    text = case.table.get("static", "")
+    return _resolved(case)[1]
+
+
+def _statements(text: str, place: str) -> Dataset:
+    """Return the statements of a TriG text, in which : and xsd: are declared."""
     try:
         quads = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TRIG))
     except SyntaxError as error:
-        raise InvalidCase(f"not TriG: {error.msg}", rule="case", place="static") from None
+        raise InvalidCase(f"not TriG: {error.msg}", rule="case", place=place) from None
     return frozenset(map(statement_of, quads))
 
 
 def question_of(case: Case) -> Question:
     """Return the question of a case: its query, streams and static data."""
-    return Question(query_of(case), streams_of(case), static_of(case))
+    case_query, static = _resolved(case)
+    return Question(case_query, streams_of(case), static)
 
 
 def statement_of(quad: pyoxigraph.Quad) -> Triple | Quad:

@@ -8,7 +8,8 @@ import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -193,7 +194,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
     if "semantics" in table:
         fields["profile"] = corpus.profile_of(table["semantics"])
-    fields["deviations"] = tuple(map(_deviation, table.get("deviations", ())))
+    fields["deviations"] = _deviations(table.get("deviations", ()))
     tolerance = table.get("tolerance", 0)
     if "install" in table:
         fields["package"] = Package.of_table(table["install"], path.parent)
@@ -224,6 +225,22 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     limits = table.get("limits", {})
     fields["limits"] = Limits(**{LIMITS[key]: seconds for key, seconds in limits.items()})
     return fields
+
+
+def _deviations(entries: Iterable[Mapping[str, Any]]) -> tuple[Deviation, ...]:
+    """Return the known deviations from their tables. Raises RefengineError for unknown fields, and
+    for two with one reason, by which results name them.
+    """
+    deviations = tuple(map(_deviation, entries))
+    counts = Counter(deviation.reason for deviation in deviations)
+    for reason, count in counts.items():
+        if count > 1:
+            raise InvalidEngine(
+                f"deviations: {count} entries have the reason {display(reason)}; results name a "
+                "deviation by its reason, so give each its own",
+                rule="engine",
+            )
+    return deviations
 
 
 def _deviation(entry: Mapping[str, Any]) -> Deviation:

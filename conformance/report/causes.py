@@ -82,26 +82,33 @@ def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
     """Return the diagnosis of an engine from its fails without a known deviation."""
     by_reason: dict[str, list[Entry]] = {}
     causes: dict[str, DiagnosedCause] = {}
+    rules: dict[str, set[str]] = {}
     for entry in fails:
         for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
             by_reason.setdefault(name, []).append(entry)
             causes.setdefault(name, cause)
+            rules.setdefault(name, set()).update(cause.rules)
     ordered = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     left = [entry for entry in fails if not entry.result.causes]
     return EngineDiagnosis(
         texts.clean(engine, 60),
         len(fails),
-        [_cause(engine, causes[name], explained) for name, explained in ordered[:CAUSES]],
+        [
+            _cause(engine, causes[name], sorted(rules[name]), explained)
+            for name, explained in ordered[:CAUSES]
+        ],
         max(0, len(ordered) - CAUSES),
         _case_group(engine, left, NO_CAUSE) if left else None,
     )
 
 
-def _cause(engine: str, cause: DiagnosedCause, explained: Sequence[Entry]) -> CauseOfCases:
-    """Return a cause with the fails that it explains."""
+def _cause(
+    engine: str, cause: DiagnosedCause, rules: Iterable[str], explained: Sequence[Entry]
+) -> CauseOfCases:
+    """Return a cause with the rules that are broken by it and the fails that it explains."""
     return CauseOfCases(
         name_of(cause),
-        texts.clean(", ".join(cause.rules), REASON),
+        texts.clean(", ".join(rules), REASON),
         texts.block(cause.entry, ENTRY),
         _case_group(engine, explained, f"={name_of(cause)}"),
     )

@@ -29,14 +29,16 @@ INTEGERS_OF_T0 = range(1, 10)  # that are tried as t0, beside 0
 @dataclass(frozen=True)
 class Candidate:
     """What an engine may do otherwise than it claims: a `change` of a field of its semantics, or
-    what a `wrong_engine` does, or a simple `defect`; if it is none of these, then it states wrong
-    windows. `text` names it: `closure=[]`.
+    what a `wrong_engine` does, or a simple `defect`, or that it `misstates_windows` or
+    `misstates_instants`. `text` names it: `closure=[]`.
     """
 
     text: str
     change: FieldChange | None = None
     wrong_engine: WrongEngine | None = None
     defect: SimpleDefect | None = None
+    misstates_windows: bool = False
+    misstates_instants: bool = False
 
     @property
     def field(self) -> str:
@@ -61,14 +63,16 @@ class Candidate:
             fields = fields_of_change(cases[0].profile, self.change)
             return Deviation(f"its semantics is {self.text}", LINK, ids[:1], fields)
         if self.wrong_engine is not None:
-            breaks = (self.wrong_engine.rule,)
-            return Deviation(f"does as {self.text}", LINK, ids, breaks=breaks)
+            return Deviation(f"does as {self.text}", LINK, ids, breaks=self.wrong_engine.rules)
         if self.defect is not None:
             return Deviation(self.text, LINK, ids, breaks=self.defect.rules)
+        if self.misstates_instants:
+            return Deviation(self.text, LINK, ids, breaks=("ENG-4",))
         return Deviation(self.text, LINK, ids[:1], misstates="window")
 
 
-WRONG_WINDOWS = Candidate("wrong windows in its reports")
+WRONG_WINDOWS = Candidate("wrong windows in its reports", misstates_windows=True)
+WRONG_INSTANTS = Candidate("wrong instants in its reports", misstates_instants=True)
 
 
 @contextmanager
@@ -98,7 +102,7 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
         fields,
         defects,
         is_by_wrong_engine=bool(wrong_engines),
-        has_wrong_windows=WRONG_WINDOWS in candidates,
+        has_wrong_windows=any(candidate.misstates_windows for candidate in candidates),
     )
 
 
@@ -154,5 +158,6 @@ def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
     for wrong_engine in dict.fromkeys(chain(of_rules, HABITS)):
         if not wrong_engine.replaced.__module__.startswith(COMPARING):
             defect = wrong_engine.defect.rstrip(".")
-            text = f"the wrong engine {wrong_engine.full_name!r} ({defect})"
+            made_to = f"made to {defect[0].lower()}{defect[1:]}"
+            text = f"the wrong engine {wrong_engine.full_name!r} ({made_to})"
             yield Candidate(text, wrong_engine=wrong_engine)

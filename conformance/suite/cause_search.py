@@ -1,24 +1,26 @@
 """The search for the causes of an engine's fails, among candidates.
 
-1. Fails that are right but for the windows that the engine states are set apart.
-2. Each change of one field is tried on a sample of the fails: the smallest fail of each rule comes
-   first. Those that explain most are tried on passes, too: if passes would fail under a change,
-   then it is not what the engine does. So are simple defects and wrong engines.
-3. The best candidate is kept: the share of the sampled fails that it explains is greater than the
-   share of the passes that would fail under it. On a tie a change wins, since the judge can apply
-   it. If there is no such candidate, pairs are tried: two changes, or a change and a simple defect.
-   The search goes on with the fails that are left, with what was kept in force.
-4. Of each fail that is explained, the causes are kept without which it would not be.
+1. Fails that are right but for the instants of the reports are set apart.
+2. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
+   on passes: if many passes would fail under a candidate, then it is not what the engine does
+   (`comparison`). Last comes that the windows are wrong which the engine states.
+3. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
+   leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
+   and the one is kept that leaves the fewest fails together with a second cause.
+4. If no candidate is credible, pairs are tried: two changes, or a change and a simple defect.
+5. The search goes on with the fails that are left, with what was kept in force.
+6. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
 
 from conformance.suite.candidates import (
+    WRONG_INSTANTS,
     WRONG_WINDOWS,
     Candidate,
     change_candidates,
@@ -27,52 +29,36 @@ from conformance.suite.candidates import (
     simple_defect_candidates,
     wrong_engine_candidates,
 )
+from conformance.suite.comparison import (
+    MAJORITY,
+    Cases,
+    Comparison,
+    ScoredCandidate,
+    best_first,
+    choose_sample,
+)
+from conformance.suite.needed import keep_needed
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS
 from refengine.core.semantics import Profile
 
-FIRST_LOOK = 6  # fails of the sample of which a change must explain one, to be tried on all
-OWN_FAILS = 2  # fails of its rules of which a wrong engine must explain one
-SMALLEST = 12  # fails on which candidates are compared: the smallest one of so many rules
-OTHERS = 28  # and so many of all sizes
-BEST = 8  # candidates that are tried on passes
-MAJORITY = 0.5  # share of the sample of which a pair, or one of many integers, must explain more
-NEARLY_ALL = 0.9  # share of the sample that a first cause explains if no other is tried as first
-MARGIN = 0.25  # by which the value of such a candidate may be less than the best
-FIRST_CAUSES = 3  # such candidates that are tried
-CONTRADICTED_BOUND = 0.25  # share of the passes that a cause may contradict, at most
-SMALL = 0.1  # share of the explained fails of which a small cause explains less
-PAIRS_LEAST = 0.25  # share of the fails of which more must be left for pairs to be tried
-CAUSES_BOUND = 5  # causes after which no more are looked for
-
-Cases = Sequence[RecordedCase]
-
-
-@dataclass(frozen=True)
-class Score:
-    """How well a candidate explains an engine: the share of the sampled fails that it explains, and
-    the share of the passes that would fail under it.
-    """
-
-    explained: float = 0
-    contradicted: float = 0
-
-    @property
-    def value(self) -> float:
-        """The shares as one number; a candidate is worth something if it is more than 0."""
-        return self.explained - self.contradicted
-
-
-ScoredCandidate = tuple[Candidate, Score]
+FIRST_LOOK = 6  # a change is tried on the whole sample if it explains one of so many fails
+OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
+NEARLY_ALL = 0.9  # a first cause that explains this share of the sample is kept at once
+MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
+FIRST_CAUSES = 3  # but no more than so many
+PAIRS_LEAST = 0.25  # pairs are tried if more than this share of the fails is left
+SMALL = 0.1  # a small cause explains less than this share of the explained fails
+CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
 @dataclass
 class CauseSearch:
     """A search. `profile` is that of the engine, None for one that is sent its semantics with each
     case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
-    passes on which candidates are tried. One that `is_trial` ends after two causes, and tries no
-    pairs. `found` are the causes so far, and `explained` has each
-    explained fail with the causes without which it would not be.
+    passes on which candidates are tried. A search that `is_trial` ends after two causes, and tries
+    no pairs. `found` are the causes so far, and `explained` has each explained fail with the causes
+    without which it would not be.
     """
 
     profile: Profile | None
@@ -84,11 +70,12 @@ class CauseSearch:
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
+        self._set_wrong_instants_apart()
         bound = 2 if self.is_trial else CAUSES_BOUND
         while self.left and len(self.found) < bound:
             candidates = self._best_candidates()
             if not candidates:
-                return
+                break
             self._keep(candidates)
         self._replace_small_causes()
 
@@ -101,6 +88,16 @@ class CauseSearch:
             if cases:
                 yield candidate, cases
 
+    def _set_wrong_instants_apart(self) -> None:
+        """Take the fails that are right in all that the search compares. It does not compare the
+        instants of reports, which only an engine that is sent its semantics must state.
+        """
+        right_but_for_instants = [case for case in self.left if case.is_explained_by({})]
+        if right_but_for_instants:
+            self.found.append(WRONG_INSTANTS)
+            self.explained += [(case, [WRONG_INSTANTS]) for case in right_but_for_instants]
+            self.left = [case for case in self.left if case not in right_but_for_instants]
+
     def _keep(self, candidates: Sequence[Candidate]) -> None:
         """Keep candidates as causes, and take the fails that they explain from those that are left.
 
@@ -108,12 +105,12 @@ class CauseSearch:
         little more than the engine; so then only the changes among the causes are.
         """
         changes = [cause for cause in self.found if cause.change is not None]
-        combinations_of_causes = [[*self.found, *candidates]]
+        attempts = [[*self.found, *candidates]]
         if len(changes) < len(self.found):
-            combinations_of_causes.append([*changes, *candidates])
-        for causes in combinations_of_causes:
+            attempts.append([*changes, *candidates])
+        for causes in attempts:
             explained = self._explained_by(causes, self.left)
-            self.explained += [(case, _drop_unneeded(case, causes)) for case in explained]
+            self.explained += [(case, _needed_for(case, causes)) for case in explained]
             self.left = [case for case in self.left if case not in explained]
         self.found += candidates
 
@@ -133,7 +130,7 @@ class CauseSearch:
                 if not set(small).isdisjoint(needed) and explains(others, case)
             }
         self.explained = [
-            (case, _drop_unneeded(case, others) if case in is_explained else needed)
+            (case, _needed_for(case, others) if case in is_explained else needed)
             for case, needed in self.explained
         ]
 
@@ -143,39 +140,44 @@ class CauseSearch:
             return [case for case in cases if explains(candidates, case)]
 
     def _best_candidates(self) -> list[Candidate]:
-        """Return the candidate that explains the engine best, or a pair if no candidate explains a
-        fail; none if no pair does either.
+        """Return the candidate that explains the engine best, or a pair if none is credible; none
+        if no pair is either.
         """
-        sample = _sample(self.left)
-        ranked = self._rank(sample)
-        if not ranked:
-            is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
-            return self._best_pair(sample) if is_much_left and not self.is_trial else []
-        best, score = ranked[0]
-        if not self.found and score.explained < NEARLY_ALL:
-            near = [one for one, other in ranked if other.value > score.value - MARGIN]
-            if len(near) > 1:
-                best = min(
-                    near[:FIRST_CAUSES], key=lambda one: self._unexplained_after(one, sample)
-                )
-        return [best]
+        comparison = Comparison(self.found, choose_sample(self.left), self.passes)
+        ranked = self._rank(comparison)
+        if ranked:
+            return [self._first_cause(ranked, comparison.sample)]
+        is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
+        return self._best_pair(comparison) if is_much_left and not self.is_trial else []
 
-    def _rank(self, sample: Cases) -> list[ScoredCandidate]:
-        """Return the candidates that explain more than they contradict, the best first: of equal
-        ones the change of a field, then the simple defect, then the wrong engine.
+    def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
+        """Return the credible candidates, the best first: of equal ones the change of a field, then
+        the simple defect, then the wrong engine.
         """
-        changes = self._score_best(self._changes(), sample, lambda _: sample[:FIRST_LOOK])
+        sample = comparison.sample
+        changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
         if changes and changes[0][1].explained == 1:
             return changes[:1]
-        scored = [
-            *changes,
-            *self._score_best(simple_defect_candidates(), sample, lambda _: sample),
-            *self._score_best(self._wrong_engines(), sample, self._own_fails),
-            *self._score_best([WRONG_WINDOWS], sample, lambda _: sample),
-        ]
-        return sorted(scored, key=lambda pair: -pair[1].value)
+        return best_first(
+            [
+                *changes,
+                *comparison.credible_candidates(simple_defect_candidates(), lambda _: sample),
+                *comparison.credible_candidates(self._wrong_engines(), self._own_fails),
+                *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
+            ]
+        )
 
-    def _unexplained_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
+    def _first_cause(self, ranked: Sequence[ScoredCandidate], sample: Cases) -> Candidate:
+        """Return the best candidate. For the first cause, if none explains nearly all, return that
+        one of those nearly as good which leaves the fewest fails of a sample.
+        """
+        best, score = ranked[0]
+        near = [one for one, other in ranked if other.value > score.value - MARGIN]
+        if self.found or score.explained >= NEARLY_ALL or len(near) == 1:
+            return best
+        return min(near[:FIRST_CAUSES], key=lambda one: self._count_left_after(one, sample))
+
+    def _count_left_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
         """Return how many fails of a sample are left by a search that begins with a candidate, and
         how many causes it finds.
         """
@@ -184,23 +186,22 @@ class CauseSearch:
         search.run()
         return len(search.left), len(search.found)
 
-    def _best_pair(self, sample: Cases) -> list[Candidate]:
+    def _best_pair(self, comparison: Comparison) -> list[Candidate]:
         """Return the first pair, of changes of different fields or of a change and a simple defect,
-        that explains the first two fails of a sample and more than half of all; none if there is
-        none. The many integers for t0 are left out.
+        that explains the first two fails of the sample, as neither of the two does alone, and more
+        than half of the sample; none if there is none. The many integers for t0 are left out.
         """
         changes = [change for change in self._changes() if not change.is_one_of_many]
         pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
+        first_two = comparison.sample[:2]
         for one, other in pairs:
-            if one.field == other.field:
+            if one.field == other.field or not comparison.do_explain([one, other], first_two):
                 continue
-            in_force = [*self.found, one, other]
-            with install_wrong_engines(self.found):
-                is_promising = all(explains(in_force, case) for case in sample[:2])
-            if is_promising:
-                score = self._score(in_force, sample)
-                if score.explained > MAJORITY and score.contradicted <= CONTRADICTED_BOUND:
-                    return [one, other]
+            if any(comparison.do_explain([alone], first_two) for alone in (one, other)):
+                continue
+            score = comparison.score([one, other])
+            if score.explained > MAJORITY and score.is_credible:
+                return [one, other]
         return []
 
     def _changes(self) -> list[Candidate]:
@@ -217,72 +218,21 @@ class CauseSearch:
         return list(wrong_engine_candidates(dict.fromkeys(case.result.rule for case in self.left)))
 
     def _own_fails(self, candidate: Candidate) -> Cases:
-        """Return the smallest fails of the rules of a wrong engine, and of a habit those of all."""
+        """Return the smallest fails of a wrong engine's rules; of all rules if it is a habit."""
         assert candidate.wrong_engine is not None
         if candidate.wrong_engine in HABITS:
             return self.left[:OWN_FAILS]
         rules = candidate.wrong_engine.rules
         return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
 
-    def _score_best(
-        self,
-        candidates: Iterable[Candidate],
-        sample: Cases,
-        first_look: Callable[[Candidate], Cases],
-    ) -> list[ScoredCandidate]:
-        """Return the best candidates with their scores, the best first: those that explain more
-        than they contradict. A candidate is tried on all of the sample if it explains one of its
-        `first_look`.
-        """
-        counts: list[tuple[int, Candidate]] = []
-        for candidate in candidates:
-            if candidate in self.found:
-                continue
-            in_force = [*self.found, candidate]
-            with install_wrong_engines(in_force):
-                if any(explains(in_force, case) for case in first_look(candidate)):
-                    count = sum(bool(explains(in_force, case)) for case in sample)
-                    counts.append((count, candidate))
-        scored: list[ScoredCandidate] = []
-        for count, candidate in sorted(counts, key=lambda pair: -pair[0])[:BEST]:
-            if count > len(sample) * (MAJORITY if candidate.is_one_of_many else 0):
-                score = self._score([*self.found, candidate], sample)
-                if score.value > 0 and score.contradicted <= CONTRADICTED_BOUND:
-                    scored.append((candidate, score))
-        return sorted(scored, key=lambda pair: -pair[1].value)
 
-    def _score(self, in_force: Sequence[Candidate], sample: Cases) -> Score:
-        """Return the score of candidates together. Passes that cannot say anything do not count."""
-        with install_wrong_engines(in_force):
-            explained = [bool(explains(in_force, case)) for case in sample]
-            said = [explains(in_force, case) for case in self.passes]
-        telling = [one for one in said if one is not None]
-        contradicted = telling.count(False) / len(telling) if telling else 0
-        return Score(sum(explained) / len(explained), contradicted)
-
-
-def _sample(cases: Cases) -> list[RecordedCase]:
-    """Return cases on which candidates are compared: the smallest of the first rules, and as many
-    others of all sizes.
+def _needed_for(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that are needed to explain a case, which they explain
+    together. The first ones are left out first: the last one was found for this case.
     """
-    by_rule: dict[str, RecordedCase] = {}
-    for case in cases:
-        by_rule.setdefault(case.result.rule, case)
-    firsts = list(by_rule.values())[:SMALLEST]
-    others = [case for case in cases if case not in firsts]
-    step = max(1, len(others) // OTHERS)
-    return firsts + others[step - 1 :: step][:OTHERS]
 
+    def explain(rest: Sequence[Candidate]) -> bool:
+        with install_wrong_engines(rest):
+            return bool(explains(rest, case))
 
-def _drop_unneeded(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return those of some candidates that explain a case together, without each that can be left
-    out, the first first: the last one was found for this case.
-    """
-    needed = list(candidates)
-    for candidate in candidates:
-        rest = [other for other in needed if other is not candidate]
-        if rest:
-            with install_wrong_engines(rest):
-                if explains(rest, case):
-                    needed = rest
-    return needed
+    return keep_needed(candidates, explain)

@@ -11,6 +11,7 @@ from conformance.corpus import Case
 from conformance.corpus.rules import rules_of_change
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
+from conformance.suite.needed import keep_needed
 from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import Profile, show
@@ -64,24 +65,14 @@ def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, 
 
 def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
     """Return known deviations with which the oracle passes the answers, and of which none can be
-    left out; none if it does not pass them with all. Another such set may have fewer members.
-
-    The search starts with all of them, since all are in force at once. It drops one, the last
-    first, as long as the oracle still passes, and begins again after each, since one deviation may
-    have been needed only because of another.
+    left out; none if it does not pass them with all, since all are in force at once. The last ones
+    are left out first.
     """
     explain = partial(_explain, tested, exchange, SharedAnswers())
-    needed = [deviation for deviation in tested.deviations if deviation.can_be_granted]
-    if not needed or not explain(needed):
+    grantable = [deviation for deviation in tested.deviations if deviation.can_be_granted]
+    if not grantable or not explain(grantable):
         return ()
-    while True:
-        for deviation in reversed(needed):
-            rest = [other for other in needed if other is not deviation]
-            if explain(rest):
-                needed = rest
-                break
-        else:
-            return tuple(needed)
+    return tuple(reversed(keep_needed(grantable[::-1], lambda rest: explain(rest[::-1]))))
 
 
 def grant_fields(

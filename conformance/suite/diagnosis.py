@@ -8,7 +8,7 @@ cases. So after a run all fails that no known deviation explains are looked at t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from conformance import corpus
@@ -26,27 +26,37 @@ PASSES_OF_A_RULE = 1  # passes of each rule on which a candidate is tried, at mo
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of a diagnosis: a `deviation` of the engine, which `text` names, and the `rules` that
-    the engine breaks by it. It is needed to explain the fails of `cases`; the smallest comes first.
-    `entry` states the deviation in the engine's file. It is empty for an engine that is sent its
-    semantics: none can be granted to it.
+    """A part of a diagnosis: a `deviation` of the engine, which `text` names. It is needed to
+    explain some fails: `rules_by_case` has the rules that the engine breaks by it in each of their
+    cases, the smallest case first. `entry` states the deviation in the engine's file. It is empty
+    for an engine that is sent its semantics: none can be granted to it.
     """
 
     text: str
     deviation: Deviation
-    rules: tuple[str, ...]
-    cases: tuple[str, ...]
+    rules_by_case: Mapping[str, tuple[str, ...]]
     entry: str
 
-    def as_part_of_a_result(self) -> DiagnosedCause:
-        """Return the cause as a result has it."""
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """The ids of the cases whose fail it is needed to explain, the smallest first."""
+        return tuple(self.rules_by_case)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """All rules that the engine breaks by it."""
+        return tuple(sorted({rule for rules in self.rules_by_case.values() for rule in rules}))
+
+    def in_result(self, case: str) -> DiagnosedCause:
+        """Return the cause as the result of a case has it."""
         deviation = self.deviation
-        return DiagnosedCause(deviation.reason, self.rules, deviation.can_be_granted, self.entry)
+        rules = self.rules_by_case[case]
+        return DiagnosedCause(deviation.reason, rules, deviation.can_be_granted, self.entry)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains the fails of an engine: its `causes`, in the order in which they were found.
+    """What explains the fails of an engine: its `causes`, those that explain most first.
     `fails` are the cases of all fails that no known deviation explains, and `unexplained`
     those of them that no cause explains either. Of an engine that `is_silent`, which has answered
     no case with a row, nothing is explained.
@@ -84,7 +94,7 @@ def with_causes(results: Iterable[Result], diagnoses: Iterable[Diagnosis]) -> It
         for cause in diagnosis.causes:
             for case in cause.cases:
                 of_case = causes.setdefault((diagnosis.engine, case), [])
-                of_case.append(cause.as_part_of_a_result())
+                of_case.append(cause.in_result(case))
     for result in results:
         found = causes.get((result.engine, result.case), ())
         if found and result.is_fail_without_known_deviation:
@@ -113,20 +123,24 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
         passes=_passes_for_trials(recorded),
     )
     search.run()
-    causes = (
-        _make_cause(candidate, cases, is_stated=not tested.is_configurable)
-        for candidate, cases in search.explained_fails()
-    )
+    causes = [
+        _make_cause(candidate, explained, can_be_stated=not tested.is_configurable)
+        for candidate, explained in search.explained_fails()
+    ]
+    causes.sort(key=lambda cause: -len(cause.cases))
     return Diagnosis(tested.name, fails, tuple(causes))
 
 
-def _make_cause(candidate: Candidate, cases: Sequence[RecordedCase], is_stated: bool) -> Cause:
-    """Return the cause of some fails. `is_stated` says whether the engine's file can state it."""
-    deviation = candidate.deviation(cases)
-    rules = {rule for case in cases for rule in case.rules_broken_by(deviation)}
-    ids = tuple(case.id for case in cases)
-    entry = "\n".join(write_entry(deviation)) if is_stated else ""
-    return Cause(candidate.text, deviation, tuple(sorted(rules)), ids, entry)
+def _make_cause(
+    candidate: Candidate, explained: Sequence[RecordedCase], can_be_stated: bool
+) -> Cause:
+    """Return the cause of some fails. `can_be_stated` says whether the engine's file can state
+    it.
+    """
+    deviation = candidate.deviation(explained)
+    rules_by_case = {case.id: case.rules_broken_by(deviation) for case in explained}
+    entry = "\n".join(write_entry(deviation)) if can_be_stated else ""
+    return Cause(candidate.text, deviation, rules_by_case, entry)
 
 
 def _case_result(result: Result) -> CaseResult:

@@ -21,7 +21,7 @@ from refengine.core.semantics import Profile
 from refengine.model.errors import RefengineError
 
 # the groups of cases, in the order in which they are examined
-RIGHT_WITH_ROWS, OTHERWISE_JUDGED, NOT_SUPPORTED = range(3)
+RIGHT_WITH_ROWS, OTHER_SUPPORTED, NOT_SUPPORTED = range(3)
 
 
 def examine_results(
@@ -75,19 +75,19 @@ def _examine_rule(
 ) -> list[Result]:
     """Return the results of a rule, with `detects` where the case would catch a wrong engine."""
     results = {found.result.case: found.result for found in of_rule}
-    has_found = False
+    is_caught = False
     for found in sorted(of_rule, key=_examination_order):
         group = _group(found)
         case = cases.get(found.result.case)
         if case is None:
             continue
-        if has_found and group != OTHERWISE_JUDGED:
+        if is_caught and group != OTHER_SUPPORTED:
             break
         if wrong_engine := _find_caught_wrong_engine(tested, case, found.result):
             results[case.id] = replace(found.result, detects=wrong_engine)
-            if group != OTHERWISE_JUDGED:
+            if group != OTHER_SUPPORTED:
                 break
-            has_found = True
+            is_caught = True
     return list(results.values())
 
 
@@ -104,7 +104,7 @@ def _group(found: CaseResult) -> int:
     if found.has_rows and found.is_right_about_its_rule:
         return RIGHT_WITH_ROWS
     if found.result.outcome is not Outcome.UNSUPPORTED:
-        return OTHERWISE_JUDGED
+        return OTHER_SUPPORTED
     return NOT_SUPPORTED
 
 

@@ -108,7 +108,7 @@ def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
     """Put the question of a case to an engine, and return the exchange. Raises RefengineError for a
     case that is bad input, and Declined and Broken.
     """
-    return ask_question(tested, harness, corpus.question_of(case), case.table["query"])
+    return ask_question(tested, harness, corpus.question_of(case), corpus.query_table(case))
 
 
 def ask_question(

@@ -78,7 +78,7 @@ def prepare_blocks(
     """Yield the blocks of a case that expect reports, each with the question of the case as it is
     put to an engine that is sent the semantics of the block. Raises RefengineError.
     """
-    text = tested.text(question.query, bool(question.static), case.table["query"])
+    text = tested.text(question.query, bool(question.static), corpus.query_table(case))
     for block in _blocks(case):
         semantics = corpus.semantics_of(block["semantics"])
         engine_query = EngineQuery(question.query, text, tested.dialect, semantics)

@@ -257,7 +257,7 @@ def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
         for _, prepared in prepare_blocks(engine, case, question):
             yield prepared
     else:
-        yield prepare_question(engine, question, case.table["query"])
+        yield prepare_question(engine, question, corpus.query_table(case))
 
 
 def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:

@@ -91,7 +91,8 @@ class RecordedCase:
     ) -> bool | None:
         """Return whether the answers are those of an engine with other values in some fields of the
         semantics than it claims, and with some defects; all known deviations of the engine that can
-        be granted are in force as well. None if that semantics has no meaning with the question.
+        be granted are in force as well. None if that is not known: the semantics has no meaning
+        with the question, or a bound is reached.
 
         `is_by_wrong_engine` says that wrong engines are installed: then no answer is shared with
         other trials, and none is computed incrementally. With `has_wrong_windows` the windows that
@@ -115,12 +116,12 @@ class RecordedCase:
         reporting = [one for one in defects if one.changes_reports]
         if not reporting:
             return try_assignments(recorded, listed, answers).explains_recording
-        return any(
-            self._can_be_reported(
-                question.under(semantics), reporting, is_shared=not is_by_wrong_engine
-            )
-            for semantics, _ in listed[:OUTPUTS_BOUND]
-        )
+        for semantics, _ in listed[:OUTPUTS_BOUND]:
+            setting = question.under(semantics)
+            can_be = self._can_be_reported(setting, reporting, is_shared=not is_by_wrong_engine)
+            if can_be or can_be is None:
+                return can_be
+        return False if len(listed) <= OUTPUTS_BOUND else None
 
     def _recording(self, question: Question, has_wrong_windows: bool) -> RecordingToJudge:
         """Return the answers as a recording, with the windows that the engine states unless these
@@ -141,9 +142,10 @@ class RecordedCase:
 
     def _can_be_reported(
         self, setting: Setting, defects: Sequence[SimpleDefect], *, is_shared: bool
-    ) -> bool:
-        """Whether an engine that makes other reports of its right outputs can give the answers.
-        The right outputs are computed once if they are shared with other trials.
+    ) -> bool | None:
+        """Whether an engine that makes other reports of its right outputs can give the answers;
+        None if there are no right outputs. They are computed once if they are shared with other
+        trials.
         """
         leaves_out_empty = setting.semantics.empty is Empty.SUPPRESS
         key = setting.query.r2s, setting.query.windows, setting.semantics
@@ -154,7 +156,7 @@ class RecordedCase:
                 if is_shared:
                     self.outputs[key] = outputs
         except RefengineError:
-            return False
+            return None
         for defect in defects:
             outputs = defect.change_outputs(outputs)
         if leaves_out_empty:

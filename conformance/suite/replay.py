@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.benchmarks import csrbench
-from conformance.corpus import Case, question_of
+from conformance.corpus import Case, query_table, question_of
 from conformance.harness.client import PROTOCOL, Trace, message_line
 from conformance.harness.engine_file import Engine
 from conformance.harness.pool import Harnesses
@@ -129,7 +129,7 @@ def _asks(tested: Engine, case: Case, evidence: Mapping[str, Any]) -> bool:
     """Whether an engine is asked the query of a case by the text that the evidence has."""
     question = question_of(case)
     try:
-        text = tested.text(question.query, bool(question.static), case.table["query"])
+        text = tested.text(question.query, bool(question.static), query_table(case))
     except RefengineError:
         return False
     return text == evidence["query"] and len(text) < TEXT

@@ -34,7 +34,7 @@ def elements_on_any_border_are_lost(
 
 
 def _is_on_a_border(view: WindowView, instant: int) -> bool:
-    """Whether an instant is a border of some window, from window 0 on or before."""
+    """Whether an instant is a border of window 0 or of any other."""
     assert view.t0 is not None
     assert view.frame is not None
     opening = instant - view.t0

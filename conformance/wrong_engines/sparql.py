@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from lark import Token, Tree
 
 from conformance.wrong_engines.engines import CQELS, PYOXIGRAPH, RDFLIB, YASPER
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.core import r2r
+from refengine.core import r2r, static
 from refengine.core.query import Body
+from refengine.core.r2r import dataset_of_windows
+from refengine.core.window import Content, WindowView
 from refengine.model.elements import XSD, Bag, Dataset, Relation, Triple, literal, row
 from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, Unsupported
 from refengine.model.terms import Term, parse_literal
@@ -70,14 +72,35 @@ def names_have_one_dot(right: Right, text: str) -> Any:
     return right(text)
 
 
+def merge_static_graphs(
+    views: Sequence[WindowView],
+    contents: Sequence[Content],
+    data: Dataset,
+    body: Body | None = None,
+) -> Dataset:
+    """Put the named graphs of static data into the default graph."""
+    merged = frozenset((subject, predicate, object_) for subject, predicate, object_, *_ in data)
+    return dataset_of_windows(views, contents, merged, body)
+
+
+def accept_unknown_graphs(body: Body, given: Collection[str] = ()) -> None:
+    """Accept FROM of any IRI."""
+
+
 @wrong(
     "QRY-2",
-    replaces=Reader.refuse_outside_sources,
-    half="SERVICE, FROM, FROM NAMED",
+    replaces=Reader.refuse_services,
+    besides={
+        static.refuse_unknown_graphs: accept_unknown_graphs,
+        r2r.dataset_of_windows: merge_static_graphs,
+    },
+    half=("SERVICE and updates", "for which nothing is given"),
     seen=f"{RDFLIB} fetches what SERVICE and FROM name",
 )
 def anything_is_local(right: Right, reader: Reader, form: Node) -> None:
-    """Accept SERVICE and FROM, and evaluate the pattern of a SERVICE over the content."""
+    """Accept SERVICE and FROM of any IRI: evaluate the pattern of a SERVICE over the content, and
+    put all static data into the default graph.
+    """
     for service in form.find_data("service"):
         *_, pattern = service.children
         service.data = "group_or_union"

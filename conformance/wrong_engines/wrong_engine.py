@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from types import ModuleType
 from typing import Any, TypeVar
@@ -107,14 +107,7 @@ def wrong(
     halves = half
     if isinstance(halves, str):
         halves = (halves,)
-
-    def add(function: Wrong) -> Wrong:
-        replacement = _with_right_one(replaces, function)
-        wrong_engine = WrongEngine(rules, replaces, replacement, seen, halves, besides or {})
-        REGISTRY.append(wrong_engine)
-        return function
-
-    return add
+    return _register(REGISTRY, WrongEngine(rules, replaces, replaces, seen, halves, besides or {}))
 
 
 def habit(
@@ -124,27 +117,26 @@ def habit(
 ) -> Callable[[Wrong], Wrong]:
     """Return a decorator that adds a function to the habits. A habit is a wrong engine that a
     diagnosis looks for, and that no case needs to catch: the wrong engines of its rules break them
-    more plainly. The arguments are those of `wrong`.
+    more plainly. The arguments are as those of `wrong`.
     """
+    return _register(HABITS, WrongEngine(rules, replaces, replaces, besides=besides or {}))
+
+
+def _register(registry: list[WrongEngine], right_engine: WrongEngine) -> Callable[[Wrong], Wrong]:
+    """Return a decorator that adds an engine to a registry, in which the decorated function, with
+    the right one as its first argument, takes the place of the right one.
+    """
+    right = right_engine.replaced
 
     def add(function: Wrong) -> Wrong:
-        replacement = _with_right_one(replaces, function)
-        HABITS.append(WrongEngine(rules, replaces, replacement, besides=besides or {}))
+        @wraps(function)
+        def replacement(*values: Any, **options: Any) -> Any:
+            return function(right, *values, **options)
+
+        registry.append(replace(right_engine, replacement=replacement))
         return function
 
     return add
-
-
-def _with_right_one(replaces: Callable[..., Any], function: Callable[..., Any]) -> Right:
-    """Return a function that takes the place of the right one, of a function that takes the right
-    one first.
-    """
-
-    @wraps(function)
-    def replacement(*values: Any, **options: Any) -> Any:
-        return function(replaces, *values, **options)
-
-    return replacement
 
 
 def _owner(function: Callable[..., Any]) -> Any:

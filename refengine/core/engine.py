@@ -34,6 +34,7 @@ from refengine.core.schedule import evaluations as evaluations
 from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics
+from refengine.core.static import Static, resolve_static
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 
@@ -51,16 +52,17 @@ def evaluate(
     streams: Mapping[str, Stream],
     semantics: Semantics,
     *,
-    static: Dataset = frozenset(),
+    static: Static = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> Iterator[Report]:
     """Return the reports of a continuous query over streams under a semantics, lazily.
 
-    `static` is the data that never changes: triples of the default graph and quads of named ones.
-    `answer` is R2R, a function from a body and a dataset to a relation; by default it is the
-    definition, which a witness confirms. Terms are N-Triples text (MOD-4). Raises a RefengineError
-    for input that no rule gives a meaning.
+    `static` is the data that never changes: triples of the default graph and quads of named ones;
+    or such data by IRIs, of which FROM and FROM NAMED of the body name some (QRY-2). `answer` is
+    R2R, a function from a body and a dataset to a relation; by default it is the definition, which
+    a witness confirms. Terms are N-Triples text (MOD-4). Raises a RefengineError for input that no
+    rule gives a meaning.
 
     The element at 10 closes the window [0, 10), and the flush at the end closes [10, 20):
 
@@ -72,8 +74,9 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": stream([a, b])}, chosen)]
     [((0, 10), 1), ((10, 20), 1)]
     """
+    query, data = resolve_static(query, static)
     planned = plan(query, streams, semantics)
-    all_steps = steps(query, planned, static=static, answer=answer, max_reports=max_reports)
+    all_steps = steps(query, planned, static=data, answer=answer, max_reports=max_reports)
     return (step.report for step in all_steps if step.emitted)
 
 
@@ -121,7 +124,7 @@ class Engine:
         streams: Iterable[str],
         semantics: Semantics,
         *,
-        static: Dataset = frozenset(),
+        static: Static = frozenset(),
         answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         make_answers: MakeAnswers = recomputed_answers,
@@ -133,9 +136,10 @@ class Engine:
         `incremental.MaintainedWhileCovered` does. Raises InvalidQuery and InvalidSemantics (QRY-4,
         QRY-5).
         """
+        query, data = resolve_static(query, static)
         self._arrivals = Arrivals(query, streams, semantics)
         planned = self._arrivals.plan
-        answers = make_answers(query, planned, static, answer)
+        answers = make_answers(query, planned, data, answer)
         self._schedule = Schedule(planned, max_reports)
         self._maker = ReportMaker(query, planned, answers)
         self._failed: Exception | None = None

@@ -14,6 +14,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind, patterns_of
 from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
+from refengine.core.static import refuse_unknown_graphs
 from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
@@ -74,8 +75,10 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
 
 def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
     """QRY-4: Check that a query's windows range over declared streams, and that no two have one
-    name. Check QRY-5, too. Raises InvalidQuery and InvalidSemantics.
+    name. Check QRY-5, too, and that the clauses FROM of the body are resolved (QRY-2). Raises
+    InvalidQuery, InvalidSemantics and ForbiddenAccess.
     """
+    refuse_unknown_graphs(query.body)
     check_meaning(query, semantics)
     declared = sorted(streams)
     for number, spec in enumerate(query.windows):

@@ -12,7 +12,15 @@ from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
-from refengine.sparql.algebra import Basic, Call, Project, TriplePattern, Variable, walk
+from refengine.sparql.algebra import (
+    Basic,
+    Call,
+    GraphClause,
+    Project,
+    TriplePattern,
+    Variable,
+    walk,
+)
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.translate import read_body
 
@@ -144,7 +152,8 @@ class Form(StrEnum):
 class Body:
     """A SPARQL 1.1 query that has been read.
 
-    `variables` head its relation. `plain` is its text as the witnesses can read it. `makes_blanks`
+    `graphs` are its clauses FROM and FROM NAMED, which `core.static` resolves. `variables` head its
+    relation. `plain` is its text as the witnesses can read it. `makes_blanks`
     says whether it makes blank nodes, and `asks_for_times` whether it calls C-SPARQL's timestamp.
     """
 
@@ -153,6 +162,7 @@ class Body:
     variables: tuple[str, ...] = field(init=False)
     makes_blanks: bool = field(init=False)
     asks_for_times: bool = field(init=False)
+    graphs: tuple[GraphClause, ...] = field(init=False, compare=False, repr=False)
     algebra: Algebra = field(init=False, compare=False, repr=False)
     plain: str = field(init=False, compare=False, repr=False)
 
@@ -172,6 +182,7 @@ class Body:
             "variables": algebra.variables,
             "makes_blanks": "BNODE" in calls or bool(template),
             "asks_for_times": TIMESTAMP in calls,
+            "graphs": algebra.graphs,
             "algebra": algebra,
             "plain": plain,
         }

@@ -14,47 +14,52 @@ from refengine.core.query import Query
 from refengine.core.semantics import R2S
 from refengine.dialects import grammar
 from refengine.dialects.cqels import CQELS
+from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
+from refengine.dialects.foreign import name_construct
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import DialectText, Unrenderable, end_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
-from refengine.model.errors import InvalidQuery
+from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
 from refengine.model.messages import nearest
 
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 
 DIALECTS = {
-    dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, SPARQLSTREAM)
+    dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, CQELS2, SPARQLSTREAM)
 }
 PLAIN = grammar.Additions()
 # the nodes of a dialect's own clauses
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
 
-def read(text: str, dialect: str, static: bool = False) -> Query:
+def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query:
     """DIA-1: Return the query that a text in a dialect means. Its body is the SPARQL that is left
     without the dialect's clauses.
 
     `static` says whether the query is asked beside static data, which the patterns of windows do
-    not see (DIA-5). Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with
-    line and column.
+    not see (DIA-5); where the text has FROM or FROM NAMED, it is. Relative IRIs are resolved
+    against `base`, as if BASE stood first in the text.
+
+    Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with line and column.
     """
     spoken = find_dialect(dialect)
     try:
-        source = DialectText(text, spoken.added.parser.parse(text))
+        source = DialectText(text, spoken.added.parser.parse(text), base=base)
     except UnexpectedInput as error:
-        raise grammar.syntax_error(
-            text, error, _likely(text, spoken, grammar.reached_offset(text, error))
-        ) from None
+        raise _unread(text, error, spoken) from None
     source.check_prefixes()
+    source.refuse_graphs_in_template()
     r2s = stated_operator(source)
-    declared = spoken.read_windows(source, static)
+    declared = spoken.read_windows(source, static or source.has_graphs)
     if not declared:
         source.fail(
             source.pattern,
             f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}",
         )
+    if base:
+        source.insert(0, [f"BASE <{base}>"])
     return Query(tuple(declared), source.body(), r2s)
 
 
@@ -66,6 +71,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     of `read`. Raises Unrenderable, which names the construct that the dialect cannot say.
     """
     spoken = find_dialect(dialect)
+    static = static or bool(query.body.graphs)
     _check_renderable(query)
     try:
         source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
@@ -148,6 +154,14 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
     if r2s not in (None, own):
         reason += f", and the semantics says {r2s}"
     raise Unrenderable(reason, rule="DIA-6", place="r2s")
+
+
+def _unread(text: str, error: UnexpectedInput, spoken: Dialect) -> RefengineError:
+    """DIA-7: Return the error of a text that cannot be read further."""
+    offset = grammar.reached_offset(text, error)
+    if (known := name_construct(text, offset)) is not None:
+        return Unsupported(known, rule="DIA-7", place=grammar.line_and_column(text, offset))
+    return grammar.syntax_error(text, error, _likely(text, spoken, offset))
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:

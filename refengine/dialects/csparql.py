@@ -22,6 +22,7 @@ RULES = r"""
     computed: COMPUTED EVERY duration
     window_clause: FROM NAMED? STREAM iri "[" extent "]"
     extent: RANGE duration STEP duration -> time
+        | RANGE duration STEP -> range
         | RANGE duration TUMBLING -> tumbling
         | RANGE TRIPLES INTEGER -> triples
     duration: INTEGER UNIT
@@ -83,7 +84,6 @@ CSPARQL = Dialect(
     title="C-SPARQL",
     added=Additions(
         register="register",
-        optional=False,
         clauses="| window_clause",
         rules=RULES,
         keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from lark import Token, Tree
@@ -168,17 +168,24 @@ def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
     for node in source.nodes("window_pattern"):
         name = names.setdefault(_window(source, node), f"{RESERVED}:{len(names) + 1}")
         source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{name}> ")
+    refuse_graphs_of_windows(source, names.values())
+    return [replace(window, name=name) for window, name in names.items()]
+
+
+def refuse_graphs_of_windows(source: DialectText, names: Collection[str]) -> None:
+    """DIA-5: Check that no GRAPH pattern of a text reads a window, whose name the text has not.
+    Raises Unsupported for a variable, and InvalidQuery for one of the names.
+    """
     if names and (free := graph_with_variable(source)) is not None:
         source.fail(
             free,
             "GRAPH with a variable beside STREAM would also match the names that windows get",
             Unsupported,
         )
-    for node, name in references(source, names.values()):
+    for node, name in references(source, names):
         source.fail(
             node, f"<{name}> is the name that a window gets, and GRAPH reads static data alone"
         )
-    return [replace(window, name=name) for window, name in names.items()]
 
 
 def _window(source: DialectText, pattern: Tree[Token]) -> Window:
@@ -205,12 +212,7 @@ def write_stream_patterns(
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
         group = start_offset(node.children[-1])
-        if source.text[start_offset(node) : group] != f"GRAPH <{name}> ":
-            raise Unrenderable(
-                f"the pattern must be written GRAPH <{name}> {{…}}",
-                rule="DIA-6",
-                place=source.locate(node),
-            )
+        check_pattern_text(source, node, name)
         if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
                 "a window whose pattern is all of WHERE would be read as a window without a name",
@@ -218,6 +220,18 @@ def write_stream_patterns(
                 place=source.locate(node),
             )
         source.put(start_offset(node), group, texts[name])
+
+
+def check_pattern_text(source: DialectText, node: Tree[Token], name: str) -> None:
+    """DIA-6: Check that a window's pattern is written as reading a STREAM pattern would write it.
+    Raises Unrenderable.
+    """
+    if source.text[start_offset(node) : start_offset(node.children[-1])] != f"GRAPH <{name}> ":
+        raise Unrenderable(
+            f"the pattern must be written GRAPH <{name}> {{…}}",
+            rule="DIA-6",
+            place=source.locate(node),
+        )
 
 
 def _check_numbers(

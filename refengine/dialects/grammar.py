@@ -40,7 +40,7 @@ SHARED = rf"""
     solution: _atom | group | data
     group: "{{" _item* "}}"
     _item: _atom | SELECT | WHERE | group | data | graph PATTERNS
-    graph: GRAPH (VAR | iri) group
+    graph: GRAPH (VAR | iri | BLANK) group
     data: VALUES (VAR | _parens) "{{" _atom* "}}"
     _atom: WORD | VAR | PNAME | IRIREF | BLANK | STRING | LANGUAGE | INTEGER | NUMBER | SIGN
         | _parens | _brackets
@@ -173,7 +173,7 @@ def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQu
             opened = _unmatched(error)
         case _:
             raise AssertionError(error)  # LALR(1) has no other
-    still = ""
+    still = _advice(error)
     if opened:
         opened_at = line_and_column(text, require(opened.start_pos))
         still = f"; {display(str(opened))} at {opened_at} is not closed"
@@ -182,6 +182,19 @@ def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQu
         rule="DIA-7",
         place=line_and_column(text, offset),
     )
+
+
+def _advice(error: UnexpectedInput) -> str:
+    """Return what an author must have meant, where that is plain: a bracket too many, or a name
+    that was meant as an IRI.
+    """
+    if not isinstance(error, UnexpectedToken):
+        return ""
+    if error.token.type in BRACKETS.values() and _open(error) is None:
+        return "; no bracket is open here: leave it out"
+    if error.token.type == "WORD" and {"IRIREF", "PNAME"} <= (error.accepts or error.expected):
+        return f"; for an IRI write <{error.token}>"
+    return ""
 
 
 def reached_offset(text: str, error: UnexpectedInput) -> int:

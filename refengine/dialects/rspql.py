@@ -26,11 +26,11 @@ from refengine.dialects.dialect import (
 from refengine.dialects.grammar import Additions, child_token
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
-from refengine.model.errors import ForbiddenAccess, Unsupported
+from refengine.model.errors import Unsupported
 from refengine.model.messages import nearest
 
 RULES = r"""
-    register: REGISTER (STREAM | QUERY | OPERATOR) (iri | WORD) entailment? AS
+    register: REGISTER (STREAM | QUERY | OPERATOR) (iri | WORD | VAR) entailment? AS
     entailment: UNDER ENTAILMENT REGIME iri
     operator: OPERATOR
     window_pattern: WINDOW (iri | VAR) group
@@ -38,9 +38,12 @@ RULES = r"""
     OPERATOR.2: /[IRD]STREAM(?![\w:.-])/i
     ISO: /P[0-9A-Z.,]+/i
 """
-KEYWORDS = "REGISTER AS STREAM QUERY UNDER ENTAILMENT REGIME WINDOW ON RANGE STEP SLIDE ELEMENTS"
-CLAUSE = '\n    window_clause: FROM NAMED WINDOW iri ON STREAM? iri "[" extent "]"'
-AFTER = ' | FROM NAMED WINDOW ON STREAM? iri "[" extent "]" AS iri'
+KEYWORDS = (
+    "REGISTER AS STREAM QUERY UNDER ENTAILMENT REGIME WINDOW ON RANGE STEP SLIDE ELEMENTS ITEM "
+    "NOW TO"
+)
+CLAUSE = '\n    window_clause: FROM NAMED WINDOW iri ON STREAM? (iri | VAR) "[" extent "]"'
+AFTER = ' | FROM NAMED WINDOW ON STREAM? (iri | VAR) "[" extent "]" AS iri'
 STEPPED = "\n    extent: RANGE duration STEP duration -> time"
 COUNTED = " | ELEMENTS INTEGER STEP INTEGER -> tuple"
 
@@ -62,15 +65,10 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
     the pattern of the reserved name, which stands for the window without a name, becomes all of
     WHERE.
     """
-    for node in source.nodes("entailment"):
-        source.fail(node, "entailment regimes are unsupported", Unsupported)
+    _refuse_unsupported(source)
     for node in source.nodes("graph_source"):
-        source.fail(
-            node,
-            "FROM would reach the network or the disk; the dataset is the window's content",
-            ForbiddenAccess,
-            "QRY-2",
-        )
+        *_, keyword, iri = node.children
+        source.put(start_offset(keyword), start_offset(iri), "")
     found = _declarations(source)
     nameless = None
     if RESERVED in found and not static:
@@ -86,6 +84,19 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
         if node is not nameless:
             _refer(source, node, found, static)
     return list(found.values())
+
+
+def _refuse_unsupported(source: DialectText) -> None:
+    """DIA-7: Refuse entailment regimes, and variables where the IRI of a stream or of the output
+    stands. Raises Unsupported.
+    """
+    for node in source.nodes("entailment"):
+        source.fail(node, "entailment regimes are unsupported", Unsupported)
+    for node in source.nodes("register", "window_clause"):
+        for token in node.children:
+            if isinstance(token, Token) and token.type == "VAR":
+                reason = f"a variable for a stream ({token}) is unsupported; write the stream's IRI"
+                source.fail(token, reason, Unsupported)
 
 
 def _declarations(source: DialectText) -> dict[str, Window]:
@@ -215,7 +226,10 @@ RSPQL = Dialect(
     title="RSP-QL",
     added=_additions(
         CLAUSE + AFTER + "\n    extent: RANGE duration (STEP | SLIDE) duration -> time | RANGE "
-        "duration -> range" + COUNTED + " | ELEMENTS INTEGER -> rows\n    duration: ISO",
+        "duration -> range" + COUNTED + " | ELEMENTS INTEGER -> rows"
+        " | ITEM INTEGER STEP INTEGER -> tuple | ITEM INTEGER -> rows"
+        " | FROM NOW MINUS duration TO NOW MINUS duration (STEP duration)? -> until"
+        '\n    duration: ISO\n    MINUS: "-"',
         operator="operator?",
     ),
     extents=ExtentForms(

@@ -14,11 +14,20 @@ from lark import Token, Tree
 
 from refengine.core.query import Body
 from refengine.dialects import grammar
+from refengine.dialects.foreign import name_construct
 from refengine.model import iris
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.messages import nearest
 
 T = TypeVar("T")
+WELL_KNOWN = {  # prefixes that texts use, and leave undeclared
+    "foaf:": "http://xmlns.com/foaf/0.1/",
+    "owl:": "http://www.w3.org/2002/07/owl#",
+    "rdf:": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs:": "http://www.w3.org/2000/01/rdf-schema#",
+    "sosa:": "http://www.w3.org/ns/sosa/",
+    "xsd:": "http://www.w3.org/2001/XMLSchema#",
+}
 
 
 class Unrenderable(Unsupported):
@@ -29,13 +38,15 @@ class Unrenderable(Unsupported):
 class DialectText:
     """A text, its tree, and the edits to be made.
 
-    `name` is what its places are called in messages. `clauses` are cut out of it (DIA-1), and
+    `name` is what its places are called in messages. Relative IRIs are resolved against `base`
+    before the text gives another one. `clauses` are cut out of it (DIA-1), and
     `edits` are (start, end, replacement).
     """
 
     text: str
     tree: Tree[Token]
     name: str = ""
+    base: str = ""
     clauses: list[tuple[int, int]] = field(default_factory=list)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -61,6 +72,11 @@ class DialectText:
         return where
 
     @property
+    def has_graphs(self) -> bool:
+        """Whether the text has FROM or FROM NAMED of static data."""
+        return bool(self.nodes("graph_clause", "graph_source"))
+
+    @property
     def pattern(self) -> Tree[Token]:
         """The group of WHERE."""
         return grammar.child_node(self.where, -1)
@@ -76,6 +92,17 @@ class DialectText:
     ) -> NoReturn:
         """Raise an error at a node or a token."""
         raise kind(reason, rule=rule, place=self.locate(at))
+
+    def refuse_graphs_in_template(self) -> None:
+        """DIA-7: Check that CONSTRUCT makes triples of one graph. Raises Unsupported for GRAPH in
+        its template.
+        """
+        if grammar.child_token(self.form, 0).type != "CONSTRUCT":
+            return
+        for node in grammar.nodes(self.form):
+            if node.data in ("graph", "window_pattern"):
+                reason = "GRAPH in CONSTRUCT is unsupported: an answer is a set of triples (R2R-4)"
+                self.fail(node, reason, Unsupported)
 
     def locate(self, at: Tree[Token] | Token) -> str:
         """Return `line 3 column 7`, or `body line 3 column 7`."""
@@ -99,7 +126,7 @@ class DialectText:
         """The base IRI, or nothing, and the namespace of each prefix with its colon. Each
         declaration is resolved against the base before it.
         """
-        base = ""
+        base = self.base
         namespaces: dict[str, str] = {}
         for node in self.nodes("base", "prefix"):
             iri = iris.resolve(base, self._inner(grammar.child_token(node, -1)))
@@ -116,11 +143,13 @@ class DialectText:
         _, namespaces = self.prologue
         for token in self.tokens:
             if token.type == "PNAME" and (name := _prefix(token)) not in namespaces:
-                self.fail(
-                    token,
+                reason = (
                     f"expected a declared prefix, got {name!r}; write PREFIX "
-                    f"{name} <…>{nearest(name, namespaces)}",
+                    f"{name} <{WELL_KNOWN.get(name, '…')}>"
                 )
+                if namespaces and name not in WELL_KNOWN:
+                    reason += nearest(name, namespaces)
+                self.fail(token, reason)
 
     def resolve(self, node: Tree[Token]) -> str:
         """Return the IRI of an `iri` node. Its prefix must be declared. A relative one is kept as
@@ -171,6 +200,8 @@ class DialectText:
             else:
                 offset = self._blamed(error.reason)
             error.place = grammar.line_and_column(self.text, offset)
+            if (known := name_construct(self.text, offset)) is not None:
+                raise Unsupported(known, rule="DIA-7", place=error.place) from None
             # which count in the body
             error.reason = re.sub(r"\s*\(at char \d+\), \(line:\d+, col:\d+\)", "", error.reason)
             raise

@@ -17,7 +17,7 @@ from refengine.dialects.windows import ExtentForms
 
 RULES = r"""
     operator: OPERATOR
-    window_clause: FROM NAMED STREAM iri ("[" extent "]")?
+    window_clause: FROM NAMED? STREAM iri ("[" extent "]")?
     window_pattern: STREAM (iri | VAR) "[" extent "]" group
     extent: NOW -> now | TRIPLES INTEGER -> triples | NOW MINUS duration (TO NOW)? -> range
           | NOW MINUS duration (TO NOW)? SLIDE duration -> time
@@ -30,8 +30,8 @@ RULES = r"""
 
 
 def sparqlstream_windows(source: DialectText, static: bool) -> list[Window]:
-    """DIA-5: Return the windows of FROM NAMED STREAM, whose contents are merged, and then those of
-    STREAM patterns.
+    """DIA-5: Return the windows of FROM STREAM, with or without NAMED, whose contents are merged,
+    and then those of STREAM patterns.
     """
     found = []
     for node in source.nodes("window_clause"):
@@ -66,6 +66,7 @@ SPARQLSTREAM = Dialect(
     title="SPARQLstream",
     added=Additions(
         after_select="operator?",
+        after_construct="operator?",
         clauses="| window_clause",
         patterns="| window_pattern",
         rules=RULES,
@@ -86,5 +87,5 @@ SPARQLSTREAM = Dialect(
     ),
     read_windows=sparqlstream_windows,
     write_windows=write_sparqlstream,
-    operators=frozenset({Form.SELECT}),
+    operators=frozenset({Form.SELECT, Form.CONSTRUCT}),
 )

@@ -98,7 +98,7 @@ def read_window(
             if lengths.pop(1) != 0:
                 source.fail(
                     extent,
-                    "a window that ends before NOW is unsupported; write NOW - ω SLIDE β",
+                    "a window that ends before NOW is unsupported; write one that ends at NOW",
                     Unsupported,
                 )
             fields = {"kind": WindowKind.RANGE}

@@ -23,6 +23,11 @@ def read_turtle(source: Source, language: str, prefix: str) -> list[Statement]:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
 
 
+def read_all_static(sources: Iterable[Source]) -> Dataset:
+    """Return the static data of several files together. Raises InvalidStream."""
+    return frozenset().union(*map(read_static, sources))
+
+
 def read_static(source: Source) -> Dataset:
     """IO-1: Return static data from `.ttl`, `.nt`, `.nq` or `.trig`, packed or not: triples of the
     default graph, and quads of named ones. Raises InvalidStream.

@@ -15,17 +15,19 @@ from refengine.model.messages import why
 from refengine.rdf.sources import Source, read_text
 
 
-def read_query(source: Source, dialect: str | None = None, static: bool = False) -> Query:
+def read_query(
+    source: Source, dialect: str | None = None, static: bool = False, base: str = ""
+) -> Query:
     """QRY-1: Return a query from a TOML file, or the query part of a conformance case (a table with
     `rule` and `query`); or, DIA-1, from a text in a dialect, which the last line end is no part of.
-    `static` is that of `dialects.read`.
+    `static` and `base` are those of `dialects.read`.
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
     text = read_text(source, InvalidQuery, "QRY-1")
     try:
         if dialect is not None:
-            return dialects.read(text.removesuffix("\n"), dialect, static)
+            return dialects.read(text.removesuffix("\n"), dialect, static, base)
     except RefengineError as error:
         raise error.at(str(source)) from None
 

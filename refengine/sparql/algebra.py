@@ -272,9 +272,28 @@ Pattern = (
 
 
 @dataclass(frozen=True)
+class GraphClause:
+    """A clause FROM or FROM NAMED of a body (SPARQL §13.2): the IRI of its graph, and the offsets
+    in the text at which the clause starts and has ended.
+    """
+
+    graph: str
+    is_named: bool
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        words = "FROM"
+        if self.is_named:
+            words = "FROM NAMED"
+        return f"{words} <{self.graph}>"
+
+
+@dataclass(frozen=True)
 class AlgebraQuery:
     """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base
-    that IRI() resolves against, and the language tags that it writes with letters in upper case.
+    that IRI() resolves against, the language tags that it writes with letters in upper case, and
+    its clauses FROM and FROM NAMED.
     """
 
     form: str
@@ -283,6 +302,7 @@ class AlgebraQuery:
     template: tuple[TriplePattern, ...] = ()
     base: str = ""
     tags: frozenset[str] = frozenset()
+    graphs: tuple[GraphClause, ...] = ()
 
 
 def walk(node: Any) -> Iterator[Any]:

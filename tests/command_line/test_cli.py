@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -164,7 +165,11 @@ def test_bad_semantics(files, capsys, words, reason):
             2,
             "QRY-2: SERVICE would reach the network",
         ),
-        (QUERY.replace("WHERE", "FROM <http://e/> WHERE"), 2, "QRY-2: FROM would reach"),
+        (
+            QUERY.replace("WHERE", "FROM <http://e/> WHERE"),
+            2,
+            "QRY-2: FROM <http://e/> would reach",
+        ),
         (
             QUERY.replace("SELECT ?x WHERE { ?x <urn:p> ?y }", "LOAD <http://e/>"),
             2,
@@ -378,6 +383,54 @@ def test_a_text_in_another_dialect(files, capsys):
         "CONSTRUCT, DESCRIBE, PREFIX or SELECT, got 'REGISTER'"
     )
     assert (out, err) == ("", f"{place}; this looks like C-SPARQL (csparql)\n")
+
+
+GRAPHS = """
+REGISTER QUERY q AS SELECT ?x ?k ?n
+FROM STREAM <s> [RANGE 10ms TUMBLING] FROM <k> FROM NAMED <urn:n>
+WHERE { ?x <urn:p> ?y . ?x <urn:k> ?k . GRAPH <urn:n> { ?x <urn:n> ?n } }
+"""
+
+
+def test_static_data_by_iri(files, capsys):
+    """QRY-2: FROM adds a graph to the default graph and FROM NAMED names one. The data may be
+    packed, and the IRIs relative to --base.
+    """
+    (files / "q.csparql").write_text(GRAPHS)
+    (files / "k.ttl.gz").write_bytes(gzip.compress(b'<urn:a> <urn:k> "k" .'))
+    (files / "n.trig").write_text('<urn:n> { <urn:a> <urn:n> "n" }')
+    words = ["t0=0", "--dialect", "csparql", "--base", "http://e/f"]
+    given = [f"k={files / 'k.ttl.gz'}", f"urn:n={files / 'n.trig'}", f"urn:o={files / 'n.trig'}"]
+    for word in given:
+        words += ["--static", word]
+    assert run(files, *words, query="q.csparql", stream="s.n3t") == 0
+    out, err = capsys.readouterr()
+    reports = [json.loads(line)["results"]["bindings"] for line in out.splitlines()]
+    rows = [{name: term["value"] for name, term in row.items()} for rows in reports for row in rows]
+    assert rows == [{"x": "urn:a", "k": "k", "n": "n"}]
+    assert err.splitlines() == [
+        "refengine: note: the static data of <urn:o> is not used: no FROM of the query names it "
+        "(QRY-2)"
+    ]
+
+
+def test_a_graph_that_is_not_given_is_named_with_its_option(files, capsys):
+    (files / "q.csparql").write_text(GRAPHS)
+    (files / "k.ttl").write_text('<urn:a> <urn:k> "k" .')
+    words = ["--dialect", "csparql", "--base", "http://e/", "--static", f"k={files / 'k.ttl'}"]
+    assert run(files, "t0=0", *words, query="q.csparql") == 2
+    assert "FROM NAMED <urn:n> would reach the network or the disk; give the data by --static " in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_text_is_explained(files, capsys):
+    (files / "q.csparql").write_text(GRAPHS)
+    words = ["render", str(files / "q.csparql"), "--from", "csparql", "--explain"]
+    assert main([*words, "--base", "http://e/"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("A window of kind time over the stream 'http://e/s'.")
+    assert "FROM <http://e/k>: what --static http://e/k=FILE gives" in lines[4]
 
 
 def test_a_lone_stream_pattern_does_not_see_static_data(files, capsys):
@@ -595,7 +648,7 @@ def test_the_commands_of_the_readme_run():
             and (b"TICK-1" in done.stderr) == ("--trace" in command)
         ), command
         outputs.append(done.stdout)
-    assert len(outputs) == 5
+    assert len(outputs) == 6
     assert outputs[0] == outputs[1] == outputs[2]  # one query, in TOML and in C-SPARQL
 
 

@@ -7,7 +7,7 @@ claims the unchanged semantics.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,21 +18,22 @@ from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
-from conformance.suite.candidates import LINK, changes_of_field, fields_of_change
+from conformance.suite.candidates import LINK, Candidate, changes_of_field, fields_of_change
+from conformance.suite.comparison import Comparison
 from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
-from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
-from refengine.core.engine import evaluate
+from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
+from refengine.core.engine import Report, evaluate
 from refengine.core.question import Question
 from refengine.core.r2r import defined_answer
 from refengine.core.semantics import R2S, T0, Closure, Empty, Profile
-from refengine.model.elements import Relation
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.comparison import Borders
 from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, apply_changes
 from refengine.oracle.judge import judge_recording
 from refengine.oracle.trial import RecordingToJudge
@@ -53,9 +54,13 @@ def claiming() -> Engine:
 
 
 def diagnosis_of(
-    *changes: FieldChange, wrong_engine: WrongEngine | None = None
+    *changes: FieldChange,
+    wrong_engine: WrongEngine | None = None,
+    state_window: Callable[[Borders], Borders] | None = None,
 ) -> Diagnosis | None:
-    """Return the diagnosis of an engine that does what it claims but for some changes."""
+    """Return the diagnosis of an engine that does what it claims but for some changes. With
+    `state_window` it states the windows of its reports, as that makes of them.
+    """
     tested = claiming()
     results = []
     for case in questions():
@@ -63,16 +68,41 @@ def diagnosis_of(
         if case.rule not in RULES or _is_long(question):
             continue
         try:
-            relations = _answers(tested, question, changes, wrong_engine)
-            passes = _passes(tested, question, relations)
+            reports = [
+                EngineReport(report.relation, None, _stated(report.window, state_window))
+                for report in _reports(tested, question, changes, wrong_engine)
+            ]
+            passes = _passes(tested, question, reports)
         except RefengineError:
             continue
         outcome = Outcome.PASS if passes else Outcome.FAIL
-        reports = [EngineReport(relation, None, None) for relation in relations]
         table = evidence.evidence(question, reports, None, None)
         results.append(Result("mine", "corpus", case.id, case.rule, outcome, "", evidence=table))
     item = Item("mine", "corpus", "any", lambda _: results[0], tested=tested)
     return next(iter(diagnose(results, [item])), None)
+
+
+def _stated(
+    window: Borders | None, state_window: Callable[[Borders], Borders] | None
+) -> Borders | None:
+    """Return the window that the engine states for a report with a window."""
+    if window is None or state_window is None:
+        return None
+    return state_window(window)
+
+
+class RecordedCaseDouble:
+    """Stands for a recorded case: it is explained by everything, or by nothing."""
+
+    is_short = True
+
+    def __init__(self, is_explained: bool) -> None:
+        self.profile = claiming().profile
+        self.is_explained = is_explained
+
+    def is_explained_by(self, *_: object, **__: object) -> bool:
+        """Return what it was made with."""
+        return self.is_explained
 
 
 def every_change(profile: Profile) -> list[FieldChange]:
@@ -86,28 +116,34 @@ def _is_long(question: Question) -> bool:
     return max(times, default=0) - min(times, default=0) > 1000
 
 
-def _answers(
+def _reports(
     tested: Engine,
     question: Question,
     changes: Sequence[FieldChange],
     wrong_engine: WrongEngine | None,
-) -> list[Relation]:
-    """Return what the engine answers to a question."""
+) -> list[Report]:
+    """Return what the engine reports for a question."""
     semantics = apply_changes(tested.profile_for(question.query), *changes).semantics()
     with nullcontext() if wrong_engine is None else wrong_engine.installed():
-        reports = evaluate(
-            question.query,
-            question.streams,
-            semantics,
-            static=question.static,
-            answer=defined_answer,
+        return list(
+            evaluate(
+                question.query,
+                question.streams,
+                semantics,
+                static=question.static,
+                answer=defined_answer,
+            )
         )
-        return [report.relation for report in reports]
 
 
-def _passes(tested: Engine, question: Question, relations: Sequence[Relation]) -> bool:
-    """Whether the answers are right under the semantics that the engine claims."""
-    recorded = RecordingToJudge.of(question, relations, missing=0)
+def _passes(tested: Engine, question: Question, reports: Sequence[EngineReport]) -> bool:
+    """Whether the reports are right under the semantics that the engine claims."""
+    recorded = RecordingToJudge.of(
+        question,
+        [report.relation for report in reports],
+        missing=0,
+        windows=[report.window for report in reports],
+    )
     return judge_recording(recorded, tested.profile_for(question.query), SharedAnswers(), ()).passed
 
 
@@ -145,6 +181,41 @@ def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
     assert diagnosis is not None
     assert diagnosis.causes[0].text.startswith("the wrong engine 'WIN-8 nothing expires'")
     assert diagnosis.causes[0].rules == ("WIN-8",)
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+def test_a_habit_is_found(habit: WrongEngine) -> None:
+    diagnosis = diagnosis_of(wrong_engine=habit)
+    assert diagnosis is not None
+    assert diagnosis.causes[0].text.startswith(f"the wrong engine '{habit.full_name}'")
+    assert diagnosis.causes[0].rules == habit.rules
+    assert not diagnosis.unexplained
+
+
+def test_windows_that_are_stated_wrongly_are_the_only_cause_where_the_answers_are_right() -> None:
+    diagnosis = diagnosis_of(state_window=lambda window: (window[0] + 1, window[1]))
+    assert diagnosis is not None
+    (cause,) = diagnosis.causes
+    assert cause.deviation.misstates == "window"
+    assert len(cause.cases) == len(diagnosis.fails) > 3
+
+
+def test_windows_that_a_defect_moves_are_not_called_wrongly_stated() -> None:
+    diagnosis = diagnosis_of(FIRST, state_window=lambda window: window)
+    assert diagnosis is not None
+    assert [cause.deviation.fields for cause in diagnosis.causes] == [{"t0": T0.FIRST}]
+    assert not diagnosis.unexplained
+
+
+def test_what_many_passes_contradict_is_no_cause() -> None:
+    tried = [RecordedCaseDouble(True)] * 4
+    passing = [RecordedCaseDouble(True)] * 3
+    contradicting = [RecordedCaseDouble(False)]
+    candidate = Candidate("closure=[]", CLOSED)
+    bounds = [Comparison([], tried, passing + contradicting * count) for count in (1, 2)]
+    scores = [comparison.score([candidate]) for comparison in bounds]
+    assert [score.contradicted for score in scores] == [1 / 4, 2 / 5]
+    assert [score.is_credible for score in scores] == [True, False]
 
 
 PERIODIC = {"report": "periodic", "period": 5, "anchor": "t0"}
@@ -194,3 +265,13 @@ def test_the_lines_state_the_cause_the_smallest_case_and_an_entry_for_the_file()
     (entry,) = tomllib.loads(cause.entry)["deviations"]
     assert entry["fields"] == {"closure": "[]"}
     assert entry["cases"] == [cause.cases[0]]
+
+
+def test_two_deviations_with_one_reason_are_refused(tmp_path: Path) -> None:
+    deviation = Deviation("slow answers", LINK, ("a",), breaks=("WIN-8",))
+    file = tmp_path / "mine.toml"
+    head = 'title = "mine"\ncommand = ["true"]\ndialect = "rspql"\n'
+    entry = "\n".join(write_entry(deviation))
+    file.write_text(f"{head}{entry}\n{entry}\n")
+    with pytest.raises(RefengineError, match="2 entries have the reason 'slow answers'"):
+        read_engine_file(file)

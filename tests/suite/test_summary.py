@@ -22,7 +22,7 @@ def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> No
     fails = [
         result(case=rule, rule=rule, outcome="fail", evidence=WRONG) for rule in ("REP-1", "WIN-3")
     ]
-    cause = Cause("closure=[]", CLOSED, ("WIN-2",), ("b", "e"), "")
+    cause = Cause("closure=[]", CLOSED, {"b": ("WIN-2",), "e": ("WIN-2",)}, "")
     diagnosis = Diagnosis("mine", ("b", "e", "f"), (cause,))
     summary = RunSummary([holds, silent, unreached, *fails, result("other")], [diagnosis])
     assert list(summary.properties()) == [

@@ -13,6 +13,7 @@ from refengine.sparql.algebra import (
     Distinct,
     Expression,
     Filter,
+    GraphClause,
     Group,
     OrderBy,
     Pattern,
@@ -41,7 +42,7 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
     with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
 
     Raises InvalidQuery with line and column for what is not SPARQL 1.1, ForbiddenAccess (QRY-2) for
-    what would leave the content, Unsupported for DESCRIBE and for functions that nothing here
+    SERVICE and updates, Unsupported for DESCRIBE and for functions that nothing here
     computes.
     """
     reader = Reader(text)
@@ -64,7 +65,8 @@ class Reader(ClauseReader):
         """Translate a whole query (§18.2)."""
         prologue, form, *rest = trees(tree)
         self.prologue(prologue)
-        self.refuse_outside_sources(form)
+        self.refuse_services(form)
+        self.graphs = tuple(map(self.graph_clause, form.find_data("dataset_clause")))
         values = child(rest, "values_clause")
         match form.data:
             case "select_query":
@@ -85,18 +87,21 @@ class Reader(ClauseReader):
         variables: tuple[str, ...],
         template: tuple[TriplePattern, ...] = (),
     ) -> AlgebraQuery:
-        """Return the algebra of a body, with its base and its language tags."""
-        return AlgebraQuery(form, pattern, variables, template, self.base, frozenset(self.tags))
+        """Return the algebra of a body, with its base, its language tags and its graphs."""
+        return AlgebraQuery(
+            form, pattern, variables, template, self.base, frozenset(self.tags), self.graphs
+        )
 
-    def refuse_outside_sources(self, form: Tree[Token]) -> None:
-        """QRY-2: Refuse a body that would read anything but the content: FROM, FROM NAMED and
-        SERVICE.
-        """
-        for clause in form.find_data("dataset_clause"):
-            reason = "FROM would reach the network or the disk; the dataset is the window's content"
-            raise self.fault(clause, reason, ForbiddenAccess, "QRY-2")
+    def refuse_services(self, form: Tree[Token]) -> None:
+        """QRY-2: Refuse a body that would ask another host, by SERVICE."""
         for clause in form.find_data("service"):
             raise self.fault(clause, "SERVICE would reach the network", ForbiddenAccess, "QRY-2")
+
+    def graph_clause(self, tree: Tree[Token]) -> GraphClause:
+        """Read FROM or FROM NAMED."""
+        words = [token.type for token in tree.children if isinstance(token, Token)]
+        graph = self.iri(leaf(branch(tree, -1)))
+        return GraphClause(graph, "NAMED" in words, tree.meta.start_pos, tree.meta.end_pos)
 
     def prologue(self, tree: Tree[Token]) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""

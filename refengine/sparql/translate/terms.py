@@ -11,7 +11,7 @@ from lark import Token, Tree
 from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.iris import has_scheme, resolve
-from refengine.sparql.algebra import Variable
+from refengine.sparql.algebra import GraphClause, Variable
 from refengine.sparql.grammar import place_in_body, read_escapes
 from refengine.sparql.translate.trees import leaf
 
@@ -34,6 +34,7 @@ class TermReader:
         self.made = 0
         self.names: set[str] = set()  # of variables
         self.tags: set[str] = set()  # language tags with letters in upper case
+        self.graphs: tuple[GraphClause, ...] = ()  # FROM and FROM NAMED
         # start, end, and the text to put there for the witnesses
         self.edits: list[tuple[int, int, str]] = []
 
@@ -128,7 +129,8 @@ class TermReader:
         """Resolve an IRI reference against the base (§4.1.1.2)."""
         reference = read_escapes(token[1:-1], token, self.text)
         if not self.base and not has_scheme(reference):
-            raise self.fault(token, f"relative IRI <{reference}>; write it in full or give BASE")
+            reason = f"relative IRI <{reference}>; write it in full, or give BASE (option --base)"
+            raise self.fault(token, reason)
         return resolve(self.base, reference)
 
     def literal(self, tree: Tree[Token]) -> Term:

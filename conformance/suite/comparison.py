@@ -1,0 +1,116 @@
+"""Which candidate explains an engine best: candidates are compared on a sample of its fails, and on
+passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from conformance.suite.candidates import Candidate, explains, install_wrong_engines
+from conformance.suite.recorded_case import RecordedCase
+
+SMALLEST = 12  # a sample has the smallest fail of so many rules
+OTHERS = 28  # and so many others, of all sizes
+BEST = 8  # so many candidates are tried on passes
+MAJORITY = 0.5  # a pair, or one of many integers, must explain more than this share of the sample
+CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
+
+Cases = Sequence[RecordedCase]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a candidate explains an engine: the share of the sampled fails that it explains, and
+    the share of the passes that would fail under it.
+    """
+
+    explained: float
+    contradicted: float
+
+    @property
+    def value(self) -> float:
+        """The shares as one number."""
+        return self.explained - self.contradicted
+
+    @property
+    def is_credible(self) -> bool:
+        """Whether a candidate explains more than it contradicts, and contradicts little."""
+        return self.value > 0 and self.contradicted <= CONTRADICTED_BOUND
+
+
+ScoredCandidate = tuple[Candidate, Score]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison of candidates on a `sample` of fails and on `passes`. The causes `found` so
+    far are in force, too.
+    """
+
+    found: Sequence[Candidate]
+    sample: Cases
+    passes: Cases
+
+    def credible_candidates(
+        self, candidates: Iterable[Candidate], first_look: Callable[[Candidate], Cases]
+    ) -> list[ScoredCandidate]:
+        """Return the best of some candidates with their scores, the best first. A candidate is
+        tried on all of the sample if it explains one of its `first_look`.
+        """
+        counts = [
+            (count, candidate)
+            for candidate in candidates
+            if (count := self._count_explained(candidate, first_look(candidate)))
+        ]
+        counts.sort(key=lambda pair: -pair[0])
+        scored = [(candidate, self.score([candidate])) for _, candidate in counts[:BEST]]
+        return best_first([(one, score) for one, score in scored if score.is_credible])
+
+    def score(self, candidates: Sequence[Candidate]) -> Score:
+        """Return the score of candidates together. Passes that cannot say anything do not count."""
+        in_force = [*self.found, *candidates]
+        with install_wrong_engines(in_force):
+            explained = [bool(explains(in_force, case)) for case in self.sample]
+            said = [explains(in_force, case) for case in self.passes]
+        telling = [one for one in said if one is not None]
+        contradicted = telling.count(False) / len(telling) if telling else 0
+        return Score(sum(explained) / len(explained), contradicted)
+
+    def do_explain(self, candidates: Sequence[Candidate], cases: Cases) -> bool:
+        """Whether candidates together explain each of some cases."""
+        in_force = [*self.found, *candidates]
+        with install_wrong_engines(in_force):
+            return all(explains(in_force, case) for case in cases)
+
+    def _count_explained(self, candidate: Candidate, first_look: Cases) -> int:
+        """Return how many fails of the sample a candidate explains; 0 if it is a cause already, or
+        if it explains none of its first look, or too few for one of many integers.
+        """
+        if candidate in self.found:
+            return 0
+        in_force = [*self.found, candidate]
+        with install_wrong_engines(in_force):
+            if not any(explains(in_force, case) for case in first_look):
+                return 0
+            count = sum(bool(explains(in_force, case)) for case in self.sample)
+        is_chance = candidate.is_one_of_many and count <= MAJORITY * len(self.sample)
+        return 0 if is_chance else count
+
+
+def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Return candidates by the value of their scores; of equal ones the first stays first."""
+    return sorted(scored, key=lambda pair: -pair[1].value)
+
+
+def choose_sample(cases: Cases) -> list[RecordedCase]:
+    """Return the fails on which candidates are compared, of all that are left, the smallest first:
+    the smallest one of each of the first rules, and as many others of all sizes.
+    """
+    by_rule: dict[str, RecordedCase] = {}
+    for case in cases:
+        by_rule.setdefault(case.result.rule, case)
+    firsts = list(by_rule.values())[:SMALLEST]
+    others = [case for case in cases if case not in firsts]
+    step = max(1, len(others) // OTHERS)
+    return firsts + others[step - 1 :: step][:OTHERS]

@@ -1,0 +1,171 @@
+"""CQELS-QL 2.0: `REGISTER QUERY q AS … FROM STREAM s [RANGE ω STEP β] WHERE { STREAM s {…} }`,
+after the specification of the language in CQELS 2.0.0-alpha.13.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from lark import Token, Tree
+
+from refengine.core.query import Query, Window
+from refengine.core.semantics import R2S
+from refengine.dialects import durations, windows
+from refengine.dialects.dialect import (
+    Dialect,
+    check_pattern_text,
+    references,
+    refuse_graph_variable,
+    refuse_graphs_of_windows,
+)
+from refengine.dialects.grammar import Additions, child_node, child_token
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.windows import ExtentForms
+from refengine.model.errors import Unsupported
+from refengine.model.messages import nearest
+
+RULES = r"""
+    register: REGISTER QUERY WORD AS
+    window_clause: FROM STREAM stream_name "[" extent "]"
+    named_window: FROM NAMED WINDOW iri ON stream_name "[" extent "]"
+    graph_source: FROM STATIC iri
+    window_pattern: STREAM stream_name group | WINDOW iri group
+    stream_name: WORD | iri
+    extent: NOW -> now | TRIPLES INTEGER -> triples | RANGE duration -> tumbling
+        | RANGE duration STEP duration -> time | SLIDE duration STEP duration -> time
+    duration: INTEGER UNIT
+    UNIT: /[smhd](?!\w)/
+"""
+NAME = re.compile(r"(?!(?:NAMED|STREAM|STATIC)$)[A-Za-z_]\w*", re.IGNORECASE | re.ASCII)
+
+
+def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
+    """DIA-5: Return the windows of FROM STREAM, which are named by their streams. If there is one,
+    no STREAM pattern and no static data, it has no name.
+    """
+    for node in source.nodes("named_window"):
+        reason = (
+            "FROM NAMED WINDOW of CQELS-QL 2.0 is unsupported, as by CQELS itself; use FROM STREAM"
+        )
+        source.fail(node, reason, Unsupported)
+    for node in source.nodes("graph_source"):
+        _, keyword, iri = node.children
+        source.put(start_offset(keyword), start_offset(iri), "")
+    found: dict[str, Window] = {}
+    for node in source.nodes("window_clause"):
+        name_node, extent = child_node(node, 2), child_node(node, 4)
+        stream = _stream(source, name_node)
+        if stream in found:
+            source.fail(name_node, f"a stream has one window, got {stream!r} again")
+        name = windows.absolute_name(stream)
+        found[stream] = windows.read_window(source, stream, extent, name)
+        source.cut(node)
+    patterns = source.nodes("window_pattern")
+    if len(found) == 1 and not patterns and not static:
+        return [replace(window, name=None) for window in found.values()]
+    names = {stream: windows.absolute_name(stream) for stream in found}
+    refuse_graphs_of_windows(source, names.values())
+    for node in patterns:
+        if child_token(node, 0).type == "WINDOW":
+            source.fail(node, "expected STREAM, since no window has a name of its own, got WINDOW")
+        name_node = child_node(node, 1)
+        stream = _stream(source, name_node)
+        if stream not in found:
+            source.fail(
+                name_node,
+                f"expected a stream of FROM STREAM, got {stream!r}{nearest(stream, found)}",
+            )
+        source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{names[stream]}> ")
+    return list(found.values())
+
+
+def _stream(source: DialectText, node: Tree[Token]) -> str:
+    """Return the name of a stream: a word as it is written, or an IRI."""
+    child = node.children[0]
+    if isinstance(child, Tree):
+        return source.resolve(child)
+    return str(child)
+
+
+def write_cqels2(source: DialectText, query: Query, dialect: Dialect, static: bool) -> None:
+    """DIA-5, DIA-6: Write a clause for each window, and STREAM patterns for those with a name.
+    Raises Unrenderable.
+    """
+    names = [window.name for window in query.windows if window.name is not None]
+    if len(names) < len(query.windows) and (static or len(query.windows) > 1):
+        raise Unrenderable(
+            f"{dialect.title} has a window without a name only if it is the only one, and there is "
+            "no static data; name it by its stream",
+            rule="DIA-6",
+            place="windows",
+        )
+    clauses = [f"FROM STREAM {_over(window, source, dialect)}" for window in query.windows]
+    source.insert(source.where.meta.start_pos, clauses)
+    if not names:
+        return
+    refuse_graph_variable(source)
+    found = references(source, names)
+    streams = {window.name: _written(window, source) for window in query.windows}
+    for window in query.windows:
+        if window.name not in {name for _, name in found}:
+            reason = "it has no pattern in the body, and only a pattern can name it"
+            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+    for node, name in found:
+        check_pattern_text(source, node, name)
+        source.put(start_offset(node), start_offset(node.children[-1]), f"STREAM {streams[name]} ")
+
+
+def _over(window: Window, source: DialectText, dialect: Dialect) -> str:
+    """Return a window's stream and extent. Raises Unrenderable for a window whose name is not its
+    stream's.
+    """
+    if window.name not in (None, name := windows.absolute_name(window.stream)):
+        reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
+        raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+    return f"{_written(window, source)} [{dialect.extents.write(window, dialect.title)}]"
+
+
+def _written(window: Window, source: DialectText) -> str:
+    """Return a stream's name as it is written: a word where it is one."""
+    if NAME.fullmatch(window.stream):
+        return window.stream
+    return windows.iri_reference(window.stream, source, "stream")
+
+
+def register(query: Query, r2s: R2S | None) -> str:
+    """Return the clause that registers a query."""
+    return "REGISTER QUERY q AS"
+
+
+def write_duration(duration: int) -> str:
+    """DIA-2: Return a duration in days, hours, minutes or seconds. Raises Unrenderable."""
+    if duration % durations.UNITS["s"]:
+        reason = f"CQELS-QL 2.0 has no unit below a second, got {duration} ms"
+        raise Unrenderable(reason, rule="DIA-6", place="windows")
+    return durations.write_duration(duration, {"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s"})
+
+
+CQELS2 = Dialect(
+    name="cqels2",
+    title="CQELS-QL 2.0",
+    added=Additions(
+        register="register",
+        clauses="| window_clause | named_window | graph_source",
+        patterns="| window_pattern",
+        rules=RULES,
+        keywords="REGISTER QUERY AS STREAM STATIC WINDOW ON NOW TRIPLES RANGE STEP SLIDE",
+    ),
+    extents=ExtentForms(
+        {
+            "time": "RANGE {size} STEP {slide}",
+            "tumbling": "RANGE {size}",
+            "triples": "TRIPLES {size}",
+            "now": "NOW",
+        },
+        write_duration,
+    ),
+    read_windows=cqels2_windows,
+    write_windows=write_cqels2,
+    register=register,
+)

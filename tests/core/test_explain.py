@@ -1,0 +1,61 @@
+"""A query in sentences, each with its rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from refengine import Body, Query, Window, WindowKind
+from refengine.core.explain import explain
+from refengine.core.query import Unit
+from refengine.core.semantics import R2S
+
+
+def content_of(**fields):
+    """Return the sentence on the content of a window."""
+    query = Query((Window("s", **fields),), Body("ASK { ?x ?p ?y }"))
+    return explain(query)[1].strip()
+
+
+@pytest.mark.parametrize(
+    "fields, expected",
+    [
+        ({"kind": WindowKind.TIME, "size": 10, "slide": 2}, "overlap. Window n opens at t0 + 2n"),
+        ({"kind": WindowKind.TIME, "size": 10, "slide": 10}, "they tumble. Window n"),
+        ({"kind": WindowKind.TIME, "size": 2, "slide": 10}, "they leave gaps. Window n"),
+        ({"kind": WindowKind.TUPLE, "size": 3, "slide": 3}, "Windows of 3 elements open every 3"),
+        ({"kind": WindowKind.RANGE, "size": 10}, "the latest 10 units of time (WIN-12)"),
+        ({"kind": WindowKind.NOW}, "the elements of the current instant (WIN-12)"),
+        ({"kind": WindowKind.UNBOUNDED}, "everything that has arrived (WIN-13)"),
+        ({"kind": WindowKind.LANDMARK}, "since the first instant of window 0 (WIN-13)"),
+        (
+            {"kind": WindowKind.ROWS, "size": 3, "slide": 2, "unit": Unit.TRIPLES},
+            "the latest 3 triples, seen at every 2th (WIN-14, WIN-16)",
+        ),
+        (
+            {"kind": WindowKind.PARTITION, "size": 3, "by": ("subject",)},
+            "the latest 3 elements of each key, by subject (WIN-15)",
+        ),
+    ],
+)
+def test_the_content_of_each_kind_of_window(fields, expected):
+    assert expected in content_of(**fields)
+
+
+def test_what_a_query_says_and_what_it_leaves_open():
+    named = Window("s", WindowKind.TIME, 10, 10, name="urn:w", triggers=True)
+    body = Body("SELECT ?x FROM <urn:g> FROM NAMED <urn:h> { GRAPH <urn:w> { ?x ?p ?y } }")
+    text = "\n".join(explain(Query((named,), body, R2S.ISTREAM), static=True))
+    for part in (
+        "the named graph <urn:w> (R2R-8)",
+        "marked as a trigger (REP-12)",
+        "give t0=… (WIN-3, WIN-7)",
+        "FROM <urn:g>: what --static urn:g=FILE gives is added to the default graph",
+        "FROM NAMED <urn:h>: what --static urn:h=FILE gives is the named graph of this IRI",
+        "of no window's content (R2R-8)",
+        "a bag of rows (R2R-2)",
+        "The query states Istream: each report has the rows that are new",
+    ):
+        assert part in text
+    plain = explain(Query((Window("s", WindowKind.NOW),), Body("ASK { ?x ?p ?y }")))
+    assert "in the default graph (R2R-1)" in plain[0] and not any("t0" in line for line in plain)
+    assert plain[-1] == "The query states no operator of R2S: the semantics says it (R2S-6)."
