@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from refengine.core.engine import Plan, Report
     from refengine.core.query import Query
-    from refengine.model.elements import Dataset, Stream
+    from refengine.model.elements import Stream
     from refengine.rdf.sources import Source
 
 
@@ -81,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
             "run",
             help="run a query over recorded streams, and print its reports",
             description="Run a continuous query over recorded streams. Each report is printed as a "
-            "line of JSON, as soon as it is computed. Answers are computed incrementally where that "
-            "is covered, and otherwise by the definition; the last line on standard error says so. "
+            "line of JSON, as soon as it is computed. Answers are computed incrementally where "
+            "that is covered, and else by the definition: the last line on standard error says so. "
             "Each report names the witnesses that confirm its answer. Of the incremental answers "
             "only the first are confirmed (ENG-6). If no witness confirms an answer that one was "
             "asked for, the run ends with exit code 4; the reports before it have been printed.",
@@ -171,8 +171,8 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--definition",
         action="store_true",
-        help="compute each answer anew, by the definition, and ask the witnesses for each (default: "
-        "incrementally)",
+        help="compute each answer anew, by the definition, and ask the witnesses for each "
+        "(default: incrementally)",
     )
     run.add_argument(
         "--witness",
@@ -276,7 +276,7 @@ def _render(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
-    from refengine.confirmation import RunWithWitnesses, Hearing
+    from refengine.confirmation import Hearing, RunWithWitnesses
     from refengine.core import engine, profiles
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import read_all_static

@@ -9,7 +9,6 @@ definition by tests/incremental/test_incremental.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from refengine.core import engine, r2r
@@ -20,32 +19,9 @@ from refengine.core.reports import Report, ReportMaker, Step
 from refengine.core.schedule import MAX_REPORTS, Evaluation
 from refengine.core.semantics import Semantics
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
-from refengine.incremental.maintained import REQUEST, MaintainedWhileCovered
+from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Dataset, Element, Stream
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Who computed the reports: incremental evaluation those of the first `until` evaluations
-    (None: of all), and the definition the others, for a reason.
-    """
-
-    until: int | None = None
-    reason: str = ""
-
-    @classmethod
-    def of_request(cls) -> Provenance:
-        """Return the provenance of a run that is asked for the definition."""
-        return cls(0, REQUEST)
-
-    def __str__(self) -> str:
-        if self.until is None:
-            return "incremental"
-        first = ""
-        if self.until:
-            first = f"incremental for {self.until} evaluations, then "
-        return f"{first}the definition: {self.reason}"
 
 
 class IncrementalRun(Iterator[Report]):
@@ -78,7 +54,7 @@ class IncrementalRun(Iterator[Report]):
     @property
     def provenance(self) -> Provenance:
         """Who computed the reports so far."""
-        return Provenance(self.answers.until, self.answers.reason)
+        return self.answers.provenance
 
     def steps(self) -> Iterator[Step]:
         """Yield a step of every evaluation, also where its empty output is not emitted. A run gives

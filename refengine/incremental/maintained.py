@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from refengine.core.answers import (
     EvaluateBody,
@@ -83,6 +84,29 @@ class MaintainedAnswers:
         return +baseline
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """Who computed the reports: incremental evaluation those of the first `until` evaluations
+    (None: of all), and the definition the others, for a reason.
+    """
+
+    until: int | None = None
+    reason: str = ""
+
+    @classmethod
+    def of_request(cls) -> Provenance:
+        """Return the provenance of a run that is asked for the definition."""
+        return cls(0, REQUEST)
+
+    def __str__(self) -> str:
+        if self.until is None:
+            return "incremental"
+        first = ""
+        if self.until:
+            first = f"incremental for {self.until} evaluations, then "
+        return f"{first}the definition: {self.reason}"
+
+
 class MaintainedWhileCovered:
     """The answers of a query over a plan: maintained as long as that is covered, and from then on
     recomputed by R2R, beside the same baseline.
@@ -138,6 +162,11 @@ class MaintainedWhileCovered:
         self.windows = windows
         self.number += 1
         return change
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who computed the reports so far."""
+        return Provenance(self.until, self.reason)
 
     def rebase(self) -> None:
         """Make the last answer the baseline of those to come."""
