@@ -581,6 +581,8 @@ class _Collector:
                 self._add_properties_to_junit(self.summary)
         except RefengineError as error:
             self.unwritten = str(error)
+        except KeyboardInterrupt:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
         yield
         try:
             if self.ran and not self.unwritten:

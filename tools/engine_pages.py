@@ -29,7 +29,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.report import source
 from conformance.suite import questions
-from conformance.suite.deviations import broken_rules, claimed_fields
+from conformance.suite.deviations import Claim, broken_rules
 from conformance.suite.expectations import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
@@ -297,8 +297,8 @@ def _fence(lines: Iterable[str]) -> str:
 def _rules(engine: Engine, deviation: Deviation, case_id: str) -> tuple[str, ...]:
     """Return the rules that an engine breaks by a deviation in a case."""
     case = next(case for case in questions() if case.id == case_id)
-    claimed = claimed_fields(engine, query_of(case))
-    return broken_rules(deviation, case.rule, claimed)
+    claim = Claim.of(engine, query_of(case))
+    return broken_rules(deviation, case.rule, claim)
 
 
 def _one_line(text: str) -> str:

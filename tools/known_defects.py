@@ -67,25 +67,25 @@ DEFECTS = (
         "r2s-rstream",
         {
             "close": (
-                "r2s=Rstream (R2S-2, R2S-3)",
+                "r2s=Rstream (R2S-2, R2S-3, R2S-6)",
                 "R2S-2 every operator is rstream",
                 "R2S-6 the text is not asked",
             ),
-            "change": ("r2s=Rstream (R2S-2, R2S-3)", "R2S-2 every operator is rstream"),
+            "change": ("r2s=Rstream (R2S-2, R2S-3, R2S-6)", "R2S-2 every operator is rstream"),
         },
     ),
     Defect(
         "r2s-istream",
         {
-            "close": ("r2s=Istream (R2S-1, R2S-3)", "R2S-1 only news"),
-            "change": ("r2s=Istream (R2S-1, R2S-3)", "R2S-6 the text is not asked"),
+            "close": ("r2s=Istream (R2S-1, R2S-3, R2S-6)", "R2S-1 only news"),
+            "change": ("r2s=Istream (R2S-1, R2S-3, R2S-6)", "R2S-6 the text is not asked"),
         },
     ),
     Defect(
         "r2s-swapped",
         {
             "close": ("Istream given as Dstream, and Dstream as Istream (R2S-2, R2S-3)",),
-            "change": ("r2s=Dstream (R2S-2)",),
+            "change": ("r2s=Dstream (R2S-2, R2S-6)",),
         },
     ),
     Defect(

@@ -23,7 +23,7 @@ from refengine.oracle.explanations.changes import companion_fields
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
 # modules that compare what an engine has answered, which no engine does
 COMPARING = ("refengine.model.compare", "refengine.model.canonical")
-INTEGERS_OF_T0 = range(1, 10)  # that are tried as t0, beside 0
+INTEGERS_OF_T0 = range(1, 21)  # that are tried as t0, beside 0
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,13 @@ class Candidate:
         return (
             self.field == "t0" and self.change is not None and self.change.value in INTEGERS_OF_T0
         )
+
+    @property
+    def has_many_alternatives(self) -> bool:
+        """Whether this is a wrong engine or a simple defect, of which one may fit a few fails by
+        chance.
+        """
+        return self.wrong_engine is not None or self.defect is not None
 
     def deviation(self, cases: Sequence[RecordedCase]) -> Deviation:
         """Return the deviation to state in the engine's file. `cases` are those that it explains;

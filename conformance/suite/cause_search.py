@@ -30,7 +30,6 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.comparison import (
-    MAJORITY,
     Cases,
     Comparison,
     ScoredCandidate,
@@ -44,11 +43,12 @@ from refengine.core.semantics import Profile
 
 FIRST_LOOK = 6  # a change is tried on the whole sample if it explains one of so many fails
 OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
-NEARLY_ALL = 0.9  # a first cause that explains this share of the sample is kept at once
+NEARLY_ALL = 0.9  # a first cause that explains this share of the sample is kept at once, and a
+# cause is replaced by others that explain this share of its fails
 MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
 FIRST_CAUSES = 3  # but no more than so many
+MAJORITY = 0.5  # a pair must explain more than this share of the sample
 PAIRS_LEAST = 0.25  # pairs are tried if more than this share of the fails is left
-SMALL = 0.1  # a small cause explains less than this share of the explained fails
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
@@ -77,7 +77,9 @@ class CauseSearch:
             if not candidates:
                 break
             self._keep(candidates)
-        self._replace_small_causes()
+        self._replace_causes()
+        if not self.is_trial:
+            self._leave_what_entries_do_not_explain()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
         """Yield each cause that is needed for a fail, with these fails, in the order in which the
@@ -114,25 +116,40 @@ class CauseSearch:
             self.left = [case for case in self.left if case not in explained]
         self.found += candidates
 
-    def _replace_small_causes(self) -> None:
-        """Give the fails of causes that explain few to the causes found later, where these explain
-        them as well.
+    def _replace_causes(self) -> None:
+        """Give the fails of each cause to the other ones, if these explain nearly all of them. The
+        causes that explain few fails are looked at first.
         """
         counts = Counter(cause for _, needed in self.explained for cause in needed)
-        small = [cause for cause in self.found if counts[cause] < SMALL * len(self.explained)]
-        others = [cause for cause in self.found if cause not in small]
-        if not small or not others:
-            return
-        with install_wrong_engines(others):
-            is_explained = {
-                case
-                for case, needed in self.explained
-                if not set(small).isdisjoint(needed) and explains(others, case)
-            }
-        self.explained = [
-            (case, _needed_for(case, others) if case in is_explained else needed)
-            for case, needed in self.explained
-        ]
+        for cause in sorted(self.found, key=lambda cause: counts[cause]):
+            others = [other for other in self._needed_causes() if other is not cause]
+            own = [case for case, needed in self.explained if cause in needed]
+            if not others or not own or cause.misstates_instants:
+                continue
+            explained = self._explained_by(others, own)
+            if len(explained) >= NEARLY_ALL * len(own):
+                left = [case for case in own if case not in explained]
+                self.left = sorted([*self.left, *left], key=lambda case: case.size_and_id)
+                self.explained = [
+                    (case, _needed_for(case, others) if case in explained else needed)
+                    for case, needed in self.explained
+                    if case not in left
+                ]
+
+    def _leave_what_entries_do_not_explain(self) -> None:
+        """Leave the fails that need only causes which can be granted, and which these do not
+        explain when all of them are in force, as those are that an engine's file states.
+        """
+        granted = [cause for cause in self._needed_causes() if not cause.has_many_alternatives]
+        for case, needed in list(self.explained):
+            is_granted = set(needed) <= set(granted) and needed != [WRONG_INSTANTS]
+            if is_granted and not explains(granted, case):
+                self.explained.remove((case, needed))
+
+    def _needed_causes(self) -> list[Candidate]:
+        """Return the causes that a fail needs, in the order in which they were found."""
+        needed = {cause for _, causes in self.explained for cause in causes}
+        return [cause for cause in self.found if cause in needed]
 
     def _explained_by(self, candidates: Sequence[Candidate], cases: Cases) -> list[RecordedCase]:
         """Return the cases that candidates together explain."""

@@ -13,7 +13,8 @@ from conformance.suite.recorded_case import RecordedCase
 SMALLEST = 12  # a sample has the smallest fail of so many rules
 OTHERS = 28  # and so many others, of all sizes
 BEST = 8  # so many candidates are tried on passes
-MAJORITY = 0.5  # a pair, or one of many integers, must explain more than this share of the sample
+MOST = 0.75  # one of many integers must explain more than this share of the sample
+LEAST_FAILS = 3  # and a wrong engine or a simple defect so many fails: there are many of them
 CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
 
 Cases = Sequence[RecordedCase]
@@ -85,7 +86,7 @@ class Comparison:
 
     def _count_explained(self, candidate: Candidate, first_look: Cases) -> int:
         """Return how many fails of the sample a candidate explains; 0 if it is a cause already, or
-        if it explains none of its first look, or too few for one of many integers.
+        if it explains none of its first look, or so few that it may be by chance.
         """
         if candidate in self.found:
             return 0
@@ -94,8 +95,11 @@ class Comparison:
             if not any(explains(in_force, case) for case in first_look):
                 return 0
             count = sum(bool(explains(in_force, case)) for case in self.sample)
-        is_chance = candidate.is_one_of_many and count <= MAJORITY * len(self.sample)
-        return 0 if is_chance else count
+        if candidate.is_one_of_many and count <= MOST * len(self.sample):
+            return 0
+        if candidate.has_many_alternatives and count < LEAST_FAILS:
+            return 0
+        return count
 
 
 def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:

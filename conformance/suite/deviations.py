@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -109,23 +109,41 @@ def merge_fields(deviations: Iterable[Deviation]) -> dict[str, Any]:
     return {name: value for deviation in deviations for name, value in deviation.fields.items()}
 
 
-def claimed_fields(tested: Engine, query: Query) -> Mapping[str, Any]:
-    """Return the fields of the semantics that an engine claims for a query. The operator that the
-    query states is the one that it claims (R2S-6).
+@dataclass(frozen=True)
+class Claim:
+    """What an engine claims to do with a query: the `fields` of its semantics. `states_operator`
+    says whether the query states its operator, which the engine claims then (R2S-6).
     """
-    fields = tested.profile_for(query).fields
-    return {**fields, "r2s": query.r2s or fields.get("r2s")}
+
+    fields: Mapping[str, Any]
+    states_operator: bool
+
+    @staticmethod
+    def of(tested: Engine, query: Query) -> Claim:
+        """Return what an engine claims to do with a query."""
+        fields = tested.profile_for(query).fields
+        operator = query.r2s or fields.get("r2s")
+        return Claim({**fields, "r2s": operator}, query.r2s is not None)
+
+    def rules_broken_by(self, name: str, value: Any) -> list[str]:
+        """Return the rules that the engine breaks if a field has another value."""
+        rules = rules_of_change(name, self.fields.get(name), value)
+        if name == "r2s" and rules and self.states_operator:
+            return [*rules, "R2S-6"]
+        return rules
+
+
+NO_CLAIM = Claim({}, states_operator=False)  # stands for what an engine claims that breaks down
 
 
 def write_explanation(
-    case: Case | BenchmarkQuery, deviations: Iterable[Deviation], claimed: Mapping[str, Any]
+    case: Case | BenchmarkQuery, deviations: Iterable[Deviation], claim: Claim
 ) -> str:
     """Write the known deviations that explain a fail, a line each: their fields and rules. If there
-    are none, write that, and the rule that the case is about. `claimed` are the fields that the
-    engine claims.
+    are none, write that, and the rule that the case is about. `claim` is what the engine claims.
     """
     lines = [
-        f"  a known deviation explains it: {_what_it_is(deviation, case, claimed)}: "
+        f"  a known deviation explains it: {_what_it_is(deviation, case, claim)}: "
         f"{deviation.reason}"
         for deviation in deviations
     ]
@@ -136,8 +154,8 @@ def write_explanation(
     )
 
 
-def broken_rules(deviation: Deviation, rule: str, claimed: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the rules that a deviation breaks: those of the `claimed` fields that it changes,
+def broken_rules(deviation: Deviation, rule: str, claim: Claim) -> tuple[str, ...]:
+    """Return the rules that a deviation breaks: those of the fields of a `claim` that it changes,
     those that its entry names, or else `rule`, that of the case which it explains. `rule` is empty
     for a benchmark's query.
     """
@@ -145,7 +163,7 @@ def broken_rules(deviation: Deviation, rule: str, claimed: Mapping[str, Any]) ->
         rules = {
             broken
             for name, value in deviation.fields.items()
-            for broken in rules_of_change(name, claimed.get(name), value)
+            for broken in claim.rules_broken_by(name, value)
         }
         return tuple(sorted(rules))
     if deviation.misstates:
@@ -155,16 +173,14 @@ def broken_rules(deviation: Deviation, rule: str, claimed: Mapping[str, Any]) ->
     return (rule,) if rule else ()
 
 
-def _what_it_is(
-    deviation: Deviation, case: Case | BenchmarkQuery, claimed: Mapping[str, Any]
-) -> str:
+def _what_it_is(deviation: Deviation, case: Case | BenchmarkQuery, claim: Claim) -> str:
     """Write the fields of a deviation, or what it misstates, and the rules that it breaks."""
     if deviation.fields:
         return " ".join(
-            f"{name}={show(value)}{_in_brackets(rules_of_change(name, claimed.get(name), value))}"
+            f"{name}={show(value)}{_in_brackets(claim.rules_broken_by(name, value))}"
             for name, value in deviation.fields.items()
         )
-    rules = ", ".join(broken_rules(deviation, case.rule, claimed)) or case.id
+    rules = ", ".join(broken_rules(deviation, case.rule, claim)) or case.id
     if deviation.misstates:
         return f"the windows that it states ({rules})"
     return f"{rules}, in no field of the semantics"

@@ -6,17 +6,17 @@ is sent its semantics is held to the case's own expectations instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.play import Declined
 from conformance.suite.deviations import (
+    NO_CLAIM,
+    Claim,
     broken_rules,
-    claimed_fields,
     find_crash_deviations,
     find_explaining_deviations,
     write_explanation,
@@ -72,9 +72,9 @@ def _result_or_error(
         return _make_result(tested, case, Outcome.DISPUTED, str(error))
     except Broken as error:
         deviations = find_crash_deviations(tested, case)
-        argument = f"{error}\n{write_explanation(case, deviations, {})}"
+        argument = f"{error}\n{write_explanation(case, deviations, NO_CLAIM)}"
         broken = _make_result(tested, case, Outcome.ERROR, argument)
-        return replace(broken, known=_describe_deviations(deviations, case, {}))
+        return replace(broken, known=_describe_deviations(deviations, case, NO_CLAIM))
     except RefengineError as error:
         argument = f"the case has no answer under this semantics, so it says nothing here: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
@@ -93,16 +93,14 @@ def _make_result(
 
 
 def _describe_deviations(
-    deviations: tuple[Deviation, ...], case: Case | BenchmarkQuery, claimed: Mapping[str, Any]
+    deviations: tuple[Deviation, ...], case: Case | BenchmarkQuery, claim: Claim
 ) -> tuple[KnownDeviation, ...]:
-    """Return deviations as the result of a case has them. `claimed` are the fields that the engine
-    claims.
-    """
+    """Return deviations as the result of a case has them. `claim` is what the engine claims."""
     return tuple(
         KnownDeviation(
             deviation.reason,
             deviation.link,
-            broken_rules(deviation, case.rule, claimed),
+            broken_rules(deviation, case.rule, claim),
             deviation.can_be_granted,
         )
         for deviation in deviations
@@ -138,14 +136,14 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
             f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a "
             "unit of time late"
         )
-    claimed = claimed_fields(tested, question.query)
+    claim = Claim.of(tested, question.query)
     deviations: tuple[Deviation, ...] = ()
     if judged.outcome is Outcome.FAIL:
         deviations = find_explaining_deviations(tested, case, exchange)
-        argument += f"\n{write_explanation(case, deviations, claimed)}"
+        argument += f"\n{write_explanation(case, deviations, claim)}"
     return replace(
         _make_result(tested, case, judged.outcome, argument),
-        known=_describe_deviations(deviations, case, claimed),
+        known=_describe_deviations(deviations, case, claim),
         evidence=evidence_table,
         witnesses=judged.witnesses,
         computed_by=judged.computed_by,

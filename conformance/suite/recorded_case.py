@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.corpus import Case, profile_of
 from conformance.harness.engine_file import Deviation, Engine
-from conformance.suite.deviations import broken_rules, claimed_fields, grant_fields, merge_fields
+from conformance.suite.deviations import Claim, broken_rules, grant_fields, merge_fields
 from conformance.suite.exchange import asked_question
 from conformance.suite.simple_defects import SimpleDefect, are_equal
 from conformance.verdict.results import Result
@@ -70,8 +70,13 @@ class RecordedCase:
 
     def rules_broken_by(self, deviation: Deviation) -> tuple[str, ...]:
         """Return the rules that the engine breaks in this case by a deviation."""
-        claimed = claimed_fields(self.tested, self.question.query)
-        return broken_rules(deviation, self.result.rule, claimed)
+        claim = Claim.of(self.tested, self.question.query)
+        return broken_rules(deviation, self.result.rule, claim)
+
+    @property
+    def size_and_id(self) -> tuple[int, str]:
+        """The key by which cases are sorted from the smallest on."""
+        return sum(map(len, self.question.streams.values())), self.id
 
     @property
     def is_short(self) -> bool:

@@ -119,7 +119,7 @@ def _engines_to_try(name: str, evidence: Mapping[str, Any]) -> Iterator[Engine]:
     has_sentinels = any(map(is_sentinel, evidence["elements"]))
     profiles = [Profile("evidence", "the evidence of a result", {})]
     if "semantics" in evidence:
-        profiles.append(profiles[0].but(r2s=evidence["semantics"]["r2s"]))
+        profiles.append(profiles[0].but(r2s=evidence["semantics"].get("r2s")))
     for dialect in ("table", *sorted(DIALECTS)):
         for profile in profiles:
             yield Engine(name, name, (), dialect, profile=profile, has_sentinels=has_sentinels)
