@@ -3,7 +3,8 @@ language.
 
 Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 no witness confirms
 an answer, 130 interrupted. Reports are printed as they are computed: after 4 or 130 standard output
-holds those before, each with the witnesses that confirm it.
+holds those before, each with the witnesses that confirm it. The last line on standard error says
+who computed them: incremental evaluation, as far as it covers the query, or the definition (ENG-6).
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from refengine.core.engine import Plan, Report
-    from refengine.core.query import Body, Query
-    from refengine.model.elements import Dataset, Relation, Stream
+    from refengine.core.query import Query
+    from refengine.model.elements import Stream
     from refengine.rdf.sources import Source
 
 
@@ -80,8 +81,11 @@ def _parser() -> argparse.ArgumentParser:
             "run",
             help="run a query over recorded streams, and print its reports",
             description="Run a continuous query over recorded streams. Each report is printed as a "
-            "line of JSON, as soon as it is computed. If no witness confirms an answer, the run "
-            "ends with exit code 4; the reports before it have been printed.",
+            "line of JSON, as soon as it is computed. Answers are computed incrementally where "
+            "that is covered, and else by the definition: the last line on standard error says so. "
+            "Each report names the witnesses that confirm its answer. Of the incremental answers "
+            "only the first are confirmed (ENG-6). If no witness confirms an answer that one was "
+            "asked for, the run ends with exit code 4; the reports before it have been printed.",
         )
     )
     _add_render_options(
@@ -165,6 +169,12 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         help="refuse a run that would give more than N reports (ENG-3; default: %(default)s)",
     )
     run.add_argument(
+        "--definition",
+        action="store_true",
+        help="compute each answer anew, by the definition, and ask the witnesses for each "
+        "(default: incrementally)",
+    )
+    run.add_argument(
         "--witness",
         choices=sorted(r2r.WITNESSES),
         help="ask this witness only (default: both)",
@@ -173,8 +183,8 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "--seconds",
         type=float,
         metavar="S",
-        help="give up an evaluation that takes longer than S seconds (R2R-17; default: only "
-        "the number of its steps is limited)",
+        help="give up an evaluation by the definition that takes longer than S seconds (R2R-17; "
+        "default: only the number of its steps is limited)",
     )
     run.add_argument(
         "--trace",
@@ -265,7 +275,8 @@ def _render(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from refengine import trace
+    from refengine import incremental, sparql, trace
+    from refengine.confirmation import Hearing, RunWithWitnesses
     from refengine.core import engine, profiles
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import read_all_static
@@ -290,20 +301,23 @@ def _run(options: argparse.Namespace) -> None:
     planned = engine.plan(query, streams, chosen)
     for note in _notes(query, streams, planned):
         print(f"refengine: note: {note}", file=sys.stderr)
+    schedule = incremental.schedule_evaluations
+    if options.definition:
+        schedule = engine.evaluations
     # nothing is printed if this fails
-    deque(engine.evaluations(planned, options.max_reports), maxlen=0)
+    deque(schedule(planned, options.max_reports), maxlen=0)
 
-    answer = Hearing(_witnesses(options), options.seconds)
-    for step in engine.steps(
-        query, planned, static=static, answer=answer, max_reports=options.max_reports
-    ):
+    limits = sparql.Limits(seconds=options.seconds, clock=time.monotonic)
+    hearing = Hearing(_witnesses(options), limits)
+    run = RunWithWitnesses(query, planned, static, hearing, options.max_reports, options.definition)
+    for step, confirming in run:
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
-        confirming = answer.take_confirming()
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
+    print(f"refengine: provenance: {run.describe_provenance()}", file=sys.stderr)
 
 
 def _notes_on_graphs(query: Query, graphs: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -396,38 +410,6 @@ def _streams(
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
         streams[name] = read_stream(source(path), options.time_predicate, options.batch_predicate)
     return streams
-
-
-class Hearing:
-    """The answers that reports are made of, by definition, and the witnesses that confirmed all of
-    them since it was last asked.
-    """
-
-    def __init__(self, witnesses: Sequence[str], seconds: float | None = None) -> None:
-        from refengine import sparql
-        from refengine.core import r2r
-
-        self.witnesses = witnesses
-        self.asked = partial(
-            r2r.ask_evaluator, limits=sparql.Limits(seconds=seconds, clock=time.monotonic)
-        )
-        self.confirming = list(witnesses)
-
-    def __call__(self, body: Body, graph: Dataset) -> Relation:
-        """Return the answer of the definition. Raises Disputed where witnesses were asked and none
-        confirms it.
-        """
-        from refengine.core import r2r
-
-        testimony = r2r.hear_witnesses(body, graph, self.witnesses, self.asked)
-        self.confirming = [name for name in self.confirming if name in testimony.confirming]
-        return testimony.relation
-
-    def take_confirming(self) -> list[str]:
-        """Return the witnesses that confirmed every answer since the last call."""
-        confirming = self.confirming
-        self.confirming = list(self.witnesses)
-        return confirming
 
 
 def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str, Any]:

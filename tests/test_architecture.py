@@ -33,7 +33,10 @@ ARROWS: dict[str, str] = {
     "refengine.strategies": "model core",
     "refengine.trace": "core",
     "refengine.cli": "model",
-    "refengine.__main__": "model sparql core oracle dialects rdf trace cli",
+    "refengine.confirmation": "model sparql core incremental",
+    "refengine.__main__": (
+        "model sparql core incremental oracle dialects rdf confirmation trace cli"
+    ),
     "conformance.schemas": "",
     "conformance.skeletons": "refengine",
     "conformance.metrics": "refengine",

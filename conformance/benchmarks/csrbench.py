@@ -22,7 +22,6 @@ from refengine.core.question import Question
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import nearest, plain
-from refengine.oracle.answers import SharedAnswers
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
@@ -169,7 +168,8 @@ def judge_query(
     """
     if name not in QUERIES:  # a file whose name has no query
         return [_unread(file, file.fault) for file in chosen]
-    question, answers = question_over(query(name, written), folder), SharedAnswers()
+    question = question_over(query(name, written), folder)
+    answers = judging.shared_answers()
     results = []
     for file in chosen:
         try:

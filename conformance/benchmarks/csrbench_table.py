@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from conformance.benchmarks import csrbench
@@ -30,12 +31,19 @@ def as_tsv(results: list[Result]) -> Iterator[str]:
             yield "\t".join([name, *(str(row.get(engine, "-")) for engine in engines)])
 
 
+def describe_provenance(results: Iterable[Result]) -> str:
+    """Return the sentence that says who computed the answers of how many verdicts."""
+    counts = Counter(result.computed_by for result in results if result.computed_by)
+    parts = [f"{count} by {who}" for who, count in sorted(counts.items())]
+    return f"Verdicts by who computed their answers (ORA-8): {', '.join(parts) or 'none'}."
+
+
 def as_text(results: list[Result]) -> Iterator[str]:
     """Yield the lines of the table in aligned columns, then the arguments of the extra recordings
     and of every outcome but a pass.
 
     Between them it lists the fails that would pass if rows were compared as sets, since CSRBench's
-    own oracle does so.
+    own oracle does so, and says who computed the answers.
     """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -46,6 +54,7 @@ def as_text(results: list[Result]) -> Iterator[str]:
     yield ""
     yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets."
     yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
+    yield describe_provenance(results)
     for result in results:
         if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""

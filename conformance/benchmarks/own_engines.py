@@ -24,11 +24,11 @@ from conformance.benchmarks.csrbench import (
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
-from refengine.core.engine import evaluate
+from refengine import incremental
+from refengine.core import engine
 from refengine.core.profiles import profile
 from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
-from refengine.oracle.answers import SharedAnswers
 
 # imported only where it is used: that takes long, and not every run needs it
 if TYPE_CHECKING:
@@ -69,8 +69,16 @@ def embedded() -> Path:
     return next(path for path in EMBEDDED if path.is_dir())
 
 
-def record(recorder: Recorder, name: str, benchmark_query: Query, folder: Path) -> list[Relation]:
-    """Record what an engine of ours answers to a query. Its t0 and the arrival order of
+def record(
+    recorder: Recorder,
+    name: str,
+    benchmark_query: Query,
+    folder: Path,
+    is_definition_asked: bool = False,
+) -> list[Relation]:
+    """Record what an engine of ours answers to a query. The reference engine computes it
+    incrementally, unless the definition is asked for; a wrong engine computes it by the definition,
+    of which a function is replaced. Its t0 and the arrival order of
     simultaneous elements are drawn with a fixed seed; as with a live engine, the judge is not told
     them.
     """
@@ -82,13 +90,14 @@ def record(recorder: Recorder, name: str, benchmark_query: Query, folder: Path) 
     chosen = profile(recorder.profile).but(t0=t0).semantics()
     streams = {spec.stream: Stream(tuple(elements))}
 
-    def record_relations() -> list[Relation]:
-        return [report.relation for report in evaluate(benchmark_query, streams, chosen)]
-
-    if recorder.wrong_engine is None:
-        return record_relations()
-    with recorder.wrong_engine.installed():
-        return record_relations()
+    if recorder.wrong_engine is not None:
+        with recorder.wrong_engine.installed():
+            reports = list(engine.evaluate(benchmark_query, streams, chosen))
+    elif is_definition_asked:
+        reports = list(engine.evaluate(benchmark_query, streams, chosen))
+    else:
+        reports = list(incremental.evaluate(benchmark_query, streams, chosen))
+    return [report.relation for report in reports]
 
 
 def judge_ours(
@@ -100,13 +109,13 @@ def judge_ours(
     """Judge our own engines on one query. They share the answers of windows, which are computed
     once.
     """
-    answers = SharedAnswers()
+    answers = judging.shared_answers()
     question = question_over(query(name, written), embedded())
     if chosen is None:
         chosen = recorders()
     results = []
     for recorder in chosen:
-        recording = record(recorder, name, question.query, embedded())
+        recording = record(recorder, name, question.query, embedded(), judging.is_definition_asked)
         result = judge_relations(
             question,
             profile(recorder.profile),
@@ -129,9 +138,9 @@ def self_check(results: Iterable[Result]) -> list[str]:
     for result in results:
         outcomes.setdefault(result.engine, []).append(result.outcome)
     problems = []
-    for engine, of_engine in outcomes.items():
-        if engine.startswith("reference/") and set(of_engine) != {Outcome.PASS}:
-            problems.append(f"{engine} must pass every query")
-        if engine.startswith("wrong/") and Outcome.FAIL not in of_engine:
-            problems.append(f"{engine} must fail a query")
+    for name, of_engine in outcomes.items():
+        if name.startswith("reference/") and set(of_engine) != {Outcome.PASS}:
+            problems.append(f"{name} must pass every query")
+        if name.startswith("wrong/") and Outcome.FAIL not in of_engine:
+            problems.append(f"{name} must fail a query")
     return problems

@@ -67,6 +67,12 @@ def add_parser(commands: Commands) -> None:
         help="allow at most K outputs to be missing at each end (default: %(default)s)",
     )
     bench.add_argument(
+        "--definition",
+        action="store_true",
+        help="compute every answer by the definition (default: incrementally; the answers that a "
+        "verdict rests on are checked by the definition either way)",
+    )
+    bench.add_argument(
         "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
     )
     bench.add_argument(
@@ -120,7 +126,7 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     witnesses = tuple(WITNESSES)
     if options.witness:
         witnesses = (options.witness,)
-    judging = Judging(witnesses, options.missing, options.results is not None)
+    judging = Judging(witnesses, options.missing, options.results is not None, options.definition)
     written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     if options.folder is None:
         return [(own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
@@ -139,8 +145,8 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def _print(verdicts: list[Result], form: str) -> None:
-    """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings go to
-    standard error.
+    """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings, and
+    who computed the answers, go to standard error.
     """
     from conformance.benchmarks import csrbench, csrbench_table
 
@@ -151,6 +157,7 @@ def _print(verdicts: list[Result], form: str) -> None:
             )
         case "tsv":
             print("\n".join(csrbench_table.as_tsv(verdicts)))
+            print(csrbench_table.describe_provenance(verdicts), file=sys.stderr)
             for result in verdicts:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)

@@ -109,6 +109,12 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
     from refengine.sparql.witnesses import WITNESSES
 
     truth.add_argument(
+        "--definition",
+        action="store_true",
+        help="compute each answer anew, by the definition, which a witness confirms (default: "
+        "incrementally)",
+    )
+    truth.add_argument(
         "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
     )
     truth.add_argument(
@@ -185,7 +191,7 @@ def _query(options: argparse.Namespace) -> TruthQuery:
     witnesses = tuple(WITNESSES)
     if options.witness:
         witnesses = (options.witness,)
-    return TruthQuery(query, semantics, static, witnesses)
+    return TruthQuery(query, semantics, static, witnesses, options.definition)
 
 
 def _semantics(profile: str, *words: str) -> Semantics:

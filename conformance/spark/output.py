@@ -107,6 +107,7 @@ class TruthPlan:
             "semantics": {name: show(value) for name, value in vars(semantics).items()},
             "static": sorted(map(list, self.truth_query.static)),
             "witnesses": list(self.truth_query.witnesses),
+            "definition": self.truth_query.is_definition_asked,
             "parts": self.parts,
             "on-error": on_error,
         }

@@ -25,7 +25,7 @@ from conformance.spark.streams.rows import Reader, Row, batch
 from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
 from refengine import incremental
-from refengine.core import r2r, window
+from refengine.core import engine, r2r, window
 from refengine.core.engine import Report
 from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
@@ -58,13 +58,15 @@ TRIED = 100  # instants that are tried for each cut, at most
 @dataclass(frozen=True)
 class TruthQuery:
     """A query over one stream whose ground truth is computed: with its complete semantics, its
-    static data, and the witnesses that confirm the answers.
+    static data, and the witnesses that confirm the answers of the definition. Answers are computed
+    incrementally, or by the definition if that is asked for.
     """
 
     query: Query
     semantics: Semantics
     static: Dataset = frozenset()
     witnesses: tuple[str, ...] = tuple(WITNESSES)
+    is_definition_asked: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled. The parsed body is not: its text is parsed again in the other
@@ -76,6 +78,7 @@ class TruthQuery:
             self.semantics,
             self.static,
             self.witnesses,
+            self.is_definition_asked,
         )
 
     @property
@@ -197,12 +200,12 @@ def _reports(
         streams = {truth_query.name: ElementStream(CanonicalElements(elements(reader(batches))))}
         reports: Iterator[Report]
         if parts.why_not_in_parts(truth_query.query, truth_query.semantics):
-            reports = run = incremental.evaluate(
+            reports = run = incremental.evaluate_plan(
                 truth_query.query,
-                streams,
-                truth_query.semantics,
+                engine.plan(truth_query.query, streams, truth_query.semantics),
                 static=truth_query.static,
                 answer=truth_query.answer,
+                is_definition_asked=truth_query.is_definition_asked,
             )
         else:
             reports, run = parts.reports_of_part(
@@ -211,6 +214,7 @@ def _reports(
                 truth_query.semantics,
                 {truth_query.name: first},
                 part,
+                truth_query.is_definition_asked,
                 static=truth_query.static,
                 answer=truth_query.answer,
             )

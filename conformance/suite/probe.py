@@ -146,4 +146,5 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         known=_describe_deviations(deviations, case, claim),
         evidence=evidence_table,
         witnesses=judged.witnesses,
+        computed_by=judged.computed_by,
     )

@@ -24,12 +24,18 @@ class Judging:
     """The terms on which recordings are judged.
 
     `witnesses` are those that are asked. `missing` outputs may be missing at each end (None: as
-    many as the benchmark allows). With `keep` a result has its evidence.
+    many as the benchmark allows). With `keep` a result has its evidence. If the definition is asked
+    for, nothing is computed incrementally.
     """
 
     witnesses: tuple[str, ...] = EVERY_WITNESS
     missing: int | None = None
     keep: bool = False
+    is_definition_asked: bool = False
+
+    def shared_answers(self) -> SharedAnswers:
+        """Return a table of answers, still empty, that several verdicts may share."""
+        return SharedAnswers(is_definition_asked=self.is_definition_asked)
 
     @property
     def bound(self) -> int:
@@ -75,10 +81,21 @@ def _result(
 ) -> Result:
     """Return a result whose suite and case are still empty."""
     witnesses: tuple[str, ...] = ()
+    computed_by = ""
     if judgement is not None:
         witnesses = judgement.witness_statements.confirming
+        if judgement.trial is not None:
+            computed_by = judgement.trial.computed_by
     return Result(
-        profile.name, "", "", "", outcome, argument, witnesses=witnesses, judgement=judgement
+        profile.name,
+        "",
+        "",
+        "",
+        outcome,
+        argument,
+        witnesses=witnesses,
+        computed_by=computed_by,
+        judgement=judgement,
     )
 
 

@@ -85,9 +85,11 @@ class Result:
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
     `witnesses` are those that confirm every answer of the definition on which the outcome rests;
-    there are none where the case states its rows itself. `judgement` has what the oracle found. It
-    exists only in the process that judged, until the result becomes that of an item, and is never
-    written.
+    there are none where the case states its rows itself. `computed_by` says in words who computed
+    the answers of the assignment that the verdict names: incremental evaluation, the definition or
+    a search over arrival orders (ORA-8); it is empty if the judge named none.
+    `judgement` has what the oracle found. It exists only in the process that judged, until the
+    result becomes that of an item, and is never written.
     """
 
     engine: str
@@ -101,6 +103,7 @@ class Result:
     witnesses: tuple[str, ...] = ()
     detects: str = ""
     causes: tuple[DiagnosedCause, ...] = ()
+    computed_by: str = ""
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -139,6 +142,7 @@ class Result:
             "witnesses": list(self.witnesses),
             "detects": self.detects,
             "causes": [cause.as_json() for cause in self.causes],
+            "computed_by": self.computed_by,
         }
 
 

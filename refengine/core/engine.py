@@ -133,15 +133,15 @@ class Engine:
 
         `static`, `answer` and `max_reports` are those of `evaluate`. `make_answers` says how
         answers are found: each anew by default, or kept up to date, as
-        `incremental.MaintainedWhileCovered` does. Raises InvalidQuery and InvalidSemantics (QRY-4,
-        QRY-5).
+        `incremental.MaintainedWhileCovered` does; they are in `answers`. Raises InvalidQuery and
+        InvalidSemantics (QRY-4, QRY-5).
         """
         query, data = resolve_static(query, static)
         self._arrivals = Arrivals(query, streams, semantics)
         planned = self._arrivals.plan
-        answers = make_answers(query, planned, data, answer)
+        self.answers = make_answers(query, planned, data, answer)
         self._schedule = Schedule(planned, max_reports)
-        self._maker = ReportMaker(query, planned, answers)
+        self._maker = ReportMaker(query, planned, self.answers)
         self._failed: Exception | None = None
 
     def push(self, stream: str, element: Element) -> list[Report]:

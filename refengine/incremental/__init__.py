@@ -23,10 +23,10 @@ from refengine.incremental.answer_cache import AnswerCache as AnswerCache
 from refengine.incremental.answer_cache import cached_steps as cached_steps
 from refengine.incremental.content_follower import ContentFollower as ContentFollower
 from refengine.incremental.engine import IncrementalRun as IncrementalRun
-from refengine.incremental.engine import Provenance as Provenance
 from refengine.incremental.engine import evaluate_incrementally as evaluate
 from refengine.incremental.engine import evaluate_plan as evaluate_plan
 from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
+from refengine.incremental.maintained import Provenance as Provenance
 from refengine.incremental.schedule import schedule_evaluations as schedule_evaluations
 from refengine.incremental.schedule import schedule_groups as schedule_groups
 from refengine.incremental.time_windows import SimultaneousEvaluations as SimultaneousEvaluations

@@ -9,42 +9,25 @@ definition by tests/incremental/test_incremental.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from refengine.core import engine, r2r
 from refengine.core.answers import EvaluateBody
 from refengine.core.plan import Plan
 from refengine.core.query import Query
-from refengine.core.reports import Report, ReportMaker
-from refengine.core.schedule import MAX_REPORTS
+from refengine.core.reports import Report, ReportMaker, Step
+from refengine.core.schedule import MAX_REPORTS, Evaluation
 from refengine.core.semantics import Semantics
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
-from refengine.incremental.maintained import MaintainedWhileCovered
+from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Dataset, Element, Stream
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Who computed the reports: incremental evaluation those of the first `until` evaluations
-    (None: of all), and the definition the others, for a reason.
-    """
-
-    until: int | None = None
-    reason: str = ""
-
-    def __str__(self) -> str:
-        if self.until is None:
-            return "incremental"
-        first = ""
-        if self.until:
-            first = f"incremental for {self.until} evaluations, then "
-        return f"{first}the definition: {self.reason}"
-
-
 class IncrementalRun(Iterator[Report]):
-    """The reports of a plan, one after the other. The first `skip` evaluations are left out."""
+    """The reports of a plan, one after the other. The first `skip` evaluations are left out. If the
+    definition is asked for, it computes each answer.
+    """
 
     def __init__(
         self,
@@ -54,10 +37,16 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody,
         max_reports: int,
         skip: int,
+        is_definition_asked: bool = False,
     ) -> None:
+        self.query = query
         self.planned = planned
-        self.answers = MaintainedWhileCovered(query, planned, static, answer, skip)
-        self.reports = self._reports(query, max_reports, skip)
+        self.max_reports = max_reports
+        self.skip = skip
+        self.answers = MaintainedWhileCovered(
+            query, planned, static, answer, skip, is_definition_asked
+        )
+        self.reports = self._reports()
 
     def __next__(self) -> Report:
         return next(self.reports)
@@ -65,19 +54,30 @@ class IncrementalRun(Iterator[Report]):
     @property
     def provenance(self) -> Provenance:
         """Who computed the reports so far."""
-        return Provenance(self.answers.until, self.answers.reason)
+        return self.answers.provenance
 
-    def _reports(self, query: Query, max_reports: int, skip: int) -> Iterator[Report]:
+    def steps(self) -> Iterator[Step]:
+        """Yield a step of every evaluation, also where its empty output is not emitted. A run gives
+        its steps or its reports, not both.
+        """
+        maker = ReportMaker(self.query, self.planned, self.answers)
+        return map(maker.step, self._evaluations())
+
+    def _reports(self) -> Iterator[Report]:
+        maker = ReportMaker(self.query, self.planned, self.answers)
+        for at in self._evaluations():
+            report = maker.report(at)
+            if report is not None:
+                yield report
+
+    def _evaluations(self) -> Iterator[Evaluation]:
+        """Return the evaluations that are not left out."""
         planned = self.planned
         answers = self.answers
         buffer = buffer_of(planned)
         if buffer is not None:
             buffer.find_first_needed = lambda: first_needed(planned, answers.windows[0].content)
-        maker = ReportMaker(query, planned, answers)
-        for at in islice(schedule_evaluations(planned, max_reports), skip, None):
-            report = maker.report(at)
-            if report is not None:
-                yield report
+        return islice(schedule_evaluations(planned, self.max_reports), self.skip, None)
 
 
 def evaluate_incrementally(
@@ -116,10 +116,12 @@ def evaluate_plan(
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,
+    is_definition_asked: bool = False,
 ) -> IncrementalRun:
     """Return the reports of a plan, as `evaluate_incrementally` does. The first `skip` evaluations
-    may be left out, as if the answer had been empty before the next one.
+    may be left out, as if the answer had been empty before the next one. If the definition is asked
+    for, it computes each answer anew.
 
     Raises what `core.engine.evaluate` raises.
     """
-    return IncrementalRun(query, planned, static, answer, max_reports, skip)
+    return IncrementalRun(query, planned, static, answer, max_reports, skip, is_definition_asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from refengine.core import r2r
 from refengine.core.answers import (
@@ -27,6 +28,7 @@ from refengine.model.elements import Bag, Dataset
 from refengine.model.errors import Unsupported
 
 NO_ROWS: Bag = Counter()  # not to be changed
+REQUEST = "it was asked for"  # why the definition computes what is covered
 
 
 class MaintainedAnswers:
@@ -82,16 +84,46 @@ class MaintainedAnswers:
         return +baseline
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """Who computed the reports: incremental evaluation those of the first `until` evaluations
+    (None: of all), and the definition the others, for a reason.
+    """
+
+    until: int | None = None
+    reason: str = ""
+
+    @classmethod
+    def of_request(cls) -> Provenance:
+        """Return the provenance of a run that is asked for the definition."""
+        return cls(0, REQUEST)
+
+    def __str__(self) -> str:
+        if self.until is None:
+            return "incremental"
+        first = ""
+        if self.until:
+            first = f"incremental for {self.until} evaluations, then "
+        return f"{first}the definition: {self.reason}"
+
+
 class MaintainedWhileCovered:
     """The answers of a query over a plan: maintained as long as that is covered, and from then on
     recomputed by R2R, beside the same baseline.
 
     `until` is how many evaluations were maintained (None: all so far), and `reason` why no more
-    are. The first `skip` evaluations of the plan are left out.
+    are. The first `skip` evaluations of the plan are left out. If the definition is asked for, all
+    answers are recomputed.
     """
 
     def __init__(
-        self, query: Query, planned: Plan, static: Dataset, answer: EvaluateBody, skip: int = 0
+        self,
+        query: Query,
+        planned: Plan,
+        static: Dataset,
+        answer: EvaluateBody,
+        skip: int = 0,
+        is_definition_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
@@ -104,6 +136,9 @@ class MaintainedWhileCovered:
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         self.answers: SuccessiveAnswers
+        if is_definition_asked:
+            self.answers = self._recomputed(NotCovered(REQUEST))
+            return
         try:
             self.answers = self.maintained = MaintainedAnswers(query, planned, self.static)
         except NotCovered as error:
@@ -126,6 +161,11 @@ class MaintainedWhileCovered:
         self.windows = windows
         self.number += 1
         return change
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who computed the reports so far."""
+        return Provenance(self.until, self.reason)
 
     def rebase(self) -> None:
         """Make the last answer the baseline of those to come."""

@@ -15,6 +15,7 @@ from refengine.core.question import Setting
 from refengine.core.semantics import Collection, Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import REQUEST
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
@@ -29,11 +30,13 @@ class SharedAnswers:
     """The answers, derivations and plans that all trials of a verdict share. Each is computed when
     it is first asked for. Several verdicts may share them, too. Nothing is decided here.
 
-    `witness` is who answers a search: the definition, or a witness that repeats the search.
+    `witness` is who answers a search: the definition, or a witness that repeats the search. If the
+    definition is asked for, nothing is computed incrementally.
     """
 
-    def __init__(self, witness: str = r2r.DEFINITION):
+    def __init__(self, witness: str = r2r.DEFINITION, is_definition_asked: bool = False):
         self.witness = witness
+        self.is_definition_asked = is_definition_asked
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.relations: dict[tuple[str, str, Dataset], Relation] = {}
@@ -47,7 +50,7 @@ class SharedAnswers:
         """Return a table over the same results, in which another witness answers. Incremental
         evaluation does not answer in its place.
         """
-        other = SharedAnswers(witness)
+        other = SharedAnswers(witness, self.is_definition_asked)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
@@ -106,11 +109,15 @@ class SharedAnswers:
         """Return the incremental answers over contents of the windows, or the reason in words why
         there are none. All plans over the same elements share them.
 
-        There are none where a witness is to answer, the body is not covered, answers are compared
-        as terms, elements are consumed, or rounding decides how many rows a set has.
+        There are none where the definition is asked for, a witness is to answer, the body is not
+        covered, answers are compared as terms, elements are consumed, or rounding decides how many
+        rows a set has.
+
         `for_derivations` asks for them as a source of derivations, which a witness does not
         compute: ORA-5 compares those with its answers.
         """
+        if self.is_definition_asked:
+            return REQUEST
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
         if recorded.mode is Mode.TERM:

@@ -52,8 +52,7 @@ pytestmark = pytest.mark.xdist_group("wrong engines")
 
 def start_wrong(program: list[str], name: str) -> Harness:
     """A running harness of a wrong engine, given by its name."""
-    quick = ["--incremental"] if name.startswith("ENG-6 ") else []
-    running = Harness([*program, "csparql", "t0=0", *quick, "--wrong", name])
+    running = Harness([*program, "csparql", "t0=0", "--wrong", name])
     running.start()
     return running
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow
@@ -26,6 +28,7 @@ from cluster import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from conformance.__main__ import main
 from conformance.spark import comparison, output, session, truth
 from conformance.spark.comparison import Comparison
 from conformance.spark.streams import in_memory, survey, table
@@ -142,6 +145,53 @@ def test_what_a_part_ends_with():
         end["end"] == "error"
         and type(truth.unpickle_error(end["detail"])).__name__ == "InvalidSemantics"
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "count"),
+    [(asked(), 20, 1), (asked(r2s="Istream", base="previous-new"), None, 2)],
+)
+def test_a_part_that_is_asked_for_the_definition(query, first, count):
+    """The same rows, in a part and where the stream is not cut; the last row says who."""
+    given = [(at, n, f"<urn:{at}>", "<urn:p>", "<urn:o>") for n, at in enumerate((1, 11, 12, 21))]
+    quick, plain = (
+        [
+            found
+            for one in truth._reports(
+                replace(query, is_definition_asked=is_definition_asked),
+                1,
+                truth.Part(first, None, None),
+                in_memory._rows,
+                [batch(*given)],
+            )
+            for found in one.to_pylist()
+        ]
+        for is_definition_asked in (False, True)
+    )
+    assert plain[:-1] == quick[:-1] and len(plain) == count + 1
+    said = [(some[-1]["end"], some[-1]["detail"]) for some in (quick, plain)]
+    assert said == [("done", "incremental"), ("done", "the definition: it was asked for")]
+
+
+def test_a_run_by_the_definition_is_another_run():
+    """Its manifest says so, and a run that is resumed must have the same; a worker gets it, too."""
+    quick = asked()
+    plain = replace(quick, is_definition_asked=True)
+    assert pickle.loads(pickle.dumps(plain)) == plain
+    manifests = [output.TruthPlan(one, "s.n3t").manifest()["asked"] for one in (quick, plain)]
+    assert [manifest["definition"] for manifest in manifests] == [False, True]
+
+
+def test_the_option_asks_for_the_definition(monkeypatch, tmp_path):
+    (tmp_path / "q.toml").write_text(QUERY)
+    plans = []
+    monkeypatch.setattr(output.TruthPlan, "check", lambda plan: plans.append(plan))
+    monkeypatch.setattr(session, "check_master", lambda master: 1 / 0)
+    words = ["truth", f"{tmp_path}/q.toml", "--stream", "s.n3t", "--semantics", "csparql", "t0=0"]
+    for more in ([], ["--definition"]):
+        with pytest.raises(ZeroDivisionError):
+            main([*words, "-o", str(tmp_path / "out"), *more])
+    assert [plan.truth_query.is_definition_asked for plan in plans] == [False, True]
 
 
 def test_a_report_beyond_64_bits_is_unsupported():

@@ -14,17 +14,11 @@ from collections.abc import Iterator, Sequence
 from time import process_time
 from typing import Any, NamedTuple
 
-from conformance.harness.adapters.reference import Reference, run_command
+from conformance.harness.reference_engine import WAYS, Reference, run_command
 from refengine import profile
-from refengine.core.answers import MakeAnswers, recomputed_answers
-from refengine.incremental import MaintainedWhileCovered
 from tools.bench.lab import Lab, Line
 from tools.bench.measure import run_module
 
-WAYS: dict[str, MakeAnswers] = {
-    "definition": recomputed_answers,
-    "incremental": MaintainedWhileCovered,
-}
 QUERY = {
     "body": "SELECT ?x ?y { ?x <urn:p> ?y }",
     "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
@@ -73,7 +67,7 @@ def run_in_new_process(case: PushedCase) -> Pushed:
 
 def run_case(case: PushedCase) -> Pushed:
     """Run a case in this process, after a short one."""
-    reference = Reference(profile("csparql").but(t0=0).semantics(), WAYS[case.way])
+    reference = Reference(profile("csparql").but(t0=0).semantics(), case.way)
     _push_all(reference, WARM_UP)
     return _push_all(reference, case.length)
 

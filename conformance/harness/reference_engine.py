@@ -1,0 +1,112 @@
+"""The reference engine as its harness asks it: what it replies to each command of the protocol."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from typing import Any, cast
+
+from refengine import dialects
+from refengine.core import r2r
+from refengine.core.answers import MakeAnswers, recomputed_answers
+from refengine.core.engine import Engine, Options, Report
+from refengine.core.query import from_table
+from refengine.core.semantics import Semantics
+from refengine.incremental import MaintainedWhileCovered
+from refengine.model.elements import Dataset, Element, Triple
+from refengine.model.errors import RefengineError, Unsupported
+from refengine.rdf.documents import read_static
+from refengine.rdf.recordings import relation_to_json
+from refengine.rdf.sources import Text
+
+Reports = list[Report]
+# how answers are found
+WAYS: dict[str, MakeAnswers] = {
+    "definition": recomputed_answers,
+    "incremental": MaintainedWhileCovered,
+}
+
+
+class Reference:
+    """The reference engine, and the query that is registered with it."""
+
+    def __init__(self, semantics: Semantics, way: str = "incremental") -> None:
+        """Make an engine with the semantics that it usually has, and a way of WAYS."""
+        self.usual = semantics
+        self.way = way
+
+    def register(
+        self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
+    ) -> Reports:
+        """Register a query, and forget the one before. `more` may have a `semantics`."""
+        statements = _statements(static)
+        if dialect == "table":
+            parsed_query = from_table(json.loads(text))
+        else:
+            parsed_query = dialects.read(text, dialect, bool(statements))
+        semantics = self.usual
+        if "semantics" in more:
+            semantics = Semantics(**more["semantics"])
+        # named here: the default was bound before a wrong engine could take its place
+        options: Options = {"static": statements, "answer": r2r.confirmed_answer}
+        self.engine = Engine(
+            parsed_query, streams, semantics, **options, make_answers=WAYS[self.way]
+        )
+        self.arrivals = 0
+        return []
+
+    def push(
+        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
+    ) -> Reports:
+        """Return the reports that are complete when an element arrives."""
+        self.arrivals += 1
+        triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
+        return self.engine.push(stream, Element(triples, at, self.arrivals, batch, end))
+
+    def finish(self) -> Reports:
+        """Return the last reports. If the definition had to take over, say so on standard error."""
+        reports = self.engine.finish()
+        answers = self.engine.answers
+        if isinstance(answers, MaintainedWhileCovered) and answers.until is not None:
+            print(f"refengine: provenance: {answers.provenance}", file=sys.stderr, flush=True)
+        return reports
+
+
+def _relation(report: Report) -> dict[str, Any]:
+    rows = relation_to_json(report.relation)["results"]["bindings"]
+    relation = {"rows": rows, "instant": report.instant}
+    if report.window is not None:
+        relation["window"] = list(report.window)
+    return relation
+
+
+def _statements(text: str) -> Dataset:
+    """Return the triples and quads of a text in N-Quads."""
+    return read_static(Text("text.nq", text, "text"))
+
+
+def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]:
+    """Return the reply to a message, without its number."""
+    command = message.pop("command")
+    try:
+        match command:
+            case "start":
+                computed = f"{version('refengine')} ({reference.way})"
+                named = {"engine": "refengine", "version": computed}
+                return {"reply": "result", "protocol": 1, **named, "configurable": True}
+            case "register":
+                reports = reference.register(message.pop("query"), **message)
+            case "push":
+                reports = reference.push(**message)
+            case "advance":
+                reports = reference.engine.advance(message["at"])
+            case "end":
+                reports = reference.finish()
+            case _:
+                return {"reply": "result"}
+        return {"reply": "result", "relations": [_relation(report) for report in reports]}
+    except Unsupported as error:
+        return {"reply": "unsupported", "reason": str(error)}
+    except RefengineError as error:
+        return {"reply": "error", "context": f"{type(error).__name__}: {error}"}

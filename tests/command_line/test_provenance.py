@@ -1,0 +1,170 @@
+"""`run` computes incrementally, says who computed what, and confirms its first answers (ENG-6)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from conftest import draws
+from hypothesis import given, settings
+from incremental.incremental_trials import covered, is_same_report, trials
+
+from refengine import from_table, profile, stream
+from refengine.__main__ import main
+from refengine.confirmation import STATEMENTS_TO_CONFIRM, Hearing, RunWithWitnesses
+from refengine.core import engine, r2r
+from refengine.incremental.maintained import MaintainedAnswers
+from refengine.model.elements import Relation, row
+from refengine.model.errors import Disputed, RefengineError
+from refengine.sparql import Limits
+
+P = "<urn:p>"
+TUMBLING = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+
+
+def start(
+    count: int, body: str = "SELECT ?x { ?x <urn:p> ?y }", definition: bool = False, **options
+) -> RunWithWitnesses:
+    """A run over as many triples, one in each window."""
+    window = TUMBLING | {name: options[name] for name in ("kind", "slide") if name in options}
+    window = {name: value for name, value in window.items() if value is not None}
+    query = from_table({"windows": [window], "body": body})
+    elements = stream([(("<urn:a>", P, "<urn:b>"), 10 * n) for n in range(count)])
+    hearing = Hearing(("pyoxigraph",), options.get("limits", Limits()))
+    semantics = profile("csparql").but(t0=0, **options.get("fields", {})).semantics()
+    planned = engine.plan(query, {"s": elements}, semantics)
+    return RunWithWitnesses(query, planned, frozenset(), hearing, 10**6, definition)
+
+
+def reports_of(trial: tuple, definition: bool) -> list | str:
+    """The reports of a drawn question, or the error in place of them."""
+    query, streams, semantics, static = trial
+    try:
+        planned = engine.plan(query, streams, semantics)
+        hearing = Hearing((), Limits())
+        run = RunWithWitnesses(query, planned, static, hearing, 10**4, definition)
+        return [step.report for step, _ in run if step.emitted]
+    except RefengineError as error:
+        return str(error)
+
+
+@settings(max_examples=draws(40))
+@given(trials(covered()))
+def test_the_reports_are_those_of_the_definition(trial):
+    quick, plain = reports_of(trial, False), reports_of(trial, True)
+    if isinstance(plain, str):
+        assert quick == plain
+    else:
+        assert len(quick) == len(plain) and all(map(is_same_report, quick, plain))
+
+
+@pytest.mark.parametrize(
+    ("body", "definition", "provenance"),
+    [
+        (
+            "SELECT ?x { ?x <urn:p> ?y }",
+            False,
+            "incremental; witnesses were asked for 3 of 3 incremental answers",
+        ),
+        ("SELECT ?x { ?x <urn:p> ?y }", True, "the definition: it was asked for"),
+        ("SELECT (RAND() AS ?z) { ?x <urn:none> ?y }", False, "the definition: "),
+    ],
+)
+def test_the_provenance_is_said(body, definition, provenance):
+    run = start(3, body, definition)
+    assert [witnesses for _, witnesses in run] == [["pyoxigraph"]] * 3
+    said = run.describe_provenance()
+    assert said == provenance or (provenance.endswith(": ") and said.startswith(provenance))
+
+
+def test_a_fallback_on_the_way_is_said_with_its_reason():
+    """An average over what is no number is the definition's, from its first window on."""
+    query = from_table({"windows": [TUMBLING], "body": "SELECT (AVG(?y) AS ?m) { ?x <urn:p> ?y }"})
+    one = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    elements = stream([(("<urn:a>", P, term), at) for term, at in ((one, 5), ('"x"', 15))])
+    planned = engine.plan(query, {"s": elements}, profile("csparql").but(t0=0).semantics())
+    run = RunWithWitnesses(query, planned, frozenset(), Hearing(("pyoxigraph",), Limits()), 100)
+    assert [len(step.rows) for step, _ in run] == [1, 1]
+    said = run.describe_provenance()
+    assert said.startswith("incremental for 1 evaluations, then the definition: ")
+    assert said.endswith("; witnesses were asked for 1 of 1 incremental answers")
+
+
+@pytest.mark.parametrize("definition", [False, True])
+def test_the_first_answers_are_confirmed(monkeypatch, definition):
+    """Each has one statement; by definition all are confirmed."""
+    monkeypatch.setattr("refengine.confirmation.STATEMENTS_TO_CONFIRM", 4)
+    confirmed = [witnesses for _, witnesses in start(6, definition=definition)]
+    assert Counter(map(tuple, confirmed)) == (
+        {("pyoxigraph",): 6} if definition else {("pyoxigraph",): 4, (): 2}
+    )
+    assert STATEMENTS_TO_CONFIRM == 1_000
+
+
+def test_an_empty_dataset_counts_as_a_statement(monkeypatch):
+    monkeypatch.setattr("refengine.confirmation.STATEMENTS_TO_CONFIRM", 4)
+    query = from_table({"windows": [TUMBLING], "body": "SELECT ?x { ?x <urn:p> ?y }"})
+    elements = stream([(("<urn:a>", P, "<urn:b>"), 95)])
+    semantics = profile("csparql").but(t0=0, report="window-close", tick="time").semantics()
+    planned = engine.plan(query, {"s": elements}, semantics)
+    run = RunWithWitnesses(query, planned, frozenset(), Hearing(("pyoxigraph",), Limits()), 100)
+    steps = list(run)
+    assert len(steps) > 4 and run.confirmed_count == 4
+
+
+def test_an_incremental_answer_that_no_witness_confirms_is_disputed(monkeypatch):
+    other = Relation(("x",), Counter([row([("x", "<urn:other>")])]))
+    monkeypatch.setattr(r2r, "ask_witness", lambda *_: other)
+    with pytest.raises(Disputed, match="R2R-5: no witness confirms"):
+        list(start(1))
+
+
+def test_an_incremental_answer_that_differs_from_the_definition_is_disputed(monkeypatch):
+    right = MaintainedAnswers.at
+
+    def lose_rows(self, windows):
+        return right(self, windows)._replace(now=Counter())
+
+    monkeypatch.setattr(MaintainedAnswers, "at", lose_rows)
+    with pytest.raises(Disputed, match="ENG-6: incremental evaluation and the definition disagree"):
+        list(start(1))
+
+
+def test_where_the_definition_gives_up_the_run_goes_on_without_witnesses():
+    """R2R-17: a product of three patterns takes 10 steps over a triple, and 5 over none."""
+    body = "SELECT ?x { ?x <urn:p> ?y . ?z <urn:p> ?y . ?v <urn:p> ?y }"
+    run = start(3, body, limits=Limits(steps=6))
+    assert [witnesses for _, witnesses in run] == [[], [], []]
+    assert run.describe_provenance().endswith("asked for 0 of 3 incremental answers")
+
+
+def test_no_witness_is_named_where_none_was_asked():
+    """R2R-22: where elements are consumed, the answers are matches."""
+    consuming = {"consumption": "recent", "r2s": "append", "report": "content-change"}
+    run = start(2, fields=consuming, kind="range", slide=None)
+    assert all(witnesses == [] for _, witnesses in run)
+    assert run.describe_provenance() == "the definition: consumption=recent"
+
+
+def test_the_option_of_the_command(tmp_path, capsys):
+    (tmp_path / "q.toml").write_text(
+        'windows = [{ stream = "s", kind = "time", size = 10, slide = 10 }]\n'
+        'body = "SELECT ?x { ?x <urn:p> ?y }"\n'
+    )
+    (tmp_path / "s.n3t").write_text('<urn:a> <urn:p> "1" "3" .\n<urn:b> <urn:p> "1" "12" .\n')
+    words = ["run", f"{tmp_path}/q.toml", "--stream", f"{tmp_path}/s.n3t", "--semantics", "csparql"]
+    assert main([*words, "t0=0"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("refengine: provenance: incremental; ") and len(err.splitlines()) == 1
+    assert main([*words, "t0=0", "--definition"]) == 0
+    assert capsys.readouterr() == (
+        out,
+        "refengine: provenance: the definition: it was asked for\n",
+    )
+    assert [json.loads(line)["witnesses"] for line in out.splitlines()] == [
+        ["rdflib", "pyoxigraph"]
+    ] * 2
+    with pytest.raises(SystemExit, match="2"):
+        main([*words, "t0=0", "--definition=no"])
+    assert "ignored explicit argument 'no'" in capsys.readouterr().err

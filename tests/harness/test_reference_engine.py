@@ -1,0 +1,81 @@
+"""The reference engine as its harness asks it says who computes the answers (ENG-6)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.harness.adapters import reference as adapter
+from conformance.harness.reference_engine import Reference, run_command
+from refengine import profile
+from refengine.core.answers import RecomputedAnswers
+from refengine.incremental import MaintainedWhileCovered
+
+COVERED = "SELECT ?x { ?x <urn:p> ?y }"
+NOT_COVERED = "SELECT (RAND() AS ?z) { ?x <urn:none> ?y }"
+
+
+def ask(way: str, body: str) -> Reference:
+    """Ask for one window of one element."""
+    engine = Reference(profile("csparql").but(t0=0).semantics(), way)
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    text = json.dumps({"windows": [window], "body": body})
+    graph = "<urn:a> <urn:p> <urn:b> ."
+    for message in (
+        {"command": "register", "query": text, "dialect": "table", "streams": ["s"]},
+        {"command": "push", "stream": "s", "at": 3, "graph": graph},
+        {"command": "end"},
+    ):
+        reply = run_command(engine, message)
+        assert reply["reply"] == "result"
+    assert len(reply["relations"]) == 1
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("way", "body", "answers", "error"),
+    [
+        ("incremental", COVERED, MaintainedWhileCovered, ""),
+        ("definition", COVERED, RecomputedAnswers, ""),
+        (
+            "incremental",
+            NOT_COVERED,
+            MaintainedWhileCovered,
+            "refengine: provenance: the definition: ",
+        ),
+    ],
+)
+def test_it_says_where_the_definition_takes_over(capsys, way, body, answers, error):
+    engine = ask(way, body)
+    assert isinstance(engine.engine.answers, answers)
+    assert run_command(engine, {"command": "start"})["version"].endswith(f" ({way})")
+    said = capsys.readouterr().err
+    assert said.startswith(error) and len(said.splitlines()) == bool(error)
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        ([], "incremental"),
+        (["--definition"], "definition"),
+        (["--wrong", "WIN-8 nothing expires"], "definition"),
+        (["--wrong", "ENG-6 nothing leaves"], "incremental"),
+    ],
+)
+def test_a_wrong_engine_is_wrong_by_what_it_replaces(monkeypatch, words, way):
+    """A function of the definition, or one of incremental evaluation."""
+    served = []
+    monkeypatch.setattr(adapter, "serve", served.append)
+    monkeypatch.setattr("sys.argv", ["reference.py", "csparql", "t0=0", *words])
+    monkeypatch.setattr("logging.disable", lambda: None)
+    adapter.main()
+    assert [engine.way for engine in served] == [way]
+
+
+def test_the_way_that_is_the_default_has_no_option(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["reference.py", "csparql", "t0=0", "--incremental"])
+    monkeypatch.setattr("logging.disable", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        adapter.main()
+    assert "unrecognized arguments: --incremental" in capsys.readouterr().err
