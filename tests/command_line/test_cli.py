@@ -408,7 +408,8 @@ def test_static_data_by_iri(files, capsys):
     assert rows == [{"x": "urn:a", "k": "k", "n": "n"}]
     assert err.splitlines() == [
         "refengine: note: the static data of <urn:o> is not used: no FROM of the query names it "
-        "(QRY-2)"
+        "(QRY-2)",
+        "refengine: provenance: incremental; witnesses were asked for 3 of 3 incremental answers",
     ]
 
 
@@ -540,7 +541,7 @@ def test_a_witness_that_differs_is_not_named(files, capsys):
 
 
 def test_a_time_that_is_spent_is_unsupported(files, capsys):
-    assert run(files, "t0=0", "--seconds", "0") == 3
+    assert run(files, "t0=0", "--definition", "--seconds", "0") == 3
     assert "R2R-17: an evaluation of more than 0.0 seconds" in capsys.readouterr().err
 
 

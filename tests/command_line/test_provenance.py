@@ -79,10 +79,10 @@ def test_the_provenance_is_said(body, definition, provenance):
 
 
 def test_a_fallback_on_the_way_is_said_with_its_reason():
-    """An average over what is no number is the definition's, from its first window on."""
-    query = from_table({"windows": [TUMBLING], "body": "SELECT (AVG(?y) AS ?m) { ?x <urn:p> ?y }"})
-    one = '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    elements = stream([(("<urn:a>", P, term), at) for term, at in ((one, 5), ('"x"', 15))])
+    """A sum of infinities is the definition's, from its first window on."""
+    query = from_table({"windows": [TUMBLING], "body": "SELECT (SUM(?y) AS ?m) { ?x <urn:p> ?y }"})
+    terms = [f'"{text}"^^<http://www.w3.org/2001/XMLSchema#double>' for text in ("1.0E0", "INF")]
+    elements = stream([(("<urn:a>", P, term), at) for term, at in zip(terms, (5, 15), strict=True)])
     planned = engine.plan(query, {"s": elements}, profile("csparql").but(t0=0).semantics())
     run = RunWithWitnesses(query, planned, frozenset(), Hearing(("pyoxigraph",), Limits()), 100)
     assert [len(step.rows) for step, _ in run] == [1, 1]
