@@ -91,7 +91,6 @@ class RunWithWitnesses:
         """
         for step in self.steps:
             if self.incremental is not None and self.incremental.provenance.until is None:
-                self.hearing.take_confirming()  # of no answer over the step's contents
                 self.maintained_count += 1
                 self._confirm(step)
             yield step, self.hearing.take_confirming()

@@ -157,9 +157,9 @@ def _print(verdicts: list[Result], form: str) -> None:
             )
         case "tsv":
             print("\n".join(csrbench_table.as_tsv(verdicts)))
-            print(csrbench_table.describe_provenance(verdicts), file=sys.stderr)
             for result in verdicts:
                 if csrbench.suffix(result) or result.outcome == "error":
                     print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
+            print(csrbench_table.describe_provenance(verdicts), file=sys.stderr)
         case _:
             print("\n".join(csrbench_table.as_text(verdicts)))
