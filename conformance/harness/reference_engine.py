@@ -21,11 +21,7 @@ from refengine.rdf.recordings import relation_to_json
 from refengine.rdf.sources import Text
 
 Reports = list[Report]
-# how answers are found
-WAYS: dict[str, MakeAnswers] = {
-    "definition": recomputed_answers,
-    "incremental": MaintainedWhileCovered,
-}
+WAYS = ("definition", "incremental")  # how answers are found
 
 
 class Reference:
@@ -51,7 +47,7 @@ class Reference:
         # named here: the default was bound before a wrong engine could take its place
         options: Options = {"static": statements, "answer": r2r.confirmed_answer}
         self.engine = Engine(
-            parsed_query, streams, semantics, **options, make_answers=WAYS[self.way]
+            parsed_query, streams, semantics, **options, make_answers=_make_answers(self.way)
         )
         self.arrivals = 0
         return []
@@ -71,6 +67,15 @@ class Reference:
         if isinstance(answers, MaintainedWhileCovered) and answers.until is not None:
             print(f"refengine: provenance: {answers.provenance}", file=sys.stderr, flush=True)
         return reports
+
+
+def _make_answers(way: str) -> MakeAnswers:
+    """Return what makes the answers. Like the options, it is named at each call, when a wrong
+    engine may have taken its place.
+    """
+    if way == "definition":
+        return recomputed_answers
+    return MaintainedWhileCovered
 
 
 def _relation(report: Report) -> dict[str, Any]:
