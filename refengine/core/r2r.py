@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar, cast
 
 from refengine import sparql
@@ -25,6 +26,7 @@ from refengine.model.elements import (
     literal,
 )
 from refengine.model.errors import Disputed
+from refengine.sparql.datasets import DatasetOverStatic
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
 from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask_witness as ask_witness
@@ -54,10 +56,7 @@ def dataset_of_windows(
     """
     sources = list(dict.fromkeys(view.spec.stream for view in views))
     has_several = len(sources) + bool(static) > 1
-    parts: list[Iterable[Triple | Quad]] = [static]
-    if has_several:
-        parts = [scope_blank_nodes(static, "static")]
-
+    parts: list[Iterable[Triple | Quad]] = []
     for view, content in zip(views, contents, strict=True):
         name = view.spec.name
         graph = dataset(view.elements[i] for i in content)
@@ -70,7 +69,10 @@ def dataset_of_windows(
 
     if body is not None and body.asks_for_times:
         parts.append(times(views, contents, sources if has_several else []))
-    return frozenset().union(*parts)
+    statements = frozenset().union(*parts)
+    if not static:
+        return statements
+    return DatasetOverStatic.of(_scope_static(static), statements)
 
 
 def times(
@@ -110,6 +112,12 @@ def scope_blank_nodes(graph: frozenset[S], source: str) -> frozenset[S]:
         tuple(f"_:{source}-{t[2:]}" if is_blank(t) else t for t in statement) for statement in graph
     )
     return frozenset(cast("Iterable[S]", marked))  # each of as many terms as before
+
+
+@lru_cache(maxsize=4)  # the same data is part of every dataset of a run
+def _scope_static(static: Dataset) -> Dataset:
+    """R2R-8: Return static data with its blank nodes marked: windows have other sources."""
+    return scope_blank_nodes(static, "static")
 
 
 def collect_rows(collection: Collection, rows: Bag) -> Bag:

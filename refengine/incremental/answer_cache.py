@@ -74,11 +74,12 @@ class AnswerCache:
 def _supported_solutions(
     query: Query, views: Sequence[WindowView], static: Dataset
 ) -> SupportedSolutions | None:
-    """Return the solutions of the whole stream, where they answer for windows: of one window that
-    is bounded in time, over elements without intervals, and without static data.
+    """Return the solutions of the whole stream, where they answer for windows: of one window
+    without a name that is bounded in time, over elements without intervals, and without static
+    data.
     """
     view = views[0]
-    if len(views) > 1 or static or view.ends is not None:
+    if len(views) > 1 or static or view.ends is not None or view.spec.name is not None:
         return None
     if view.spec.kind not in (WindowKind.TIME, WindowKind.RANGE):
         return None

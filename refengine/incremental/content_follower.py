@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
 
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.coverage import NotCovered
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
-from refengine.model.elements import Dataset, Row, Triple
+from refengine.model.elements import Dataset, Row, Term, Triple
+from refengine.sparql.datasets import DEFAULT_GRAPH, triples_by_graph
 
 
 class ContentFollower:
@@ -19,8 +18,8 @@ class ContentFollower:
     answer or goes from it.
 
     To move on, `retract_outside` the next contents, then `insert_new` of them; or `grow_to` a
-    content, which is quicker. Raises NotCovered for named windows, named graphs in static data, and
-    a body that is not covered; the methods raise it for values that are not.
+    content, which is quicker. Raises NotCovered for a body that is not covered; the methods raise
+    it for values that are not.
     """
 
     def __init__(
@@ -31,25 +30,26 @@ class ContentFollower:
         change: Callable[[Row, int], None],
         is_set: bool = False,
     ) -> None:
-        if any(view.spec.name is not None for view in views):
-            raise NotCovered("named windows")
-        if any(len(statement) > 3 for statement in static):
-            raise NotCovered("named graphs of static data")
-        self.body = MaintainedBody(query.body, change, is_set)
-        self.elements = [view.elements for view in views]
-
         # where triples of several sources meet, a blank node is one of its source (R2R-8); each
         # window has a name for its stream, "" where there is one source alone
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         has_several_sources = len(sources) + bool(static) > 1
         self.scopes = [""] * len(views)
-        triples = cast("frozenset[Triple]", static)
+        statements = static
         if has_several_sources:
             self.scopes = [str(sources.index(view.spec.stream)) for view in views]
-            triples = r2r.scope_blank_nodes(triples, "static")
+            statements = r2r.scope_blank_nodes(static, "static")
 
-        for triple in sorted(triples):
-            self.body.insert(triple)
+        static_graphs = triples_by_graph(statements)
+        window_graphs = [graph_of_window(view) for view in views]
+        names = {*window_graphs, *static_graphs} - {DEFAULT_GRAPH}
+        self.body = MaintainedBody(query.body, change, is_set, names=sorted(names))
+        self.elements = [view.elements for view in views]
+        self.graphs = [self.body.graphs[name] for name in window_graphs]
+
+        for name, triples in sorted(static_graphs.items()):
+            for triple in sorted(triples):
+                self.body.graphs[name].insert(triple)
         self.body.flush()
         self.contents: list[Content] = [range(0)] * len(views)
         self.partition_delta = PartitionDelta()
@@ -64,7 +64,7 @@ class ContentFollower:
             return False
         if content.start != before.start or content.stop < before.stop:
             return False
-        self._move(0, range(before.stop, content.stop), self.body.insert)
+        self._move(0, range(before.stop, content.stop), self.graphs[0].insert)
         self.contents[0] = content
         self.body.flush()
         return True
@@ -74,7 +74,7 @@ class ContentFollower:
         for i, content in enumerate(contents):
             leaving = self._leaving(i, content)
             if leaving:
-                self._move(i, leaving, self.body.retract)
+                self._move(i, leaving, self.graphs[i].retract)
 
     def insert_new(self, contents: Iterable[Content]) -> None:
         """Insert the elements of the next contents that are not there yet, one content a window.
@@ -85,7 +85,7 @@ class ContentFollower:
             if not isinstance(content, PartitionContent):
                 entering = without(content, self.contents[i])
             if entering:
-                self._move(i, entering, self.body.insert)
+                self._move(i, entering, self.graphs[i].insert)
             self.contents[i] = content
         self.body.flush()
 
@@ -116,6 +116,12 @@ class ContentFollower:
                 graph = r2r.scope_blank_nodes(graph, scope)
             for triple in graph if len(graph) == 1 else sorted(graph):
                 take(triple)
+
+
+def graph_of_window(view: WindowView) -> Term:
+    """R2R-8: Return the graph that a window's content is in: of its name, if it has one."""
+    name = view.spec.name
+    return DEFAULT_GRAPH if name is None else f"<{name}>"
 
 
 def without(a: Content, b: Content) -> Sequence[int]:

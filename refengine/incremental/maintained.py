@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
+from refengine.core import r2r
 from refengine.core.answers import (
     EvaluateBody,
     RecomputedAnswers,
@@ -24,7 +24,7 @@ from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset
-from refengine.model.errors import Disputed, Unsupported
+from refengine.model.errors import Unsupported
 
 NO_ROWS: Bag = Counter()  # not to be changed
 
@@ -116,9 +116,8 @@ class MaintainedWhileCovered:
         is_first = self.number == self.skip
         if is_first and self.maintained is not None:
             # Raises for a body that not even the definition can evaluate, before anything is
-            # reported. What it answers does not matter.
-            with suppress(Disputed):
-                self.answer(self.query.body, frozenset())
+            # reported. What it answers does not matter, and no witness is asked.
+            r2r.defined_answer(self.query.body, frozenset())
         try:
             change = self.answers.at(windows)
         except NotCovered as error:

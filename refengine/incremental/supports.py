@@ -13,10 +13,24 @@ from typing import NamedTuple, cast
 from refengine.core.query import Body
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import Emit, Solution
+from refengine.incremental.algebra.operators import MaintainedProjection
+from refengine.incremental.algebra.paths import has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Element, Row, Term, Triple, row
+from refengine.sparql.algebra import (
+    Basic,
+    Distinct,
+    Exists,
+    Extend,
+    Filter,
+    Group,
+    OrderBy,
+    Project,
+    walk,
+)
+from refengine.sparql.datasets import DEFAULT_GRAPH
 
 # A triple, and the number of its element, its index in the stream
 NumberedTriple = tuple[Term, Term, Term, int]
@@ -60,9 +74,12 @@ class SupportedSolutions:
             self.solutions.append(collected)
 
         self._reset_above()
-        projection = self.above.projection
-        is_one_pattern = isinstance(projection.child, MaintainedBasicPattern)
-        self.is_projected_pattern = is_one_pattern and projection.is_bag_of_child
+        answer = self.above.answer
+        self.is_projected_pattern = (
+            isinstance(answer, MaintainedProjection)
+            and isinstance(answer.child, MaintainedBasicPattern)
+            and not answer.is_distinct
+        )
         self.rows: dict[Solution, Row] = {}
         self._join(numbered, elements)
 
@@ -85,9 +102,9 @@ class SupportedSolutions:
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
         """Return the solutions over a content, which must be covered, each as a row of the body's
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
-        more than one basic graph pattern under filters.
+        more than one basic graph pattern under filters, or has a property path.
         """
-        if len(self.solutions) > 1 or self.above.has_subselect:
+        if not is_one_basic_pattern(self.body):
             return None
         return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
 
@@ -117,9 +134,10 @@ class SupportedSolutions:
         that are further away than the span.
         """
         # its triples are followed by a number, of which its methods know nothing
-        insert = cast("Callable[[NumberedTriple], None]", numbered.insert)
-        forget = cast("Callable[[NumberedTriple], None]", numbered.forget)
-        present = cast("Mapping[NumberedTriple, object]", numbered.present)
+        graph = numbered.graphs[DEFAULT_GRAPH]
+        insert = cast("Callable[[NumberedTriple], None]", graph.insert)
+        forget = cast("Callable[[NumberedTriple], None]", graph.forget)
+        present = cast("Mapping[NumberedTriple, object]", graph.present)
         oldest = 0
         within_span: set[Triple] = set()
         for k, element in enumerate(elements):
@@ -155,6 +173,23 @@ class SupportedSolutions:
                 if name in variables and term is not None
             )
         return self.rows[solution]
+
+
+def is_one_basic_pattern(body: Body) -> bool:
+    """Return whether a body's WHERE clause is one basic graph pattern under filters, without
+    property paths.
+    """
+    parts = list(walk(body.algebra.pattern))
+    if any(isinstance(part, Exists) for part in parts):
+        return False
+    if sum(isinstance(part, Project) for part in parts) > 1:  # a subselect
+        return False
+    node = body.algebra.pattern
+    while isinstance(node, Project | Distinct | OrderBy | Extend | Group):
+        node = node.pattern
+    while isinstance(node, Filter):
+        node = node.pattern
+    return isinstance(node, Basic) and not has_path(node.triples)
 
 
 def _collect_into(collected: list[SupportedSolution], width: int) -> Emit:

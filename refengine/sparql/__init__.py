@@ -4,9 +4,9 @@ written to be read beside the recommendation's §17 and §18.
 Begin with `evaluation`, where `BodyEvaluator` has a case for each operator. It walks over
 `algebra`, which `translate` makes of the tree that `grammar` reads. Expressions (§17) are in
 `expressions`, `functions`, `values`, `unknowns` and `regex`, set functions (§18.5.1) in
-`aggregates`, ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `graphs` indexes triples,
-`choices` tries what an evaluator may choose, `limits` bounds the cost, `witnesses` asks rdflib and
-pyoxigraph. Nothing here knows of windows.
+`aggregates`, ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `datasets` and `graphs` index
+triples, static ones once, `choices` tries what an evaluator may choose, `limits` bounds the cost,
+`witnesses` asks rdflib and pyoxigraph. Nothing here knows of windows.
 
 Imports `model` alone.
 """

@@ -52,16 +52,50 @@ class Index:
         if name not in self._by:
             triples = self.triples
             if predicate is not None:
-                triples = self.match(None, predicate, None)
+                triples = self._look_up(None, (1,), predicate)
             self._by[name] = index_triples(triples, positions)
         return self._by[name].get(key, ())
+
+    def __len__(self) -> int:
+        return len(self.triples)
 
     @cached_property
     def nodes(self) -> dict[Term, None]:
         """The terms that are a subject or an object, in order (§18.4)."""
-        return dict.fromkeys(
-            sorted({term for subject, _, end in self.triples for term in (subject, end)})
-        )
+        return dict.fromkeys(sorted(nodes_of(self.triples)))
+
+
+class IndexOverStatic(Index):
+    """The triples of a graph, of which some are static: these are in an index of their own, which
+    may be that of several evaluations. No triple may be in both.
+    """
+
+    def __init__(self, triples: Iterable[Triple], static: Index) -> None:
+        super().__init__(triples)
+        self.static = static
+
+    def match(
+        self, subject: Term | None, predicate: Term | None, object: Term | None
+    ) -> Sequence[Triple]:
+        """Return the triples that have the given terms, in order; None stands for any."""
+        changing = super().match(subject, predicate, object)
+        static = self.static.match(subject, predicate, object)
+        if changing and static:
+            return sorted((*changing, *static))
+        return changing or static
+
+    def __len__(self) -> int:
+        return len(self.triples) + len(self.static)
+
+    @cached_property
+    def nodes(self) -> dict[Term, None]:
+        """The terms that are a subject or an object, in order (§18.4)."""
+        return dict.fromkeys(sorted(nodes_of(self.triples) | self.static.nodes.keys()))
+
+
+def nodes_of(triples: Iterable[Triple]) -> set[Term]:
+    """Return the terms that are a subject or an object."""
+    return {term for subject, _, end in triples for term in (subject, end)}
 
 
 def index_triples(triples: Iterable[Triple], positions: tuple[int, ...]) -> dict[Key, list[Triple]]:

@@ -103,13 +103,13 @@ def _of_extreme_kind(terms: Sequence[Term], is_least: bool) -> list[Term]:
 def sort_indices(keys: Sequence[Keys], descending: Sequence[bool]) -> list[int]:
     """Return the indices of solutions in one of the orders that ORDER BY allows."""
     # First a fixed order, so that ties do not stand as the solutions came.
-    indices = sorted(range(len(keys)), key=lambda i: [_sort_key(key, False) for key in keys[i]])
+    indices = sorted(range(len(keys)), key=lambda i: [sort_key(key, False) for key in keys[i]])
     for position in reversed(range(len(descending))):
-        indices.sort(key=lambda i: _sort_key(keys[i][position], True), reverse=descending[position])
+        indices.sort(key=lambda i: sort_key(keys[i][position], True), reverse=descending[position])
     return indices
 
 
-def _sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
+def sort_key(result: Result, by_value: bool) -> tuple[object, ...]:
     """Return a key for sorting that puts one result before another wherever ORDER BY does. It may
     part two that are equal there.
 

@@ -5,6 +5,7 @@ seed, which takes so little time that thousands can be compared with the definit
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from random import Random
 from typing import NamedTuple
@@ -15,6 +16,20 @@ from refengine.model.errors import RefengineError
 
 IRIS = ("<urn:a>", "<urn:b>", "<urn:c>")
 PREDICATES = ("<urn:p>", "<urn:p>", "<urn:p>", "<urn:q>")
+PATHS = (
+    "(<urn:p>|^<urn:q>)",
+    "((<urn:p>/<urn:q>)|<urn:p>)",
+    "(<urn:p>?/<urn:q>)",
+    "^(<urn:p>/^<urn:q>)",
+    "!<urn:p>",
+    "!(<urn:q>|^<urn:p>)",
+    "<urn:p>?",
+    "<urn:p>*",
+    "<urn:p>+",
+    "(<urn:p>|<urn:q>)+",
+    "(<urn:p>/^<urn:p>?)*",
+    "(^<urn:p>*)?",
+)
 NUMBERS = [
     literal(text, XSD + kind)
     for kind, texts in {
@@ -83,12 +98,13 @@ class BodyTrial(NamedTuple):
     triples: tuple[Triple, ...]
 
 
-def draw_trial(r: Random, has_joins: bool = False) -> BodyTrial:
+def draw_trial(r: Random, has_joins: bool = False, graphs: Sequence[str] = ()) -> BodyTrial:
     """Draw a body and triples. The objects are IRIs, or numbers too, or terms of any kind. Most
     conditions suit them, since a run ends at the first value that is not covered.
 
     With `has_joins` the body may have MINUS, EXISTS, subselects, and joins on variables that may be
-    unbound or are compared by value.
+    unbound or are compared by value. If there are names of `graphs`, parts of the body stand in
+    GRAPH.
     """
     pool = r.choice([list(IRIS), NUMBERS, NUMBERS + OTHERS])
     objects = [*r.sample(pool, r.randint(2, 3)), r.choice(IRIS)]
@@ -103,27 +119,30 @@ def draw_trial(r: Random, has_joins: bool = False) -> BodyTrial:
     )
     if has_joins:
         conditions += ("?a = ?b",) * 4
-    return BodyTrial(_valid_body(r, _BodyDraw(r, conditions, has_joins)), triples)
+    return BodyTrial(_valid_body(r, BodyDraw(r, conditions, has_joins, graphs)), triples)
 
 
-def _valid_body(r: Random, drawing: _BodyDraw) -> str:
+def _valid_body(r: Random, drawing: BodyDraw) -> str:
     """Draw a body until SPARQL allows it: it may bind one variable twice."""
     while True:
-        text = _body(r, drawing.group(0))
+        text = draw_select(r, drawing.group(0))
         with suppress(RefengineError):
             return Body(text).text
 
 
-class _BodyDraw:
+class BodyDraw:
     """What draws the groups of one body. Blank nodes have a label of their own in each pattern.
     With `has_joins` there are MINUS, EXISTS and subselects, too.
     """
 
-    def __init__(self, r: Random, conditions: tuple[str, ...], has_joins: bool = False) -> None:
+    def __init__(
+        self, r: Random, conditions: tuple[str, ...], has_joins: bool, graphs: Sequence[str]
+    ) -> None:
         self.r = r
         self.has_joins = has_joins
         self.forms = FORMS + MORE_FORMS if has_joins else FORMS
         self.conditions = conditions
+        self.graphs = graphs
         self.number = 0
 
     def group(self, depth: int) -> str:
@@ -147,11 +166,15 @@ class _BodyDraw:
             text += (
                 f" FILTER({r.choice(['{1}', '{0} || {1}', '{1} && {0}']).format(condition, test)})"
             )
+        if self.graphs and r.random() < 0.6:
+            # a variable of the pattern, too, which then has a name as its term, or none
+            name = r.choice([*self.graphs, "?g", "?g", "?g", r.choice(names)])
+            return f"GRAPH {name} {{ {text} }}"
         return text
 
     def _subselect(self, depth: int) -> str:
         """Draw a subselect, whose aggregates may have the names of another one's."""
-        text = _body(self.r, self.group(depth))
+        text = draw_select(self.r, self.group(depth))
         for i in range(2):
             text = text.replace(f"?r{i}", f"?s{i + self.r.randrange(2)}")
         return text
@@ -160,9 +183,20 @@ class _BodyDraw:
         r = self.r
         self.number += 1
         subject = r.choice(["?x", "?x", "?x", "?y", "?y", "?z", "<urn:a>"])
-        predicate = r.choice([*PREDICATES, "?p"])
+        predicate = r.choice([*PREDICATES, "?p", r.choice(PATHS)])
         objects = ["?y", "?z", "?y", "?z", "?v", "?x", f"_:k{self.number}", "<urn:a>", "1"]
         return f"{subject} {predicate} {r.choice(objects)}"
+
+
+def _slice(r: Random, names: list[str]) -> str:
+    """Draw LIMIT and OFFSET, or none. Without conditions for all variables they rarely have a
+    single answer.
+    """
+    if r.random() < 0.7:
+        return ""
+    conditions = [r.choice(["{}", "DESC({})"]).format(name) for name in r.sample(names, len(names))]
+    bounds = r.choice(["LIMIT 1", "LIMIT 2", "LIMIT 3 OFFSET 1", "OFFSET 1"])
+    return f" ORDER BY {' '.join(conditions)} {bounds}"
 
 
 def variables_of(text: str) -> list[str]:
@@ -170,13 +204,13 @@ def variables_of(text: str) -> list[str]:
     return sorted(set(re.findall(r"\?\w+", text))) or ["?x"]
 
 
-def _body(r: Random, group: str) -> str:
+def draw_select(r: Random, group: str) -> str:
     """Draw a SELECT over a group, with or without aggregates."""
     names = variables_of(group)
     distinct = r.choice(["", "", "DISTINCT "])
     if r.random() < 0.6:
         some = " ".join(r.sample(names, r.randint(1, len(names))))
-        return f"SELECT {distinct}{r.choice(['*', some])} {{ {group} }}"
+        return f"SELECT {distinct}{r.choice(['*', some])} {{ {group} }}{_slice(r, names)}"
     aggregates = [
         r.choice(AGGREGATES + DISTINCT_AGGREGATES).format(r.choice(names))
         for _ in range(r.choice([1, 1, 2]))

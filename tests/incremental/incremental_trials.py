@@ -44,6 +44,9 @@ PATTERNS = (
     f"?x {P} <urn:b> . ?x {N} ?v",
     f"?x {N} 2 . ?x {P} _:b",
     f"_:b {P} ?y . _:b {Q} ?z",
+    f"?x {P}+ ?y",
+    f"?x ({P}|^{Q})* ?y . ?x {N} ?v",
+    f"<urn:a> !{N} ?y",
 )
 FILTERS = (
     "?v > 1",
@@ -73,6 +76,8 @@ AGGREGATES = (
     "SUM(DISTINCT ?v)",
     "AVG(DISTINCT ?v)",
 )
+# most bodies have none; by ?v and then ?x few solutions are equal
+SLICES = ("", "", "", " ORDER BY ?v ?x LIMIT 2", " ORDER BY DESC(?v) ?x ?y ?z LIMIT 1 OFFSET 1")
 NUMBERS = [
     literal(text, XSD + kind)
     for text, kind in (
@@ -103,16 +108,19 @@ RESULTS = st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
 
 
 @st.composite
-def covered(draw: st.DrawFn) -> Body:
+def covered(draw: st.DrawFn, graphs: tuple[str, ...] = ()) -> Body:
     """Draw a body that incremental evaluation covers, or nearly: patterns with filters, OPTIONAL,
-    UNION, MINUS, EXISTS, subselects, joins, DISTINCT, aggregates.
+    UNION, MINUS, EXISTS, subselects, joins, DISTINCT, aggregates. If there are `graphs`, which are
+    IRIs and variables, some patterns stand in GRAPH.
     """
-    group = draw(one_of(*PATTERNS))
+    places = ["{}", *(f"GRAPH {name} {{{{ {{}} }}}}" for name in graphs)]
+    group = draw(one_of(*places)).format(draw(one_of(*PATTERNS)))
     for _ in range(draw(integers(0, 2))):
         other = draw(one_of(*PATTERNS))
         if draw(st.booleans()):
             other += f" FILTER({draw(one_of(*FILTERS))})"
         other = other.replace("_:b", f"_:b{_}")  # a label stands in one group
+        other = draw(one_of(*places)).format(other)
         kind = draw(
             one_of(
                 "{} OPTIONAL {{ {} }}",
@@ -131,7 +139,7 @@ def covered(draw: st.DrawFn) -> Body:
         return Body(
             "SELECT "
             f"{draw(one_of('*', '?x', '?x ?v', 'DISTINCT ?x', '?y ?z ?v', 'DISTINCT *'))} "
-            f"{{ {group} }}"
+            f"{{ {group} }}{draw(one_of(*SLICES))}"
         )
     shown = " ".join(f"({aggregate} AS ?r{i})" for i, aggregate in enumerate(draw(RESULTS)))
     key = draw(one_of("", "?x"))
@@ -219,16 +227,29 @@ def agree_streamed(
         assert len(reports) == len(expected) and str(actual) == str(error)
 
 
+STATIC = frozenset([("<urn:a>", N, NUMBERS[0]), ("_:x", P, "<urn:b>")])
+STATIC_IN_GRAPHS = STATIC | {
+    ("_:x", P, "<urn:b>", "<urn:w1>"),
+    ("_:x", N, NUMBERS[1], "<urn:w1>"),
+    ("<urn:b>", Q, "_:x", "<urn:static>"),
+}
+
+
 @st.composite
-def trials(draw: st.DrawFn, found: st.SearchStrategy[Body]) -> tuple:
+def trials(
+    draw: st.DrawFn, found: st.SearchStrategy[Body], names: tuple[str, ...] | None = None
+) -> tuple:
     """Draw a query, its streams, a semantics and static data; payloads have numbers of all
-    datatypes.
+    datatypes. With `names` there may be three windows, those with a name among them, and static
+    data in named graphs.
     """
-    names = () if draw(integers(0, 7)) else ("urn:w1",)
+    has_names = names is not None
+    if names is None:
+        names = () if draw(integers(0, 7)) else ("urn:w1",)
     query = draw(
         queries(
             streams=["s", "r"],
-            max_windows=2,
+            max_windows=3 if has_names else 2,
             names=names,
             bodies=found,
             sizes=integers(1, 6),
@@ -238,11 +259,11 @@ def trials(draw: st.DrawFn, found: st.SearchStrategy[Body]) -> tuple:
     chosen = draw(semantics(query))
     keyed = any(spec.by for spec in query.windows)
     payloads = None if keyed or draw(st.booleans()) else NUMERIC_OR_PLAIN
-    static = (
-        frozenset()
-        if draw(integers(0, 3))
-        else frozenset([("<urn:a>", N, NUMBERS[0]), ("_:x", P, "<urn:b>")])
-    )
+    static: Dataset = frozenset()
+    if not draw(integers(0, 3)):
+        static = STATIC
+    elif has_names and draw(st.booleans()):
+        static = STATIC_IN_GRAPHS
     return query, draw(inputs(query, chosen, payloads=payloads)), chosen, static
 
 

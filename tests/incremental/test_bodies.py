@@ -114,6 +114,9 @@ GRAPH_PATTERNS = (
     "{ ?x <urn:p> ?y } { ?z <urn:q> ?w }",
     "?x <urn:p> ?y FILTER(2 > 1)",
     "?x <urn:p> ?y . ?y <urn:q> ?z FILTER(1 > 2)",
+    "?x (<urn:p>|^<urn:q>) ?y . ?y <urn:q> ?z FILTER(?x != ?z)",
+    "?x !(<urn:p>|^<urn:q>)+ ?y",
+    "?x <urn:p>* ?y . ?y <urn:q>/<urn:p>? <urn:a>",
 )
 SELECTIONS = (
     "SELECT * {{ {} }}",
@@ -122,6 +125,7 @@ SELECTIONS = (
     "SELECT ?x (COUNT(?y) AS ?n) {{ {} }} GROUP BY ?x",
     "SELECT (COUNT(DISTINCT ?y) AS ?n) (COUNT(*) AS ?m) {{ {} }}",
     "SELECT DISTINCT (COUNT(*) AS ?n) {{ {} }} GROUP BY ?x ?y HAVING(COUNT(*) < 3)",
+    "SELECT ?y ?x {{ {} }} ORDER BY DESC(?x) ?y LIMIT 3",
     "SELECT (?y AS ?k) (?k AS ?l) (COUNT(?x) AS ?n) {{ {} }} GROUP BY ?y ORDER BY ?y",
 )
 

@@ -95,9 +95,10 @@ def test_solutions_of_a_subselect_are_no_rows_of_the_body():
 
 
 def test_a_content_that_is_not_covered_leaves_nothing_in_the_answer_over_the_next():
-    """1 is fed before "x", which no sum covers. The window after them has 2 alone."""
+    """1 is fed before INF, which no sum covers. The window after them has 2 alone."""
     one, two = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (1, 2))
-    elements = stream([((A, P, one), 1), ((B, P, '"x"'), 2), ((C, P, two), 12)])
+    infinite = '"INF"^^<http://www.w3.org/2001/XMLSchema#double>'
+    elements = stream([((A, P, one), 1), ((B, P, infinite), 2), ((C, P, two), 12)])
     body = Body(f"SELECT (SUM(?y) AS ?n) {{ ?x {P} ?y }}")
     supported = SupportedSolutions(body, elements.elements, [1, 2, 12], span=10)
     with pytest.raises(NotCovered):

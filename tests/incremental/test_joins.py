@@ -134,7 +134,7 @@ def test_nodes_of_drawn_bags(name: str, may_be_unbound: bool):
     make, expected = NODES[name]
     rng = Random(0)
     certain = "" if may_be_unbound else "y"
-    sides = (MaintainedNode("xy", certain, "xy"), MaintainedNode("yz", certain, "yz"))
+    sides = (MaintainedNode("xy", certain), MaintainedNode("yz", certain))
     node = make(*sides)
     emitted: Counter = Counter()
     node.emit = lambda solution, count: add_count(emitted, solution, count)
@@ -156,7 +156,7 @@ def test_nodes_of_drawn_bags(name: str, may_be_unbound: bool):
 
 
 def test_what_is_always_bound_is_looked_up_in_one_dict():
-    node = MaintainedNode("xy", "xy", "xy")
+    node = MaintainedNode("xy", "xy")
     for other, equalities, expected in (
         (MaintainedNode("yz", "yz"), (), JoinSide),
         (MaintainedNode("yz", "z"), (), JoinSideWithUnbound),
@@ -165,14 +165,8 @@ def test_what_is_always_bound_is_looked_up_in_one_dict():
         assert type(JoinKeys(node, other, equalities).new_side()) is expected
 
 
-def test_a_shared_variable_is_plain_if_it_is_on_both_sides():
-    node = MaintainedJoin(MaintainedNode("xy", "xy", "xy"), MaintainedNode("yz", "yz", "z"))
-    assert node.plain == {"x", "z"}
-    assert node.names == ("x", "y", "z")
-
-
 def test_a_join_by_equality_makes_no_other_pairs():
-    left, right = MaintainedNode("x", "x", "x"), MaintainedNode("z", "z", "z")
+    left, right = MaintainedNode("x", "x"), MaintainedNode("z", "z")
     changes: list = []
     MaintainedJoin(left, right, [("x", "z")]).emit = lambda *change: changes.append(change)
     one = literal("1.0", XSD + "decimal")
@@ -201,7 +195,7 @@ def test_an_equality_is_not_asked_of_terms_that_cannot_be_equal(pattern: str):
 
 
 def test_minus_without_a_shared_variable_takes_nothing_away():
-    left, right = MaintainedNode("x", "x", "x"), MaintainedNode("y", "y", "y")
+    left, right = MaintainedNode("x", "x"), MaintainedNode("y", "y")
     changes: list = []
     MaintainedMinus(left, right).emit = lambda *change: changes.append(change)
     left.emit((A,), 1)
@@ -210,7 +204,7 @@ def test_minus_without_a_shared_variable_takes_nothing_away():
 
 
 def test_a_partner_test_forgets_the_keys_that_are_gone():
-    left, right = MaintainedNode("xy", "xy", "xy"), MaintainedNode("yz", "yz", "yz")
+    left, right = MaintainedNode("xy", "xy"), MaintainedNode("yz", "yz")
     node = MaintainedExists(left, right, "e")
     node.emit = lambda solution, count: None
     for count in (1, -1):
@@ -221,12 +215,12 @@ def test_a_partner_test_forgets_the_keys_that_are_gone():
 
 def test_exists_with_a_filter_by_hand():
     """The outer solutions bind ?x and ?y, the inner ones ?x and ?z, under FILTER(?z > ?y)."""
-    left, right = MaintainedNode("xy", "xy", "xy"), MaintainedNode("xz", "xz", "xz")
+    left, right = MaintainedNode("xy", "xy"), MaintainedNode("xz", "xz")
     is_greater = Call(">", (Variable("z"), Variable("y")))
     node = MaintainedExistsWithFilter(
         left, right, "e", lambda joined: MaintainedFilter(joined, is_greater)
     )
-    assert node.plain == {"x", "y", "e"} and node.outer.certain == {"x", "y"}
+    assert node.outer.certain == {"x", "y"}
     changes: list = []
     node.emit = lambda *change: changes.append(change)
     right.emit((A, ONE), 1)

@@ -6,12 +6,19 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 
 - `nodes`: what a node is, and how a change goes up
 - `patterns`: basic graph patterns, which turn triples into solutions
-- `joins`, `operators`, `groups` (with `aggregates`), `subselects`: solutions into solutions
-- `semijoins`, `correlated`: MINUS and EXISTS. `filters` puts EXISTS into filters, where it means
-  what `substitution` checks
+- `graphs`: the graphs of the dataset, from which triples go to the patterns
+- `constants`: VALUES and the empty pattern, whose solutions never change
+- `joins`, `operators`, `extend`, `groups` (with `aggregates` and `extremes`), `subselects`,
+  `named_graphs`: solutions into solutions
+- `slices` (with `ordering`): LIMIT and OFFSET over ORDER BY, and REDUCED
+- `paths` (with `reachability`): property paths, as joins, unions and connected pairs
+- `semijoins`, `correlated`: MINUS and EXISTS. `filters` puts EXISTS into expressions, where it
+  means what `substitution` checks
 - `partners`: how two sides of a join find one another; `equality`: where a filter joins by value
-- `expressions`, `numbers`: conditions and arithmetic, as the definition has them; `computed`: what
-  is not done with a computed number
+- `forms`: where computed numbers are left to the definition
+- `answers`: solutions into the rows of ASK and CONSTRUCT
+- `by_definition`: expressions, of which `expressions` and `numbers` have quick forms
+- `builder`: from a body's algebra to its nodes
 - `counts`: bags whose counts go up and down
 
 An example: for `SELECT ?x { ?x :p ?y . ?y :q ?z }` the content has (b, :q, c). Inserting (a, :p, b)

@@ -1,21 +1,21 @@
-"""§7 COUNT, SUM, AVG, MIN and MAX, kept up to date while the members of a group come and go."""
+"""§7 Aggregates, kept up to date while the members of a group come and go: COUNT, SUM, AVG, SAMPLE
+and GROUP_CONCAT. `extremes` has MIN and MAX.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from sortedcontainers import SortedList
-
+from refengine.incremental.algebra.by_definition import NoChoices, ask_definition
 from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.nodes import Solution
+from refengine.incremental.algebra.nodes import Solution, pick_terms
 from refengine.incremental.algebra.numbers import ExactSum, check_computed, number_of
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, literal
-from refengine.sparql.values import Computed, Number, number_term
-
-# Numbers that lie further apart than this, relatively, differ when they are promoted to floats, too
-PROMOTED = 2.0**-20
+from refengine.sparql.aggregates import MOST_PERMUTED, aggregate
+from refengine.sparql.algebra import Aggregate
+from refengine.sparql.values import ERROR, Computed, Number, Result, number_term
 
 
 class RunningAggregate:
@@ -77,86 +77,79 @@ class RunningSum(RunningAggregate):
         self.is_average = is_average
         self.must_be_exact = must_be_exact
         self.sum = ExactSum()
+        self.count_of_errors = 0  # members that are unbound, or no numbers
 
     def add_member(self, member: Any, count: int) -> None:
-        """Add a member's number `count` times. Raises NotCovered if it has none."""
-        self.sum.add(aggregated_number(member), count)
+        """Add a member's number `count` times. Raises NotCovered for one that is not followed."""
+        number = None if member is None else aggregated_number(member)
+        if number is None:
+            self.count_of_errors += count
+        else:
+            self.sum.add(number, count)
 
-    def value(self) -> Term:
-        """Return the sum, or the average, in the common datatype of its numbers."""
+    def value(self) -> Term | None:
+        """Return the sum, or the average, in the common datatype of its numbers. None if a member
+        is an error, or no number (R2R-16).
+        """
+        if self.count_of_errors:
+            return None
         return number_term(self.sum.total(self.is_average, self.must_be_exact))
 
 
-class RunningExtreme(RunningAggregate):
-    """MIN or MAX of numbers, which are held in order. Under DISTINCT both are the same.
+class RunningMembers(RunningAggregate):
+    """SAMPLE or GROUP_CONCAT, by the definition, over all members.
 
-    Of equal numbers with several datatypes there is no single answer. With `must_be_exact` there is
-    none of two forms of one value either, such as 1.0 and 1.00: where answers are sets, it matters
-    which form is the row's.
+    It keeps the bag of members. A change costs a look-up; a value costs as much as it is long.
+    NotCovered is raised where the definition has no single answer, which of different members it
+    seldom has.
     """
 
-    def __init__(self, slot: int | None, is_maximum: bool, must_be_exact: bool) -> None:
-        super().__init__(slot)
-        self.is_maximum = is_maximum
-        self.must_be_exact = must_be_exact
-        self.terms = SortedList()  # (value, rank, term)
-        self.terms_by_rank = [0, 0, 0, 0]  # how many different terms of each datatype
-        self.counts: Counter[Term] = Counter()
+    def __init__(self, function: Aggregate, slot: int | None) -> None:
+        super().__init__(slot, function.is_distinct)
+        self.function = function
+        self.counts: Counter[Term | None] = Counter()
 
     def add_member(self, member: Any, count: int) -> None:
-        """Put a member into the order, or take it out when its count falls to 0."""
-        number = aggregated_number(member)
-        change = add_count(self.counts, member, count)
-        if not change:
-            return
-        self.terms_by_rank[number.rank] += change
-        entry = (number.value, number.rank, member)
-        if change == 1:
-            self.terms.add(entry)
-        else:
-            self.terms.remove(entry)
+        """Add to the count of a member. An unbound one is an error."""
+        add_count(self.counts, member, count)
 
     def value(self) -> Term | None:
-        """Return the least or greatest member; None if there is none. Raises NotCovered if others
-        are equal to it in another form.
-        """
-        if not self.terms:
-            return None
-        inwards = reversed(self.terms) if self.is_maximum else iter(self.terms)
-        best, best_rank, best_term = next(inwards)
-        for value, rank, _ in inwards:
-            if value != best:
-                if self._may_be_equal(best, value):
-                    raise NotCovered(
-                        "MIN or MAX of numbers that are equal as floats or doubles alone"
-                    )
-                break
-            if self.must_be_exact or rank != best_rank or best == 0:
-                raise NotCovered("MIN or MAX of two forms of one value")
-        term: Term = best_term
-        return term
-
-    def _may_be_equal(self, a: Any, b: Any) -> bool:
-        """Return whether two numbers may be one once they are promoted, as only numbers of several
-        datatypes are.
-        """
-        integers, decimals, floats, doubles = self.terms_by_rank
-        kinds = (integers + decimals > 0) + (floats > 0) + (doubles > 0)
-        return kinds > 1 and abs(a - b) <= PROMOTED * max(abs(a), abs(b))
+        """Return what the definition makes of the members."""
+        if len(self.counts) > MOST_PERMUTED:
+            raise NotCovered(f"{self.function.name} of several values")
+        results: list[Result] = []
+        for member, count in self.counts.items():
+            copies = 1 if self.function.name == "SAMPLE" else count
+            results += [ERROR if member is None else member] * copies
+        choose = NoChoices().choose
+        result = ask_definition(lambda: aggregate(self.function, results, choose))
+        return None if result is ERROR else result
 
 
-def aggregated_number(term: Term | None) -> Number:
-    """Return the number of a term, as an aggregate needs it. Raises NotCovered for any other term,
-    of which some have no single answer, and for a number that is rounded.
+class RunningSolutionCount(RunningAggregate):
+    """COUNT(DISTINCT *): how many different solutions there are, by the terms of some slots."""
+
+    def __init__(self, slots: tuple[int, ...]) -> None:
+        super().__init__(None)
+        self.pick = pick_terms(slots)
+        self.counts: Counter[Solution] = Counter()
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Add to the count of a solution."""
+        add_count(self.counts, self.pick(member), count)
+
+    def value(self) -> Term:
+        """Return the number of different solutions, as an xsd:integer."""
+        return literal(str(len(self.counts)), XSD + "integer")
+
+
+def aggregated_number(term: Term) -> Number | None:
+    """Return the number of a term, as an aggregate needs it; None for a term that is no number.
+    Raises NotCovered for a number that is rounded, or not finite.
     """
-    number = None if term is None else number_of(term)
+    number = term.number if isinstance(term, Computed) else number_of(term)
     if number is None:
-        raise NotCovered("an aggregate over what is no number")
+        return None
     if number.slack:
-        raise NotCovered("a decimal of more digits than every evaluator keeps")
+        raise NotCovered("an aggregate over a rounded number")
     return check_computed(number)
-
-
-def has_rounding(term: Term | None) -> bool:
-    """Return whether a term was computed from a number that is rounded."""
-    return isinstance(term, Computed) and bool(term.number.slack)

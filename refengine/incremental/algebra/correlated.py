@@ -34,11 +34,11 @@ class MaintainedExistsWithFilter(MaintainedNode):
         wrap: Wrap,
         equalities: Equalities = (),
     ) -> None:
-        super().__init__((*left.names, flag), left.certain, {*left.plain, flag})
+        super().__init__((*left.names, flag), left.certain)
         self.width = len(left.names)
         self.copies: Counter[Solution] = Counter()
         self.partners: Counter[Solution] = Counter()
-        self.outer = MaintainedNode(left.names, left.certain, left.plain)
+        self.outer = MaintainedNode(left.names, left.certain)
         # a solution that comes is shown when its partners are counted
         self.coming: Solution | None = None
         wrap(MaintainedJoin(self.outer, right, equalities)).emit = self._change_partners

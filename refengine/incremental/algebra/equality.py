@@ -110,9 +110,10 @@ def equal_slots(
     conditions: Iterable[Expression], slots: Mapping[str, int]
 ) -> list[tuple[int, int]]:
     """Return the slots that are equal by value where some conditions hold, each pair in either
-    order.
+    order. A variable without a slot is unbound, and equal to nothing.
     """
-    pairs = [(slots[one], slots[other]) for each in conditions for one, other in equalities(each)]
+    found = [pair for condition in conditions for pair in equalities(condition)]
+    pairs = [(slots[one], slots[other]) for one, other in found if {one, other} <= slots.keys()]
     return pairs + [(other, one) for one, other in pairs]
 
 

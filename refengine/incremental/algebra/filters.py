@@ -1,5 +1,5 @@
-"""§7 Filters with EXISTS, maintained: each EXISTS becomes a variable of the solution, for which the
-filter then asks.
+"""§7 Filters and other expressions with EXISTS, maintained: each EXISTS becomes a variable of the
+solution, for which the expression then asks.
 
 For `FILTER(?v > 1 || NOT EXISTS { ?x :q ?z })` a solution gets a variable `exists.0`, which is
 bound as long as the pattern has a partner for it. The filter is `?v > 1 || !BOUND(?exists.0)`.
@@ -11,23 +11,28 @@ from collections.abc import Callable
 
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.equality import equalities_between
+from refengine.incremental.algebra.forms import check_operands
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
 from refengine.incremental.algebra.semijoins import MaintainedExists
 from refengine.incremental.algebra.subselects import MaintainedSelection
 from refengine.incremental.algebra.substitution import has_exists, split_pattern
 from refengine.incremental.coverage import NotCovered
-from refengine.sparql.algebra import Call, Exists, Expression, Pattern, Variable, conjuncts
+from refengine.sparql.algebra import Call, Exists, Expression, Join, Pattern, Variable, conjuncts
 
 
 class FilterBuilder:
-    """What puts filters around nodes. `build` makes the node of a pattern."""
+    """What puts filters around nodes. `build` makes the node of a pattern. Each method takes a node
+    with the pattern whose solutions it has.
+    """
 
     def __init__(self, build: Callable[[Pattern], MaintainedNode]) -> None:
         self.build = build
         self.number_of_tests = 0
 
-    def filter(self, node: MaintainedNode, condition: Expression) -> MaintainedNode:
+    def filter(
+        self, node: MaintainedNode, pattern: Pattern, condition: Expression
+    ) -> MaintainedNode:
         """Return a node under a filter, which asks its conjuncts without EXISTS first. Raises
         NotCovered.
         """
@@ -36,49 +41,53 @@ class FilterBuilder:
             node = MaintainedFilter(node, Call("&&", tuple(conditions)))
         names = node.names
         for test in tests:
-            node, asked = self._add_tests(node, test)
+            node, asked = self.ask_tests(node, pattern, test)
             node = MaintainedFilter(node, asked)
         if tests:
             node = MaintainedSelection(node, names)
         return node
 
-    def _add_tests(
-        self, node: MaintainedNode, expression: Expression
+    def ask_tests(
+        self, node: MaintainedNode, pattern: Pattern, expression: Expression
     ) -> tuple[MaintainedNode, Expression]:
         """Return a node with one variable more for each EXISTS in an expression, and the expression
-        that asks for these.
+        that asks for these. Raises NotCovered.
         """
         match expression:
-            case Exists(pattern):
+            case Exists(tested):
                 flag = f"exists.{self.number_of_tests}"
                 self.number_of_tests += 1
-                return self._add_test(node, pattern, flag), Call("BOUND", (Variable(flag),))
+                return self._add_test(node, pattern, tested, flag), Call("BOUND", (Variable(flag),))
             case Call(name, arguments):
                 asked = []
                 for argument in arguments:
-                    node, part = self._add_tests(node, argument)
+                    node, part = self.ask_tests(node, pattern, argument)
                     asked.append(part)
                 return node, Call(name, tuple(asked))
             case _:
                 return node, expression
 
-    def _add_test(self, node: MaintainedNode, pattern: Pattern, flag: str) -> MaintainedNode:
-        """Return a node with one variable more, which is bound where EXISTS holds for a pattern."""
+    def _add_test(
+        self, node: MaintainedNode, pattern: Pattern, tested: Pattern, flag: str
+    ) -> MaintainedNode:
+        """Return a node with one variable more, which is bound where EXISTS holds for the pattern
+        that is tested.
+        """
         outer = {name for name in node.names if not Variable(name).is_hidden}
-        conditions, inner = split_pattern(pattern, outer)
-        right = self.build(inner)
+        conditions, inner = split_pattern(tested, outer)
+        left, right = check_operands([node, self.build(inner)], [pattern, inner])
         if not conditions:
-            return MaintainedExists(node, right, flag)
+            return MaintainedExists(left, right, flag)
         for name in right.names:
-            if name in outer and name not in node.certain:
+            if name in outer and name not in left.certain:
                 raise NotCovered(f"EXISTS with a filter, where ?{name} may be unbound outside")
         condition = Call("&&", conditions)
         return MaintainedExistsWithFilter(
-            node,
+            left,
             right,
             flag,
-            lambda joined: self.filter(joined, condition),
-            equalities_between(condition, node, right),
+            lambda joined: self.filter(joined, Join((pattern, inner)), condition),
+            equalities_between(condition, left, right),
         )
 
 

@@ -9,14 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from refengine.incremental.algebra.aggregates import (
     RunningAggregate,
     RunningCount,
-    RunningExtreme,
+    RunningMembers,
+    RunningSolutionCount,
     RunningSum,
-    has_rounding,
 )
+from refengine.incremental.algebra.extend import MaintainedExtend
+from refengine.incremental.algebra.extremes import RunningExtreme
+from refengine.incremental.algebra.forms import check_forms
 from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_terms
-from refengine.incremental.coverage import NotCovered
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Variable
+from refengine.sparql.algebra import Expression, Variable
+from refengine.sparql.values import Computed, Number
 
 MakeAggregate = Callable[[], RunningAggregate]
 
@@ -32,18 +35,14 @@ class GroupMembers:
 class MaintainedGroup(MaintainedNode):
     """GROUP BY and its aggregates. Without a key there is one group, even of nothing (R2R-6).
 
-    Its solutions are the keys, then the aggregates' values. Raises NotCovered for a key that may be
-    unbound.
+    Its solutions are the keys, then the aggregates' values. Keys and arguments are variables of the
+    child, so that expressions are computed below. An unbound key is a key like others.
     """
 
     def __init__(
         self, child: MaintainedNode, keys: Sequence[str], aggregates: Mapping[str, MakeAggregate]
     ) -> None:
-        if not child.certain.issuperset(keys):
-            raise NotCovered("a key that may be unbound")
-        counts = [name for name, make in aggregates.items() if isinstance(make(), RunningCount)]
-        certain = (*keys, *counts)  # and never a computed number
-        super().__init__((*keys, *aggregates), certain, certain)
+        super().__init__((*keys, *aggregates), child.certain.intersection(keys))
         self.key = pick_terms(tuple(child.slots[name] for name in keys))
         self.make_aggregates = tuple(aggregates.values())
         self.has_no_key = not keys
@@ -75,8 +74,7 @@ class MaintainedGroup(MaintainedNode):
     def _flush_group(self, key: Solution) -> None:
         now = self._solution_of(key)
         before = self.emitted.get(key)
-        # a rounded sum whose term is the same may have another slack, at which HAVING looks
-        if now == before and not (now and any(map(has_rounding, now))):
+        if now == before and numbers_of(now) == numbers_of(before):
             return
         if before is not None:
             del self.emitted[key]
@@ -101,21 +99,90 @@ class MaintainedGroup(MaintainedNode):
         return GroupMembers([make() for make in self.make_aggregates])
 
 
-def compile_aggregate(
-    function: algebra.Aggregate, child: MaintainedNode, must_be_exact: bool
-) -> MakeAggregate:
-    """Return what makes an aggregate of each group of a node's solutions. Raises NotCovered for one
-    that is not covered.
+def numbers_of(solution: Solution | None) -> list[Number]:
+    """Return the computed numbers of a solution, at which conditions look. They may differ where
+    the terms are the same: by how far they are rounded, or whether their form is fixed.
     """
-    argument = function.argument
+    return [term.number for term in solution or () if isinstance(term, Computed)]
+
+
+def group_solutions(
+    child: MaintainedNode,
+    keys: Sequence[tuple[Variable, Expression]],
+    aggregates: Sequence[tuple[Variable, algebra.Aggregate]],
+    must_be_exact: bool,
+    is_computed: bool,
+) -> MaintainedGroup:
+    """Return the groups of a node's solutions. `is_computed` says whether these may have computed
+    numbers.
+    """
+    extended, argument_names = extend_for_group(child, keys, aggregates)
+    if is_computed or extended is not child:
+        compared = [variable.name for variable, _ in keys]
+        for (_, function), name in zip(aggregates, argument_names, strict=True):
+            if name is None and function.is_distinct:
+                compared += visible_names(child)
+            elif name is not None and compares_members(function):
+                compared.append(name)
+        (extended,) = check_forms([extended], compared)
+    running = {
+        variable.name: compile_aggregate(
+            function, extended, name, visible_names(child), must_be_exact
+        )
+        for (variable, function), name in zip(aggregates, argument_names, strict=True)
+    }
+    return MaintainedGroup(extended, [variable.name for variable, _ in keys], running)
+
+
+def extend_for_group(
+    child: MaintainedNode,
+    keys: Sequence[tuple[Variable, Expression]],
+    aggregates: Sequence[tuple[Variable, algebra.Aggregate]],
+) -> tuple[MaintainedNode, list[str | None]]:
+    """Return the solutions of a node with the keys and the arguments that are no variables of it
+    yet, and the name of each argument (None: of COUNT(*)).
+    """
+    bindings = [(key, part) for key, part in keys if key != part or key.name not in child.slots]
+    names: list[str | None] = []
+    for variable, function in aggregates:
+        argument = function.argument
+        if argument is None:
+            names.append(None)
+        elif isinstance(argument, Variable) and argument.name in child.slots:
+            names.append(argument.name)
+        else:
+            names.append(f"{variable.name}.argument")
+            bindings.append((Variable(f"{variable.name}.argument"), argument))
+    if not bindings:
+        return child, names
+    return MaintainedExtend(child, bindings), names
+
+
+def visible_names(node: MaintainedNode) -> list[str]:
+    """Return the variables of a node that a text can name."""
+    return [name for name in node.names if not Variable(name).is_hidden]
+
+
+def compares_members(function: algebra.Aggregate) -> bool:
+    """Return whether it matters to an aggregate which of its members are the same."""
+    return function.is_distinct or function.name not in ("COUNT", "SUM", "AVG")
+
+
+def compile_aggregate(
+    function: algebra.Aggregate,
+    child: MaintainedNode,
+    argument: str | None,
+    visible: Sequence[str],
+    must_be_exact: bool,
+) -> MakeAggregate:
+    """Return what makes an aggregate of each group of a node's solutions. `argument` is the
+    variable of its argument (None: of COUNT(*)), and `visible` are those of whole solutions.
+    """
     is_distinct = function.is_distinct
-    if argument is not None and not isinstance(argument, Variable):
-        raise NotCovered("an aggregate of an expression")
-    slot = None if argument is None else child.slots.get(argument.name)
-    if slot is None and argument is not None:
-        raise NotCovered("an aggregate of a variable that is never bound")
-    if slot is None and is_distinct:
-        raise NotCovered("COUNT(DISTINCT *)")
+    if argument is None and is_distinct:
+        slots = tuple(child.slots[name] for name in visible)
+        return lambda: RunningSolutionCount(slots)
+    slot = None if argument is None else child.slots[argument]
     match function.name:
         case "COUNT":
             return lambda: RunningCount(slot, is_distinct)
@@ -126,4 +193,4 @@ def compile_aggregate(
             is_maximum = function.name == "MAX"
             return lambda: RunningExtreme(slot, is_maximum, must_be_exact)
         case _:
-            raise NotCovered(function.name)
+            return lambda: RunningMembers(function, slot)

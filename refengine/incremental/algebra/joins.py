@@ -17,15 +17,14 @@ class MaintainedJoin(MaintainedNode):
     """Join of compatible solutions. Both sides are stored, and a change costs its partners.
 
     With `equalities` it only joins solutions that may be equal in some variables of the left and of
-    the right; the filter above it has to ask whether they are. Raises NotCovered where it would
-    compare a computed number.
+    the right; the filter above it has to ask whether they are.
     """
 
     def __init__(
         self, left: MaintainedNode, right: MaintainedNode, equalities: Equalities = ()
     ) -> None:
         joined = JoinedSlots(left, right)
-        super().__init__(joined.names, left.certain | right.certain, joined.plain)
+        super().__init__(joined.names, left.certain | right.certain)
         merge = joined.merge_function()
         keys = JoinKeys(left, right, equalities)
         left_side = keys.new_side()
@@ -44,8 +43,8 @@ class MaintainedJoin(MaintainedNode):
             for partner, copies in left_side.partners(key):
                 self.emit(merge(partner, solution), count * copies)
 
-        keys.left.emit = change_left
-        keys.right.emit = change_right
+        left.emit = change_left
+        right.emit = change_right
 
 
 class MaintainedOptional(MaintainedNode):
@@ -54,15 +53,14 @@ class MaintainedOptional(MaintainedNode):
     back.
 
     A partner is compatible, and fulfils the condition together with it. Both sides are stored, with
-    the number of partners of each solution of the left, and a change costs its partners. Raises
-    NotCovered where it would compare a computed number, and for a condition that is not covered.
+    the number of partners of each solution of the left, and a change costs its partners.
     """
 
     def __init__(
         self, left: MaintainedNode, right: MaintainedNode, expression: Expression | None
     ) -> None:
         joined = JoinedSlots(left, right)
-        super().__init__(joined.names, left.certain, joined.plain)
+        super().__init__(joined.names, left.certain)
         self.merge = joined.merge_function()
         self.unbound = (None,) * len(joined.only_right)
         self.holds = None
@@ -73,8 +71,8 @@ class MaintainedOptional(MaintainedNode):
         self.right_side = self.keys.new_side()
         # how many partners each solution of the left side has
         self.partners: Counter[Solution] = Counter()
-        self.keys.left.emit = self._change_left
-        self.keys.right.emit = self._change_right
+        left.emit = self._change_left
+        right.emit = self._change_right
 
     def _change_left(self, solution: Solution, count: int) -> None:
         key = self.keys.left_key(solution)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from refengine.incremental.algebra.expressions import Condition, compile_condition
-from refengine.incremental.coverage import NotCovered
+from refengine.incremental.algebra.by_definition import condition_on
+from refengine.incremental.algebra.expressions import Condition
 from refengine.model.elements import Term
-from refengine.sparql.algebra import Expression, all_variables
+from refengine.sparql.algebra import Expression
 
 # The terms of a node's variables by slot; None is unbound
 Solution = tuple[Term | None, ...]
@@ -37,31 +37,25 @@ class MaintainedNode:
     """A node of the maintained algebra.
 
     `names` are the variables of its solutions by slot, `slots` the slot of each, and `certain`
-    those that every solution binds. `plain` are those that no solution binds to a computed number,
-    which may be the same term as another although their texts differ. Whoever is above sets
-    `emit`.
+    those that every solution binds. Whoever is above sets `emit`.
     """
 
-    def __init__(
-        self, names: Sequence[str], certain: Iterable[str], plain: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, names: Sequence[str], certain: Iterable[str]) -> None:
         self.names = tuple(names)
         self.slots = {name: slot for slot, name in enumerate(self.names)}
         self.certain = frozenset(certain)
-        self.plain = frozenset(plain)
         self.emit: Emit
 
-    def condition(self, expression: Expression) -> Condition:
-        """Return an expression as a condition on this node's solutions.
-
-        Raises NotCovered for an expression that is not covered, and for one that looks at variables
-        from outside.
+    def flush(self) -> None:
+        """Emit what waits until the content is complete; of most nodes nothing does. Raises
+        NotCovered.
         """
-        names = {variable.name for variable in all_variables(expression)}
-        outside = names - self.slots.keys()
-        if outside:
-            raise NotCovered(f"a condition on ?{min(outside)}, which its group does not bind")
-        return compile_condition(expression, self.slots)
+
+    def condition(self, expression: Expression) -> Condition:
+        """Return an expression as a condition on this node's solutions; variables that it does not
+        have are unbound. It raises NotCovered where the definition has no single answer.
+        """
+        return condition_on(expression, self.slots)
 
 
 def pick_key(places: tuple[int, ...]) -> PickKey:

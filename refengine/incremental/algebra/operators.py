@@ -5,23 +5,28 @@ DISTINCT counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from refengine.incremental.algebra.computed import refuse_rounded
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode, Solution
+from refengine.incremental.coverage import NotCovered
+from refengine.model.compare import TOLERANCE
 from refengine.model.elements import Row, Term
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Expression, conjuncts
-from refengine.sparql.values import Computed
+from refengine.sparql.evaluation import output
+from refengine.sparql.values import FLOAT, Computed
+
+# A float or a double is an answer if its slack is no greater than this, relatively. The definition
+# allows for more, and computes that with fractions, which takes long.
+SURELY_SHOWN = TOLERANCE["double"]
 
 
 class MaintainedFilter(MaintainedNode):
-    """FILTER over anything but a basic graph pattern, and HAVING. Raises NotCovered for an
-    expression that is not covered.
-    """
+    """FILTER over anything but a basic graph pattern, and HAVING."""
 
     def __init__(self, child: MaintainedNode, expression: Expression) -> None:
-        super().__init__(child.names, child.certain, child.plain)
+        super().__init__(child.names, child.certain)
         self.conditions = [self.condition(part) for part in conjuncts(expression)]
         child.emit = self._change
 
@@ -39,17 +44,14 @@ class MaintainedFilter(MaintainedNode):
 
 
 class MaintainedUnion(MaintainedNode):
-    """UNION: the solutions of all parts. What a part does not name is unbound. Raises NotCovered
-    for a rounded number: of two parts, two solutions would be taken for one that are not.
-    """
+    """UNION: the solutions of all parts. What a part does not name is unbound."""
 
     def __init__(self, parts: Sequence[MaintainedNode]) -> None:
         names = dict.fromkeys(name for part in parts for name in part.names)
         certain = frozenset.intersection(*(part.certain for part in parts))
-        computed = {name for part in parts for name in part.names if name not in part.plain}
-        super().__init__(list(names), certain, names.keys() - computed)
+        super().__init__(list(names), certain)
         for part in parts:
-            refuse_rounded(part, part.names, "a UNION").emit = self._widen(part)
+            part.emit = self._widen(part)
 
     def _widen(self, part: MaintainedNode) -> Emit:
         """Return what takes a part's solutions, and emits them with the union's slots."""
@@ -67,30 +69,28 @@ class MaintainedUnion(MaintainedNode):
 class MaintainedProjection(MaintainedNode):
     """SELECT: rows of some of the variables, under DISTINCT each once.
 
-    `aliases` are new names, each with that of the key or the aggregate that it stands for. A
-    computed number is shown as its term alone.
+    With `is_computed` a solution may have computed numbers, of which a row has the terms alone.
+    Raises NotCovered for one that is rounded so far that it is no answer.
     """
 
     def __init__(
         self,
         child: MaintainedNode,
         names: Sequence[str],
-        aliases: Mapping[str, str],
         is_distinct: bool,
+        is_computed: bool = False,
     ) -> None:
         super().__init__(names, ())
         self.child = child
-        self.is_bag_of_child = not is_distinct and not aliases
         self.is_distinct = is_distinct
         # the rows' cells, by name (a variable may be selected twice)
         self.cells: list[tuple[str, int]] = []
         for name in sorted(set(names)):
-            slot = child.slots.get(aliases.get(name, name))
+            slot = child.slots.get(name)
             if slot is not None:
                 self.cells.append((name, slot))
         self.counts: Counter[Row] = Counter()
-        is_plain = child.plain.issuperset(child.names[slot] for _, slot in self.cells)
-        child.emit = self._change if is_plain else self._change_computed
+        child.emit = self._change_computed if is_computed else self._change
 
     def _change(self, solution: Solution, count: int) -> None:
         row = tuple(
@@ -102,9 +102,22 @@ class MaintainedProjection(MaintainedNode):
             self.emit(row, count)
 
     def _change_computed(self, solution: Solution, count: int) -> None:
-        self._change(tuple(map(as_plain_term, solution)), count)
+        shown = list(solution)
+        for _, slot in self.cells:
+            shown[slot] = as_shown(solution[slot])
+        self._change(tuple(shown), count)
 
 
-def as_plain_term(term: Term | None) -> Term | None:
-    """Return a term without the number from which it was computed."""
-    return str(term) if isinstance(term, Computed) else term
+def as_shown(term: Term | None) -> Term | None:
+    """Return a term as an answer shows it; None stays None. Raises NotCovered for a number that is
+    rounded so far that it is no answer.
+    """
+    if term is None or not isinstance(term, Computed):
+        return term
+    rank, value, slack = term.number
+    if rank >= FLOAT and slack <= SURELY_SHOWN * abs(float(value)):
+        return str(term)
+    try:
+        return output(term)
+    except NoSingleAnswer as error:
+        raise NotCovered(error.reason) from None

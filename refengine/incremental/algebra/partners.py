@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
-from refengine.incremental.algebra.computed import refuse_computed
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.equality import equality_key
 from refengine.incremental.algebra.nodes import (
@@ -147,9 +146,8 @@ class JoinKeys:
     """How the solutions of two sides find one another: by the variables that both have, and by
     equalities, each between a variable of the left and one of the right.
 
-    `left` and `right` are the nodes, which raise NotCovered where a shared variable is a computed
-    number; `left_key` and `right_key` give the keys of their solutions. An empty place for the
-    solutions of a side is made by `new_side`.
+    `left_key` and `right_key` give the keys of their solutions. An empty place for the solutions of
+    a side is made by `new_side`.
     """
 
     def __init__(
@@ -160,8 +158,6 @@ class JoinKeys:
         must_share: bool = False,
     ) -> None:
         self.shared = [name for name in left.names if name in right.slots]
-        self.left = refuse_computed(left, self.shared, "a join")
-        self.right = refuse_computed(right, self.shared, "a join")
         always_bound = left.certain & right.certain
         self.is_always_bound = always_bound.issuperset(self.shared) and not equalities
         if must_share and not self.shared:
@@ -196,11 +192,6 @@ class JoinedSlots:
     def __init__(self, left: MaintainedNode, right: MaintainedNode) -> None:
         self.only_right = [name for name in right.names if name not in left.slots]
         self.names = (*left.names, *self.only_right)
-        self.plain = [
-            name
-            for name in self.names
-            if all(name in side.plain for side in (left, right) if name in side.slots)
-        ]
         self.rest = pick_terms(tuple(right.slots[name] for name in self.only_right))
         # the shared variables that the left may leave unbound: their slots on both sides
         self.filled = [

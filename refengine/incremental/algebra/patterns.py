@@ -14,7 +14,6 @@ from typing import NamedTuple
 from refengine.incremental.algebra.equality import equal_slots, look_up_value, pick_value
 from refengine.incremental.algebra.expressions import Condition
 from refengine.incremental.algebra.nodes import Index, LookUp, MaintainedNode, PickKey, pick_key
-from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql.algebra import (
     Expression,
@@ -144,7 +143,7 @@ class MaintainedBasicPattern(MaintainedNode):
     where triples are followed by the number of their element: one for each triple pattern. Those
     slots follow the `width` slots of the variables.
 
-    Raises NotCovered for a property path, and for a filter that is not covered.
+    There are no property paths among the triples: `paths` writes these out.
     """
 
     def __init__(
@@ -153,10 +152,8 @@ class MaintainedBasicPattern(MaintainedNode):
         filters: Sequence[Expression],
         number_names: Sequence[str] = (),
     ) -> None:
-        if not all(isinstance(triple.predicate, Variable | str) for triple in triples):
-            raise NotCovered("a property path")
         names = _variable_names(triples)
-        super().__init__([*names, *number_names], names, names)
+        super().__init__([*names, *number_names], names)
         self.width = len(names)
         self.patterns = [
             IndexedPattern(triple, self.slots, self.slots.get(number_name))
@@ -199,7 +196,8 @@ class MaintainedBasicPattern(MaintainedNode):
 
     def _with_slots(self, expression: Expression) -> NeededSlots:
         holds = self.condition(expression)
-        slots = frozenset(self.slots[variable.name] for variable in all_variables(expression))
+        names = {variable.name for variable in all_variables(expression)}
+        slots = frozenset(slot for name, slot in self.slots.items() if name in names)
         return NeededSlots(slots, holds)
 
     def _join_from(self, start: IndexedPattern, conditions: list[NeededSlots]) -> Continue:

@@ -22,17 +22,17 @@ class MaintainedSemiJoin(MaintainedNode):
     with each; of the right side the keys are stored with their counts. A change costs a lookup of
     its key. The first change on the right with a key, and the last one, also cost the solutions of
     the left that they change. With keys that may be unbound, a change costs the compatible keys of
-    the other side. Raises NotCovered where it would compare a computed number.
+    the other side.
     """
 
-    def _connect(self, keys: JoinKeys) -> None:
+    def _connect(self, left: MaintainedNode, right: MaintainedNode, keys: JoinKeys) -> None:
         """Take the changes of both sides."""
         self.keys = keys
         self.left_side = keys.new_side()
         self.right_side = keys.new_side()
         self.partners: Counter[Any] = Counter()  # by the keys of the left side
-        keys.left.emit = self._change_left
-        keys.right.emit = self._change_right
+        left.emit = self._change_left
+        right.emit = self._change_right
 
     def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
         """Emit a change of a solution of the left side, as the operator has it."""
@@ -69,8 +69,8 @@ class MaintainedMinus(MaintainedSemiJoin):
     """
 
     def __init__(self, left: MaintainedNode, right: MaintainedNode) -> None:
-        super().__init__(left.names, left.certain, left.plain)
-        self._connect(JoinKeys(left, right, must_share=True))
+        super().__init__(left.names, left.certain)
+        self._connect(left, right, JoinKeys(left, right, must_share=True))
 
     def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
         if not has_partner:
@@ -83,8 +83,8 @@ class MaintainedExists(MaintainedSemiJoin):
     """
 
     def __init__(self, left: MaintainedNode, right: MaintainedNode, flag: str) -> None:
-        super().__init__((*left.names, flag), left.certain, {*left.plain, flag})
-        self._connect(JoinKeys(left, right))
+        super().__init__((*left.names, flag), left.certain)
+        self._connect(left, right, JoinKeys(left, right))
 
     def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
         self.emit((*solution, TRUE if has_partner else None), count)

@@ -27,11 +27,11 @@ from refengine.sparql.algebra import (
     Pattern,
     Project,
     Reduced,
+    Repeated,
     Slice,
     TriplePattern,
     Union,
     Values,
-    Variable,
     all_variables,
     conjuncts,
     walk,
@@ -110,7 +110,8 @@ def _check_substitution(pattern: Pattern, outer: Set[str]) -> None:
     """
     match pattern:
         case Basic(triples):
-            _refuse(outer & names_in(tuple(filter(_is_path, triples))), "in a property path")
+            paths = tuple(filter(_may_take_no_step, triples))
+            _refuse(outer & names_in(paths), "in a path that may have no steps")
         case Join(parts) | Union(parts):
             for part in parts:
                 _check_substitution(part, outer)
@@ -138,8 +139,11 @@ def _check_substitution(pattern: Pattern, outer: Set[str]) -> None:
             _refuse(outer & names_in(pattern), "in a subselect")
 
 
-def _is_path(triple: TriplePattern) -> bool:
-    return not isinstance(triple.predicate, Variable | str)
+def _may_take_no_step(triple: TriplePattern) -> bool:
+    """Return whether a triple pattern has `?` or `*`, by which a term reaches itself. In the place
+    of a variable that is a node of the graph, else any term.
+    """
+    return any(isinstance(part, Repeated) and not part.least for part in walk(triple.predicate))
 
 
 def _refuse(names: Iterable[str], place: str) -> None:

@@ -125,7 +125,7 @@ def in_join_order(run: Run, triples: Iterable[TriplePattern]) -> list[TriplePatt
 def count_candidates(run: Run, pattern: TriplePattern) -> int:
     """Return how many triples have the terms of a pattern; of a path, all that there are."""
     if is_path(pattern):
-        return len(run.graph.triples)
+        return len(run.graph)
     terms = [None if isinstance(term, Variable) else term for term in without_path(pattern)]
     return len(run.graph.match(*terms))
 

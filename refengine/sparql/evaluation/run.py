@@ -4,16 +4,15 @@ expressions.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TypeVar
 
-from refengine.model.elements import Dataset, Term, Triple
+from refengine.model.elements import Dataset, Term
 from refengine.sparql.algebra import AlgebraQuery, Exists
 from refengine.sparql.choices import Choices, Choose
+from refengine.sparql.datasets import DEFAULT_GRAPH, index_graphs, times_of_triples
 from refengine.sparql.expressions import Expressions
-from refengine.sparql.graphs import Index
 from refengine.sparql.limits import WIDE, Budget
 from refengine.sparql.values import ERROR, Result
 
@@ -40,19 +39,10 @@ class Run:
     ) -> None:
         self.budget = budget
         self.choices = choices
-        self.times: dict[Triple, Term] = {}
         budget.spend(len(dataset) // 8)
-        triples: list[Triple] = []
-        named: dict[Term, list[Triple]] = defaultdict(list)
-        for statement in dataset:
-            if len(statement) == 3:
-                triples.append(statement)
-            elif statement[3].startswith('"'):
-                self.times[statement[:3]] = statement[3]
-            else:
-                named[statement[3]].append(statement[:3])
-        self.graph = Index(triples)
-        self.named = {name: Index(graph) for name, graph in sorted(named.items())}
+        self.times = times_of_triples(dataset)
+        self.named = index_graphs(dataset)
+        self.graph = self.named.pop(DEFAULT_GRAPH)
         self.numbers = count()
         self.calls = count()
         self.has_computed = False

@@ -4,9 +4,9 @@ The evaluation by SPARQL's own algebra decides (`sparql.evaluate`); a witness co
 differs, or has no say. `r2r.hear_witnesses` decides what follows from that. Their known defects are
 listed in docs/witnesses.md.
 
-Imports `model` and of `sparql` the `algebra` and the `evaluation`, for the forms of answers. Begin
-with `asking.ask_witness`. `rdflib_witness` and `pyoxigraph_witness` are imported when they are
-first asked.
+Imports `model` and of `sparql` the `algebra`, the `datasets` and the `evaluation`, for the forms of
+answers. Begin with `asking.ask_witness`. `rdflib_witness` and `pyoxigraph_witness` are imported
+when they are first asked.
 """
 
 from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask_witness

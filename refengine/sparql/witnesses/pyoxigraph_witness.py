@@ -4,7 +4,8 @@ nothing could stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import cast
 
@@ -21,6 +22,7 @@ from refengine.model.elements import (
     parse_literal,
 )
 from refengine.sparql.algebra import AlgebraQuery
+from refengine.sparql.datasets import changing_part, is_time, static_part, times_of_triples
 from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses.nested_loops import refuse_nested_loops
@@ -28,32 +30,72 @@ from refengine.sparql.witnesses.nested_loops import refuse_nested_loops
 OxigraphTerm = pyoxigraph.BlankNode | pyoxigraph.NamedNode | pyoxigraph.Literal
 Function = Callable[..., OxigraphTerm | pyoxigraph.Triple | None]
 
+FEW_STATEMENTS = 10_000  # that a store may have removed, however little is static
+
 TIMESTAMP_NODE = pyoxigraph.NamedNode(TIMESTAMP)
 
 
-def is_time(statement: Triple | Quad) -> bool:
-    """Return whether a statement tells the time of a triple (R2R-21): a literal stands in its
-    fourth place.
+class StoreOverStatic:
+    """A store that is loaded with static data once. The other statements of a dataset are added for
+    one answer, and then removed.
+
+    pyoxigraph keeps what it has removed in memory, and passes over it. So the store is made anew
+    when it has removed more statements than are static.
     """
-    return len(statement) == 4 and statement[3].startswith('"')
+
+    def __init__(self, static: Statements) -> None:
+        self.static = static
+        self.load()
+
+    def load(self) -> None:
+        """Make the store anew."""
+        self.removed = 0
+        self.store = pyoxigraph.Store()
+        self.store.extend(map(_to_quad, sorted(self.static)))
+
+    @contextmanager
+    def holding(self, statements: Iterable[Triple | Quad]) -> Iterator[pyoxigraph.Store]:
+        """Yield the store with other statements, none of which may be static."""
+        quads = [_to_quad(statement) for statement in sorted(statements)]
+        if self.removed > max(len(self.static), FEW_STATEMENTS):
+            self.load()
+        try:
+            self.store.extend(quads)
+            yield self.store
+        finally:
+            for quad in quads:
+                self.store.remove(quad)
+            self.removed += len(quads)
+
+
+@lru_cache(maxsize=1)
+def store_over(static: Statements) -> StoreOverStatic:
+    """Return the store of static data, which is loaded at the first answer of a run."""
+    return StoreOverStatic(static)
+
+
+@contextmanager
+def store_of(dataset: Statements) -> Iterator[pyoxigraph.Store]:
+    """Yield a store of a dataset's graphs, for one answer."""
+    statements = [statement for statement in changing_part(dataset) if not is_time(statement)]
+    if static := static_part(dataset):
+        with store_over(static).holding(statements) as store:
+            yield store
+    else:
+        store = pyoxigraph.Store()
+        store.extend(map(_to_quad, sorted(statements)))
+        yield store
 
 
 def answer_by_pyoxigraph(query: AlgebraQuery, text: str, dataset: Statements) -> Relation:
     """Return pyoxigraph's answer."""
     refuse_nested_loops(query, len(dataset))
-    times = {
-        statement[:3]: statement[3]
-        for statement in dataset
-        if len(statement) == 4 and is_time(statement)
-    }
-    store = pyoxigraph.Store()
-    store.extend(
-        _to_quad(statement) for statement in sorted(dataset) if not times or not is_time(statement)
-    )
+    times = times_of_triples(dataset)
     functions = {}
     if times:
         functions = {TIMESTAMP_NODE: _timestamp_by(times)}
-    return _as_relation(query, store.query(text, custom_functions=functions))
+    with store_of(dataset) as store:
+        return _as_relation(query, store.query(text, custom_functions=functions))
 
 
 def _as_relation(

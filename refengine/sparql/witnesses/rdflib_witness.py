@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rdflib import BNode, Dataset, Graph, URIRef
@@ -17,12 +18,14 @@ from rdflib.plugins.sparql.operators import register_custom_function
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import FrozenDict, QueryContext, SPARQLError
 from rdflib.plugins.stores.memory import Memory, SimpleMemory
+from rdflib.store import Store
 from rdflib.term import Identifier, Variable
 
 from refengine.model.elements import XSD, Relation, Term, is_blank, literal, parse_literal
 from refengine.model.elements import Dataset as Statements
 from refengine.sparql.algebra import AlgebraQuery, Call, walk
 from refengine.sparql.algebra import Graph as GraphPattern
+from refengine.sparql.datasets import changing_part, static_part
 from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses.asking import NoSay
@@ -75,14 +78,24 @@ def one_lookup_more(lookups: int) -> int:
 
 
 class CountedMemory(Memory):
-    """A store of several graphs, which counts how often it is asked for triples."""
+    """A store of several graphs, over one of static data that other answers share. It counts how
+    often it is asked for triples.
+    """
 
     lookups = 0
 
-    def triples(self, triple_pattern: Any, context: Any = None) -> Generator[Any, None, None]:
-        """Return what matches a pattern."""
+    def __init__(self, static: Store) -> None:
+        super().__init__()
+        self.static = static
+
+    def triples(  # type: ignore[override]
+        self, triple_pattern: Any, context: Any = None
+    ) -> Iterator[Any]:
+        """Return what matches a pattern, in a graph."""
         self.lookups = one_lookup_more(self.lookups)
-        return super().triples(triple_pattern, context)
+        return chain(
+            self.static.triples(triple_pattern, context), super().triples(triple_pattern, context)
+        )
 
 
 class CountedSimpleMemory(SimpleMemory):
@@ -90,10 +103,14 @@ class CountedSimpleMemory(SimpleMemory):
 
     lookups = 0
 
+    def __init__(self, static: Store) -> None:
+        super().__init__()
+        self.static = static
+
     def triples(self, triple_pattern: Any, context: Any = None) -> Iterator[Any]:
         """Return what matches a pattern."""
         self.lookups = one_lookup_more(self.lookups)
-        return super().triples(triple_pattern, context)
+        return chain(self.static.triples(triple_pattern), super().triples(triple_pattern))
 
 
 @contextmanager
@@ -148,19 +165,49 @@ def needs_dataset(query: AlgebraQuery) -> bool:
 
 
 def rdflib_graph(triples: Statements) -> Graph:
-    """Return triples as one graph of rdflib's, filled in a fixed order: sums of doubles depend on
-    it.
-    """
-    graph = Graph(store=CountedSimpleMemory())
-    for triple in sorted(triples):
-        subject, predicate, object_ = map(to_rdflib, triple)
-        graph.store.add((subject, predicate, object_), graph)
+    """Return triples as one graph of rdflib's. Those that are static are loaded once."""
+    graph = Graph(store=CountedSimpleMemory(static_store(static_part(triples))))
+    fill_graph(graph, changing_part(triples))
     return graph
 
 
+@lru_cache(maxsize=1)
+def static_store(static: Statements) -> Store:
+    """Return the triples of static data in a store of one graph."""
+    graph = Graph(store=SimpleMemory())
+    fill_graph(graph, static)
+    return graph.store
+
+
+def fill_graph(graph: Graph, triples: Statements) -> None:
+    """Add triples to a graph in a fixed order: sums of doubles depend on it."""
+    for triple in sorted(triples):
+        subject, predicate, object_ = map(to_rdflib, triple)
+        graph.store.add((subject, predicate, object_), graph)
+
+
 def dataset_of(statements: Statements) -> QuietDataset:
-    """Return statements as a dataset of rdflib's, with the times of triples (R2R-21) beside it."""
-    dataset = QuietDataset(store=CountedMemory(), default_union=False)
+    """Return statements as a dataset of rdflib's, with the times of triples (R2R-21) beside it.
+    Those that are static are loaded once.
+    """
+    static = static_dataset(static_part(statements))
+    dataset = QuietDataset(store=CountedMemory(static.store), default_union=False)
+    for graph in static.graphs():
+        dataset.graph(graph.identifier)
+    fill_dataset(dataset, changing_part(statements))
+    return dataset
+
+
+@lru_cache(maxsize=1)
+def static_dataset(static: Statements) -> QuietDataset:
+    """Return static data as a dataset of rdflib's."""
+    dataset = QuietDataset(store=Memory(), default_union=False)
+    fill_dataset(dataset, static)
+    return dataset
+
+
+def fill_dataset(dataset: QuietDataset, statements: Statements) -> None:
+    """Add statements to the graphs of a dataset, and the times of triples beside it."""
     dataset.times = {}
     for statement in sorted(statements):
         subject, predicate, object_, *name = map(to_rdflib, statement)
@@ -170,7 +217,6 @@ def dataset_of(statements: Statements) -> QuietDataset:
             dataset.graph(*name).add((subject, predicate, object_))
         else:
             dataset.default_graph.add((subject, predicate, object_))
-    return dataset
 
 
 @contextmanager
