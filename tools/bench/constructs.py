@@ -68,7 +68,9 @@ CONSTRUCTS: Mapping[str, Construct] = {
         "SELECT * { ?x :p ?v { SELECT ?x (AVG(?u) AS ?mean) { ?x :q ?u } GROUP BY ?x } "
         "FILTER(?v > ?mean) }"
     ),
-    "CONSTRUCT": Construct("CONSTRUCT { ?v :of ?x . ?u :of ?x } { ?x :p ?v . ?x :q ?u }"),
+    "CONSTRUCT": Construct(
+        "CONSTRUCT { ?x :low ?v . ?x :high ?u } { ?x :p ?v . ?x :q ?u FILTER(?v < ?u) }"
+    ),
     "ASK": Construct("ASK { ?x :p ?v . ?x :q ?u FILTER(?v + ?u > 37) }"),
     "path over static data": Construct("SELECT * { ?x :p ?v . ?x :in/:part_of* ?area }"),
     "path over a window": Construct("SELECT * { ?x :next+ ?y }"),
