@@ -1,5 +1,5 @@
 """The workload `constructs`: a query for each construct of SPARQL that benchmarks of streams ask
-for, over a stream of which each window holds the same mixture.
+for, over a stream of triples that all match one of its patterns.
 
 The number of subjects, of values to compare and of chains grows with the window. So an element has
 about as many partners in a join whatever the window's size is.
@@ -7,7 +7,8 @@ about as many partners in a join whatever the window's size is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from tools.bench.generated import (
 )
 
 SEED = 1
-KINDS = ("p", "q", "r", "whole", "decimal", "next", "date", "name")  # predicates of the stream
+KINDS = ("p", "q", "r", "whole", "decimal", "next", "date", "name")  # predicates of streams
 OF_A_SUBJECT = 2  # triples of a subject and predicate in a window
 CHAIN = 6  # nodes of a chain of `next`
 AREAS = 64
@@ -112,53 +113,60 @@ def setting(query: str, elements: int, window: int) -> Setting:
     )
     asked = WorkloadQuery("PREFIX : <urn:>\n" + body, windows)
     streams = list(dict.fromkeys(stream for stream, _, _ in extents))
-    arrivals = with_times(streams, draw_arrivals(streams, window), elements)
-    return make_setting(asked, arrivals, static_data(window))
+    content = WindowContent(kinds_of(body), window)
+    arrivals = with_times(streams, content.draw_arrivals(streams), elements)
+    return make_setting(asked, arrivals, static_data(content.subjects))
 
 
-def count_subjects(window: int) -> int:
-    """Return how many subjects a window has triples of."""
-    return max(1, window // (len(KINDS) * OF_A_SUBJECT))
+def kinds_of(body: str) -> list[str]:
+    """Return the predicates of the stream that a body asks for."""
+    return [kind for kind in KINDS if re.search(rf":{kind}\b", body)]
 
 
-def draw_arrivals(streams: list[str], window: int) -> Iterator[list[Arrival]]:
-    """Yield the triples that arrive, without end."""
-    random = Random(SEED)
-    number = 0
-    while True:
-        yield [(random.choice(streams), draw_triple(random, number, window))]
-        number += 1
+class WindowContent:
+    """What a stream brings, for windows of `size` elements: triples with predicates of `kinds`."""
+
+    def __init__(self, kinds: Sequence[str], size: int) -> None:
+        self.kinds = kinds
+        self.size = size
+        of_a_kind = size // len(kinds)
+        self.subjects = max(1, of_a_kind // OF_A_SUBJECT)
+        self.chains = max(1, of_a_kind // CHAIN)
+        self.values = max(1, size // 2)
+
+    def draw_arrivals(self, streams: Sequence[str]) -> Iterator[Sequence[Arrival]]:
+        """Yield the triples that arrive, without end."""
+        random = Random(SEED)
+        number = 0
+        while True:
+            yield [(random.choice(streams), self.draw_triple(random, number))]
+            number += 1
+
+    def draw_triple(self, random: Random, number: int) -> Triple:
+        """Return the triple that arrives after so many others."""
+        kind = random.choice(self.kinds)
+        subject = f"<urn:s{random.randrange(self.subjects)}>"
+        predicate = f"<urn:{kind}>"
+        match kind:
+            case "whole":
+                return f"<urn:e{number}>", predicate, integer(random.randrange(self.values))
+            case "decimal":
+                return f"<urn:e{number}>", predicate, decimal(10 * random.randrange(self.values))
+            case "next":
+                chain = random.randrange(self.chains)
+                node = random.randrange(CHAIN - 1)
+                return f"<urn:n{chain}.{node}>", predicate, f"<urn:n{chain}.{node + 1}>"
+            case "date":
+                minutes = random.randrange(24 * 60)
+                time = f"{minutes // 60:02}:{minutes % 60:02}:00"
+                return subject, predicate, literal(f"2026-01-01T{time}Z", XSD + "dateTime")
+            case "name":
+                return subject, predicate, literal(f"name {random.randrange(self.values)}")
+            case _:
+                return subject, predicate, integer(random.randrange(20))
 
 
-def draw_triple(random: Random, number: int, window: int) -> Triple:
-    """Return the triple that arrives after so many others."""
-    kind = random.choice(KINDS)
-    subject = f"<urn:s{random.randrange(count_subjects(window))}>"
-    predicate = f"<urn:{kind}>"
-    match kind:
-        case "whole":
-            return f"<urn:e{number}>", predicate, integer(random.randrange(max(1, window // 2)))
-        case "decimal":
-            return (
-                f"<urn:e{number}>",
-                predicate,
-                decimal(10 * random.randrange(max(1, window // 2))),
-            )
-        case "next":
-            chain = random.randrange(max(1, count_subjects(window) * OF_A_SUBJECT // CHAIN))
-            node = random.randrange(CHAIN - 1)
-            return f"<urn:n{chain}.{node}>", predicate, f"<urn:n{chain}.{node + 1}>"
-        case "date":
-            minutes = random.randrange(24 * 60)
-            time = f"{minutes // 60:02}:{minutes % 60:02}:00"
-            return subject, predicate, literal(f"2026-01-01T{time}Z", XSD + "dateTime")
-        case "name":
-            return subject, predicate, literal(f"name {random.randrange(max(1, window))}")
-        case _:
-            return subject, predicate, integer(random.randrange(20))
-
-
-def static_data(window: int) -> Dataset:
+def static_data(subjects: int) -> Dataset:
     """Return the static data: each subject is in an area, areas are parts of areas, and subjects
     have labels in named graphs.
     """
@@ -167,7 +175,7 @@ def static_data(window: int) -> Dataset:
     }
     areas = {
         (f"<urn:s{subject}>", "<urn:in>", f"<urn:area{subject % AREAS}>")
-        for subject in range(count_subjects(window))
+        for subject in range(subjects)
     }
     labels = {
         (
@@ -176,6 +184,6 @@ def static_data(window: int) -> Dataset:
             literal(f"label {subject}"),
             f"<urn:g{subject % NAMED_GRAPHS}>",
         )
-        for subject in range(count_subjects(window))
+        for subject in range(subjects)
     }
     return frozenset(parts | areas | labels)
