@@ -103,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine import dialects
     from refengine.core import engine, profiles, r2r
+    from refengine.rdf import documents, streams
     from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 
     cli.add_query(
@@ -121,9 +122,10 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="[NAME=]FILE",
-        help="the data of a stream: a file .n3t, .nq or .trig, also with .gz or .zst; a folder of "
-        "data_NN.ttl; or - for standard input, with --stdin-format. NAME is the name of the "
-        "stream (default: the stream of the query's first window). May be given several times",
+        help=f"the data of a stream: a file that ends in {', '.join(streams.FORMS)}, also with .gz "
+        "or .zst (IO-1); a folder of data_NN.ttl; or - for standard input, with --stdin-format. "
+        "NAME is the name of the stream (default: the stream of the query's first window). May be "
+        "given several times",
     )
     run.add_argument(
         "--stdin-format",
@@ -143,23 +145,29 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "--time-predicate",
         default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
-        help="the predicate that states the time of a graph in .nq and .trig (default: "
-        "%(default)s)",
+        help="the predicate that states the time of a graph, a subject or a message (IO-1; "
+        "default: %(default)s)",
     )
     run.add_argument(
         "--batch-predicate",
         metavar="IRI",
-        help="the predicate that states the batch id of a graph in .nq and .trig (default: graphs "
-        "have no batch ids)",
+        help="the predicate that states the batch id there (default: there are no batch ids)",
+    )
+    run.add_argument(
+        "--columns",
+        type=cli.path,
+        metavar="FILE",
+        help="what the columns of each .csv and .tsv mean: a file of TOML (IO-3; default: each row "
+        "is a quad and its time)",
     )
     run.add_argument(
         "--static",
         action="append",
         default=[],
         metavar="[IRI=]FILE",
-        help="a file of static data: .ttl, .nt, .nq or .trig, also with .gz or .zst; or - for "
-        "standard input. With IRI, it is the graph that FROM or FROM NAMED of the query names "
-        "(QRY-2). May be given several times",
+        help=f"a file of static data: {', '.join(documents.LANGUAGES)}, also with .gz or .zst; or "
+        "- for standard input. With IRI, it is the graph that FROM or FROM NAMED of the query "
+        "names (QRY-2). May be given several times",
     )
     run.add_argument(
         "--max-reports",
@@ -399,7 +407,7 @@ def _streams(
     options: argparse.Namespace, query: Query, source: Callable[[str], Source]
 ) -> dict[str, Stream]:
     """Return the streams by name; one without a name is the stream of the query's window."""
-    from refengine.rdf.streams import read_stream
+    from refengine.rdf.streams import is_table, read_stream
 
     streams: dict[str, Stream] = {}
     for word in options.stream:
@@ -408,7 +416,11 @@ def _streams(
             name, path = query.windows[0].stream, word
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
-        streams[name] = read_stream(source(path), options.time_predicate, options.batch_predicate)
+        file = source(path)
+        columns = options.columns
+        if len(options.stream) > 1 and not is_table(file):
+            columns = None
+        streams[name] = read_stream(file, options.time_predicate, options.batch_predicate, columns)
     return streams
 
 

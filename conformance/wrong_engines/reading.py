@@ -24,7 +24,7 @@ from refengine.model.elements import XSD, Relation, literal
 from refengine.model.errors import InvalidQuery
 from refengine.model.terms import Term
 from refengine.rdf import documents, lines, recordings, turtle
-from refengine.rdf.forms import graphs, items
+from refengine.rdf.forms import graphs, items, quads, subjects
 from refengine.rdf.lines import TIMED_TOKEN, parse_terms
 from refengine.rdf.sources import Source, suffix_of
 
@@ -48,7 +48,7 @@ def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: boo
 @wrong(
     "IO-1",
     replaces=documents.read_turtle,
-    half="Static data is Turtle, N-Triples, N-Quads or TriG",
+    half="Static data is Turtle, N-Triples, N-Quads, TriG or JSON-LD",
 )
 def labels_are_of_the_folder(right: Right, path: Path, language: str, prefix: str) -> Any:
     """Take one blank node label for one node in all files of a folder."""
@@ -92,6 +92,39 @@ def what_has_no_time_is_left_out(
     default_graph = None
     with_date = [each for each in statements if each.graph in {default_graph, *dated}]
     return right(path, with_date, *rest)
+
+
+@wrong(
+    "IO-3",
+    replaces=subjects.build_stream_of_subjects,
+    half="and the triples of all nodes without a date",
+)
+def a_subject_is_alone(right: Right, path: Path, statements: Iterable[Any], dating: Any) -> Any:
+    """Drop the triples of nodes without a date."""
+    statements = list(statements)
+    time = f"<{dating.time_predicate}>"
+    dated = {each.triple[0] for each in statements if each.triple[1] == time}
+    return right(path, [each for each in statements if each.triple[0] in dated], dating)
+
+
+@wrong(
+    "IO-3",
+    replaces=lines._scope_blank_nodes,
+    half="A blank node is of one message",
+)
+def labels_are_of_the_log(right: Right, statement: Any, scope: str) -> Any:
+    """Take one blank node label for one node in all messages of a log."""
+    return statement
+
+
+@wrong(
+    "IO-3",
+    replaces=quads.build_stream_of_quads,
+    half="All quads of a graph have the same times",
+)
+def every_quad_is_an_element(right: Right, found: Iterable[Any]) -> Any:
+    """Read each quad as an element, also those of one graph."""
+    return right(replace(quad, graph=None) for quad in found)
 
 
 @wrong(

@@ -16,7 +16,7 @@ from refengine.model.elements import Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import did_you_mean
 from refengine.rdf import documents, jelly, json_ld, lines, sources
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, Dating
+from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
 from refengine.rdf.forms.folders import read_instants
 from refengine.rdf.forms.graphs import build_stream_of_graphs
 from refengine.rdf.forms.items import ReadElement, build_stream
@@ -48,7 +48,7 @@ def read_stream(
     Dell'Aglio et al., On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et
     al., YABench, ICWE 2016; W3C RSP Community Group, RDF Stream Models and RDF Messages.
     """
-    dating = Dating(time_predicate, batch_predicate)
+    dating = DatePredicates(time_predicate, batch_predicate)
     if isinstance(path, TextFolder):
         return read_instants(path)
     if not isinstance(path, Piped | Text):
@@ -63,16 +63,23 @@ def read_stream(
         reason = f"a file of a stream cannot end in {end!r}{did_you_mean(end, FORMS)}; valid: "
         reason += f"a folder of data_NN.ttl, {', '.join(FORMS)}"
         raise InvalidStream(reason, rule="IO-1", place=str(path))
-    if columns is not None and end not in DELIMITERS:
+    if columns is not None and not is_table(path):
         reason = f"{end} has no columns; a table ends in {' or '.join(DELIMITERS)}"
         raise InvalidStream(reason, rule="IO-1", place=str(path))
     return FORMS[end](path, dating, columns)
 
 
+def is_table(source: Source) -> bool:
+    """Return whether a file is a table, whose columns may be given a meaning."""
+    return sources.suffix_of(source) in DELIMITERS
+
+
 # Documents
 
 
-def _read_document(source: Source, dating: Dating, read: Callable[[Source], Document]) -> Stream:
+def _read_document(
+    source: Source, dating: DatePredicates, read: Callable[[Source], Document]
+) -> Stream:
     """IO-1: Return the stream of a document: of its messages if it is a log, or else of its graphs
     if it has any, or else of its subjects.
     """
@@ -85,7 +92,9 @@ def _read_document(source: Source, dating: Dating, read: Callable[[Source], Docu
     return build_stream_of_subjects(source, statements, dating)
 
 
-def _read_dataset(source: Source, dating: Dating, read: Callable[[Source], Document]) -> Stream:
+def _read_dataset(
+    source: Source, dating: DatePredicates, read: Callable[[Source], Document]
+) -> Stream:
     """IO-1: Return the stream of a document in a language of datasets: of its messages if it is a
     log, or else of its graphs.
     """
@@ -143,7 +152,7 @@ def _read_elements(source: Source) -> Iterator[Element]:
 
 # What reads a file, by the end of its name: of the file, what dates its elements, and what its
 # columns mean.
-FORMS: dict[str, Callable[[Source, Dating, Source | None], Stream]] = {
+FORMS: dict[str, Callable[[Source, DatePredicates, Source | None], Stream]] = {
     ".n3t": lambda source, *_: _read_lines_with_times(source),
     ".nt": lambda source, dating, _: _read_document(source, dating, lines.read_quads),
     ".ttl": lambda source, dating, _: _read_document(

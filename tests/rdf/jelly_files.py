@@ -12,6 +12,12 @@ def frames_to_jelly(messages: Iterable[Sequence[Sequence[str]]]) -> bytes:
     """Return a file of Jelly whose frames are messages, each its triples or quads."""
     from pyjelly.integrations.generic.generic_sink import GenericStatementSink
     from pyjelly.integrations.generic.serialize import grouped_stream_to_file
+    from pyjelly.jelly import LOGICAL_STREAM_TYPE_DATASETS, LOGICAL_STREAM_TYPE_GRAPHS
+    from pyjelly.serialize.streams import SerializerOptions
+
+    messages = list(messages)
+    is_dataset = any(len(statement) == 4 for message in messages for statement in message)
+    logical = LOGICAL_STREAM_TYPE_DATASETS if is_dataset else LOGICAL_STREAM_TYPE_GRAPHS
 
     def sinks():
         for message in messages:
@@ -21,7 +27,7 @@ def frames_to_jelly(messages: Iterable[Sequence[Sequence[str]]]) -> bytes:
             yield sink
 
     out = io.BytesIO()
-    grouped_stream_to_file(sinks(), out)
+    grouped_stream_to_file(sinks(), out, options=SerializerOptions(logical_type=logical))
     return out.getvalue()
 
 

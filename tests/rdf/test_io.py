@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from refengine.model.elements import XSD, Element, Relation, literal, row
 from refengine.model.errors import (
-    ForbiddenAccess,
     InvalidQuery,
     InvalidStream,
     InvalidWindow,
@@ -812,14 +811,7 @@ def test_malformed_graphs_name_file_and_line(write, name, text, line, word):
 # Any stream
 
 
-@pytest.mark.parametrize("name", ["s.jsonld", "s.json", "S.JSONLD"])
-def test_json_ld_is_refused_unread(tmp_path, name):
-    with pytest.raises(ForbiddenAccess) as error:
-        read_stream(tmp_path / name)
-    says(error, tmp_path / name, None, "QRY-2", "network")
-
-
-@pytest.mark.parametrize("name", ["s.ttl", "s.rdf", "s", "s.nq.bz2"])
+@pytest.mark.parametrize("name", ["s.json", "s.rdf", "s", "s.nq.bz2"])
 def test_another_ending_is_no_stream(write, name):
     path = write(name, "")
     with pytest.raises(InvalidStream) as error:

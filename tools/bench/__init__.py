@@ -1,4 +1,5 @@
-"""Benchmarks of the incremental engine on YABench's stream SG1 (tools/sg1.py).
+"""Benchmarks of the incremental engine: on YABench's stream SG1 (tools/sg1.py), and on workloads
+whose data are made in memory (`workloads`).
 
     python -m tools.bench [NAME…]
 

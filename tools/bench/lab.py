@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tools import sg1
 from tools.bench.measure import Job, Result, RunFailed, run_in_new_process
@@ -17,6 +17,8 @@ from tools.bench.queries import BenchmarkQuery
 
 CHEAP = 60.0  # seconds: what takes longer is run once
 Line = dict[str, Any]
+Given = TypeVar("Given")  # what a function runs
+Found = TypeVar("Found")  # what it returns
 
 
 class Stream(NamedTuple):
@@ -62,14 +64,18 @@ class Lab:
         return Job(**{"path": str(stream.path), **asked._asdict(), "engine": self.engine} | more)
 
     def medians(self, *jobs: Job) -> list[tuple[Result, int]]:
-        """Run some jobs, and return the medians of each job's runs with their number. The jobs take
-        turns, so that a machine that slows down slows all of them.
+        """Run some jobs, and return the medians of each job's runs with their number."""
+        return [(_median(results), len(results)) for results in self.repeat(self.run, *jobs)]
+
+    def repeat(self, run: Callable[[Given], Found], *jobs: Given) -> list[Sequence[Found]]:
+        """Run some jobs by a function, and return the results of each job's runs. The jobs take
+        turns, so that a machine that slows down slows all of them. What takes long is run once.
         """
-        rounds: list[Sequence[Result]] = []
+        rounds: list[Sequence[Found]] = []
         started = perf_counter()
         while len(rounds) < self.runs and (not rounds or perf_counter() - started < CHEAP):
-            rounds.append([self.run(job) for job in jobs])
-        return [(_median(results), len(rounds)) for results in zip(*rounds, strict=True)]
+            rounds.append([run(job) for job in jobs])
+        return list(zip(*rounds, strict=True))
 
 
 @cache

@@ -7,9 +7,17 @@ from math import log
 from statistics import linear_regression
 from typing import Any, NamedTuple
 
+from tools.bench import city, social, srbench
+from tools.bench.constructs import CONSTRUCTS
 from tools.bench.lab import Lab, Line, line
 from tools.bench.pushes import pushes
 from tools.bench.queries import BenchmarkQuery, csrbench, temperatures
+from tools.bench.workload_lines import (
+    Growth,
+    measure_constructs,
+    measure_lsbench,
+    measure_workload,
+)
 
 KINDS: Mapping[str, BenchmarkQuery] = {
     "time-tumbling": temperatures(),
@@ -154,6 +162,41 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         measure_beside_definition, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}
     ),
     "pushes": Benchmark(pushes, {"lengths": (100, 1000, 10_000)}, {"lengths": (10, 20)}),
+    "constructs": Benchmark(
+        measure_constructs,
+        {
+            "queries": CONSTRUCTS,
+            "elements": 1000,
+            "window": 800,
+            "growth": Growth((100, 10_000), 3000),
+        },
+        {"queries": ["BIND"], "elements": 40, "window": 16, "growth": Growth((16, 32), 20)},
+    ),
+    "lsbench": Benchmark(
+        measure_lsbench,
+        {
+            "queries": social.QUERIES,
+            "elements": (10_000, 30_000, 100_000),
+            "static": 219_825,
+            "growth": Growth((10_000, 100_000, 1_000_000), 30_000),
+        },
+        {
+            "queries": ["Q3"],
+            "elements": (20, 40),
+            "static": 2400,
+            "growth": Growth((2400, 4800), 20),
+        },
+    ),
+    "srbench": Benchmark(
+        measure_workload,
+        {"queries": srbench.BODIES, "elements": 100_000},
+        {"queries": ["Q1"], "elements": 40},
+    ),
+    "city": Benchmark(
+        measure_workload,
+        {"queries": city.QUERIES, "elements": 100_000},
+        {"queries": ["mean of a road"], "elements": 40},
+    ),
 }
 
 

@@ -13,7 +13,7 @@ PROV_INVALIDATED_AT_TIME = "http://www.w3.org/ns/prov#invalidatedAtTime"
 
 
 @dataclass(frozen=True)
-class Dating:
+class DatePredicates:
     """The predicates that state an element's time and its batch id (None: there is none). Raises
     InvalidStream for one that is no absolute IRI.
     """
@@ -45,7 +45,7 @@ class Dates:
     that has one.
     """
 
-    dating: Dating
+    dating: DatePredicates
     values: dict[str, dict[Term, Term]] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from refengine.model.elements import Stream, Term, Triple
 from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import display
-from refengine.rdf.forms.dating import Dates, Dating
+from refengine.rdf.forms.dating import DatePredicates, Dates
 from refengine.rdf.forms.items import ReadElement, build_stream
 from refengine.rdf.sources import Source
 from refengine.rdf.statements import Statement
@@ -18,7 +18,7 @@ from refengine.rdf.terms import Fault
 
 
 def build_stream_of_graphs(
-    source: Source, statements: Iterable[Statement], dating: Dating
+    source: Source, statements: Iterable[Statement], dating: DatePredicates
 ) -> Stream:
     """IO-1: Return the stream of named graphs in the order of their first appearance, with the
     date, and the end and batch id if any, that the default graph gives each. Raises InvalidStream.
@@ -27,7 +27,7 @@ def build_stream_of_graphs(
 
 
 def read_graphs(
-    source: Source, statements: Iterable[Statement], dating: Dating
+    source: Source, statements: Iterable[Statement], dating: DatePredicates
 ) -> list[ReadElement]:
     """Return the elements of `build_stream_of_graphs`. Raises InvalidStream."""
     graphs = _Graphs(source, Dates(dating))

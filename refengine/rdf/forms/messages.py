@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, require
-from refengine.rdf.forms.dating import Dates, Dating
+from refengine.rdf.forms.dating import DatePredicates, Dates
 from refengine.rdf.forms.graphs import read_graphs
 from refengine.rdf.forms.items import ReadElement, build_stream
 from refengine.rdf.sources import Source
@@ -19,9 +19,9 @@ MESSAGE = "<urn:refengine:message>"  # what the dates of a message are dates of
 
 
 def build_stream_of_messages(
-    source: Source, messages: Iterable[Sequence[Statement]], dating: Dating
+    source: Source, messages: Iterable[Sequence[Statement]], dating: DatePredicates
 ) -> Stream:
-    """IO-1: Return the stream of messages, each its statements, in their order. A message without
+    """IO-3: Return the stream of messages, each its statements, in their order. A message without
     statements states no time, and is no element. Raises InvalidStream.
     """
     return build_stream(
@@ -32,7 +32,7 @@ def build_stream_of_messages(
 
 
 def _read_message(
-    source: Source, number: int, message: Sequence[Statement], dating: Dating
+    source: Source, number: int, message: Sequence[Statement], dating: DatePredicates
 ) -> ReadElement:
     graphs = {statement.graph for statement in message} - {None}
     place = f"{source}:{message[0].line}: message {number}"

@@ -83,7 +83,7 @@ def _parse_number(key: str, values: Mapping[str, Any]) -> int | None:
 
 
 def build_stream_of_quads(quads: Iterable[TimedQuad]) -> Stream:
-    """IO-1: Return the stream of quads in their order: a quad without a graph is an element, and so
+    """IO-3: Return the stream of quads in their order: a quad without a graph is an element, and so
     are all quads of one graph together, at the place of the first. Raises InvalidStream for a graph
     with two times.
     """

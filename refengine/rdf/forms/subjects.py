@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 from refengine.model.elements import Stream, Term, Triple
 from refengine.model.errors import InvalidStream, require
-from refengine.model.messages import display
-from refengine.rdf.forms.dating import Dates, Dating
+from refengine.rdf.forms.dating import DatePredicates, Dates
 from refengine.rdf.forms.items import ReadElement, build_stream
 from refengine.rdf.sources import Source
 from refengine.rdf.statements import Statement
@@ -20,9 +19,9 @@ MOST_TRIPLES = 10**7  # of all elements together: what many of them lead to is i
 
 
 def build_stream_of_subjects(
-    source: Source, statements: Iterable[Statement], dating: Dating
+    source: Source, statements: Iterable[Statement], dating: DatePredicates
 ) -> Stream:
-    """IO-1: Return the stream of the subjects that have a date, in the order of their first
+    """IO-3: Return the stream of the subjects that have a date, in the order of their first
     appearance. An element has the subject's triples, and those of the nodes without a date that
     they lead to. Raises InvalidStream, also for a triple that no element has.
     """
@@ -81,7 +80,7 @@ class _Subjects:
         return self.dates.dating.no_date
 
     def _place(self, subject: Term) -> str:
-        return f"{self.source}:{self.lines[subject]}: subject {display(subject)}"
+        return f"{self.source}:{self.lines[subject]}: subject {subject}"
 
     def _nodes_from(self, subject: Term) -> set[Term]:
         """Return a subject and the subjects without a date that its triples lead to."""

@@ -21,7 +21,7 @@ QUOTING: dict[str, Literal[0, 3]] = {".csv": csv.QUOTE_MINIMAL, ".tsv": csv.QUOT
 
 
 def read_table(source: Source, columns: Source | None = None) -> Stream:
-    """IO-1: Return the stream of a table, whose first row names its columns. Without `columns` they
+    """IO-3: Return the stream of a table, whose first row names its columns. Without `columns` they
     are a quad's keys, and its terms are in N-Triples' syntax. With `columns`, a file that says what
     becomes of a row, each row is an element. Raises InvalidStream.
     """

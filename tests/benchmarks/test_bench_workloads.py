@@ -1,0 +1,244 @@
+"""tools/bench's workloads: their data are what they say, each query is maintained and has the
+definition's reports, and lines say what was run. Nothing timed is asserted.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from refengine.model.elements import Dataset
+from tools.bench import __main__ as command
+from tools.bench import city, constructs, generated, social, srbench, table, workloads
+from tools.bench.constructs import CONSTRUCTS
+from tools.bench.lab import Lab
+from tools.bench.table import BENCHMARKS
+from tools.bench.workloads import Measured, WorkloadRun, measure_run
+
+TINY = {
+    "constructs": {"window": 24},
+    "lsbench": {"static": 400},
+    "srbench": {"stations": 5},
+    "city": {"sensors": 5},
+}
+LINE = {
+    "name": str,
+    "elements": int,
+    "reports": int,
+    "rows": int,
+    "cpu_seconds": float,
+    "peak_mib": float,
+    "runs": int,
+    "provenance": str,
+    "definition": dict,
+    "equal": bool,
+}
+GROWTH = {"sizes": list, "growth": float}
+MORE = {
+    "constructs": GROWTH,
+    "lsbench": GROWTH | {"points": list, "slope": float},
+    "srbench": {},
+    "city": {},
+}
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return Lab(tmp_path, runs=1)
+
+
+def lines(lab, name, measure, **arguments):
+    """The lines of a benchmark at its tiny size, with other arguments."""
+    benchmark = BENCHMARKS[name]
+    found = benchmark.lines(lab, name, **{**benchmark.tiny, **arguments}, measure=measure)
+    return json.loads(json.dumps(list(found)))
+
+
+@pytest.mark.parametrize("query", CONSTRUCTS)
+def test_a_construct_is_maintained_and_has_the_definitions_reports(query):
+    measured = measure_run(WorkloadRun("constructs", query, 40, TINY["constructs"], beside=True))
+    assert (measured.provenance, measured.difference) == ("incremental", None)
+    assert measured.reports == 39  # one for each element but the last, which nothing comes after
+
+
+@pytest.mark.parametrize(
+    ("workload", "query"),
+    [
+        *(("lsbench", query) for query in social.QUERIES),
+        *(("srbench", query) for query in srbench.BODIES),
+        *(("city", query) for query in city.QUERIES),
+    ],
+)
+def test_a_query_is_maintained_and_has_the_definitions_reports(workload, query):
+    measured = measure_run(WorkloadRun(workload, query, 20, TINY[workload], beside=True))
+    assert (measured.provenance, measured.difference) == ("incremental", None)
+    assert measured.reports >= 19
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_a_line_has_every_key(lab, name):
+    first, *others = lines(lab, name, measure_run)
+    assert {key: type(value) for key, value in first.items()} == LINE | MORE[name]
+    assert first["name"].startswith(f"{name}/") and first["provenance"] == "incremental"
+    assert first["equal"] and first["definition"]["elements"] <= first["elements"]
+    assert [set(line) for line in others] == (
+        [{"name", "cpu_seconds", "peak_mib"}] if name == "lsbench" else []
+    )
+
+
+def fake(seconds, **values):
+    """A measure that takes what it says."""
+
+    def measure(run: WorkloadRun) -> Measured:
+        cost = seconds(run)
+        defined = 50 * cost if run.beside else None
+        found = Measured(5, 6, cost + 1, cost, 7.0, "fake", defined)
+        return found._replace(**{name: value(run) for name, value in values.items()})
+
+    return measure
+
+
+def test_the_slope_and_the_growth_are_without_the_seconds_before_the_first_report(lab):
+    """An element takes a tenth of a second, whatever the static data; then all of a million."""
+    by_element = fake(lambda run: run.elements / 10)
+    line, total = lines(lab, "lsbench", by_element)
+    assert (line["slope"], line["growth"]) == (1.0, 1.0)
+    assert line["definition"] == {"elements": 20, "times_as_long": 50.0}
+    assert [point["cpu_seconds"] for point in line["points"]] == [3.0, 5.0]
+    assert total == {"name": "lsbench", "cpu_seconds": 5.0, "peak_mib": 7.0}
+
+    by_static = fake(lambda run: run.elements**2 * run.sizes["static"])
+    line, _ = lines(lab, "lsbench", by_static)
+    assert (line["slope"], line["growth"]) == (2.0, 2.0)
+
+
+def test_an_element_of_a_construct_is_measured_when_its_window_is_full(lab):
+    runs = []
+
+    def seconds(run):
+        runs.append(run)
+        return run.elements - run.settled
+
+    (line,) = lines(lab, "constructs", fake(seconds))
+    assert [(run.elements, run.sizes["window"], run.settled) for run in runs] == [
+        (40, 16, 0),
+        (36, 16, 16),
+        (52, 32, 32),
+        (40, 16, 0),
+    ]
+    assert [run.beside for run in runs] == [False, False, False, True]
+    costs = [size["cpu_microseconds_per_element"] for size in line["sizes"]]
+    assert costs == [1_000_000, 1_000_000] and line["growth"] == 1.0
+
+
+def test_the_least_of_several_runs_counts(tmp_path):
+    seconds = iter([5, 3, 4, 8])
+    (line,) = lines(Lab(tmp_path, runs=3), "city", fake(lambda _: next(seconds)))
+    assert (line["cpu_seconds"], line["runs"]) == (4.0, 3)
+
+
+def test_a_difference_fails_the_command(tmp_path, monkeypatch, capsys):
+    different = fake(lambda _: 1.0, difference=lambda run: "report 3: missing" * run.beside or None)
+
+    def run(lab, name, tiny):
+        return iter(lines(lab, name, different))
+
+    monkeypatch.setattr(command, "run", run)
+    assert command.main(["srbench", "--tiny", "--work", str(tmp_path)]) == 1
+    line = json.loads(capsys.readouterr().out)
+    assert (line["equal"], line["difference"]) == (False, "report 3: missing")
+
+
+def test_another_engine_is_refused():
+    with pytest.raises(ValueError, match="engine must be incremental or definitional, got 'other'"):
+        measure_run(WorkloadRun("city", "two roads", 5, TINY["city"], engine="other"))
+
+
+def test_a_fresh_process_gives_the_same():
+    run = WorkloadRun("srbench", "Q1", 20, TINY["srbench"])
+    there, here = workloads.measure_in_new_process(run), measure_run(run)
+    assert (there.reports, there.rows) == (here.reports, here.rows) and there.peak_mib > 0
+
+
+def test_the_sizes_are_those_of_lsbench_and_enough():
+    full = {name: BENCHMARKS[name].full for name in TINY}
+    assert full["lsbench"]["static"] == 219_825
+    assert full["lsbench"]["growth"].sizes == (10_000, 100_000, 1_000_000)
+    assert full["lsbench"]["elements"][-1] == full["city"]["elements"] == 100_000
+    assert full["srbench"]["elements"] == 100_000
+    assert (full["constructs"]["elements"], full["constructs"]["window"]) == (1000, 800)
+    assert full["constructs"]["growth"].sizes == (100, 10_000)
+
+
+@pytest.mark.parametrize("static", [400, 401, 5000])
+def test_a_network_has_as_many_static_triples_as_are_asked_for(static):
+    network = social.Network(static)
+    statements: Dataset = network.static_data()
+    assert len(statements) == static
+    knows = {(a, b) for a, predicate, b in statements if predicate == social.KNOWS}
+    assert knows == {(b, a) for a, b in knows} and len(knows) > network.users
+    assert social.Network(static).static_data() == statements
+
+
+def test_the_user_of_q1_to_q3_is_there_at_every_size():
+    sizes = BENCHMARKS["lsbench"].full["growth"].sizes
+    assert social.Network(min(sizes)).users > 84
+
+
+@pytest.mark.parametrize("workload", TINY)
+def test_streams_have_so_many_elements_and_the_same_again(workload):
+    queries = {
+        "constructs": ("two streams", "GRAPH ?w"),
+        "lsbench": social.QUERIES,
+        "srbench": srbench.BODIES,
+        "city": city.QUERIES,
+    }
+    make = workloads.SETTINGS[workload]
+    for query in queries[workload]:
+        made = make(query, 30, **TINY[workload])
+        assert made == make(query, 30, **TINY[workload])
+        assert sum(map(len, made.streams.values())) == 30
+        assert set(made.streams) == {window.stream for window in made.query.windows}
+
+
+def test_an_event_has_one_time_and_streams_that_are_not_asked_for_cost_nothing():
+    def triple(name: str) -> tuple[str, str, str]:
+        return (f"<urn:{name}>", "<urn:p>", "<urn:o>")
+
+    events = [
+        [("s", triple("a")), ("s", triple("b"))],
+        [("other", triple("c"))],
+        [("r", triple("d"))],
+        [("s", triple("e")), ("s", triple("f"))],
+    ]
+    streams = generated.with_times(["s", "r"], events, 4, step=10)
+    assert streams == {
+        "s": [(triple("a"), 0), (triple("b"), 0), (triple("e"), 30)],
+        "r": [(triple("d"), 20)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "text"), [(1, 1, "0.1"), (1234, 2, "12.34"), (50, 4, "0.0050")]
+)
+def test_decimals(value, places, text):
+    assert generated.decimal(value, places).startswith(f'"{text}"^^')
+
+
+def test_windows_of_a_construct_have_their_part_of_the_size():
+    query = constructs.setting("GRAPH ?w", 5, 30).query
+    assert [(window.name, window.size) for window in query.windows] == [
+        ("urn:w", 30),
+        ("urn:v", 15),
+    ]
+
+
+def test_the_strength_of_wind_is_nested_conditions():
+    """12 conditions; the innermost is for the least strength, and 12 is what exceeds them all."""
+    text = srbench.beaufort("?v")
+    assert text.startswith("IF(?v < 1, 0, IF(?v < 4, 1, ") and text.endswith(", 11, 12" + 12 * ")")
+
+
+def test_every_workload_is_a_benchmark():
+    assert set(workloads.SETTINGS) == set(TINY) <= set(table.BENCHMARKS)
