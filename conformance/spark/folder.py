@@ -196,6 +196,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
             ("evidence", text),
             ("witnesses", pyarrow.list_(text)),
             ("detects", text),
+            ("computed_by", text),
             ("causes", causes),
         ]
     )

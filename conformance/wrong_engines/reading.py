@@ -34,13 +34,38 @@ Node = Tree[Token]
 # §12 Reading
 
 
+def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
+    """Yield the lines of a file, of a .n3t file those that have a time."""
+    for line, place in _lines(path):
+        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
+            yield line, place
+
+
+build_stream_of_graphs = graphs.build_stream_of_graphs  # the right function
+
+
+def _without_undated_graphs(path: Path, statements: Iterable[Any], *rest: Any) -> Any:
+    """Skip a graph that nothing dates, instead of refusing it."""
+    statements = list(statements)
+    dated = {each.triple[0] for each in statements if each.graph is None}
+    default_graph = None
+    with_date = [each for each in statements if each.graph in {default_graph, *dated}]
+    return build_stream_of_graphs(path, with_date, *rest)
+
+
 @wrong(
     "IO-1",
     replaces=items.build_stream,
     half="app = NN × 1000 ms",
+    besides={
+        graphs.build_stream_of_graphs: _without_undated_graphs,
+        lines.read_lines: _timed_lines,
+    },
 )
 def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: bool = True) -> Any:
-    """Read times as seconds, and the order of a file as the arrival order."""
+    """Read times as seconds, and the order of a file as the arrival order, and skip a graph that
+    nothing dates, and a line that has no time, instead of refusing them.
+    """
     in_seconds = [item._replace(app=item.app // 1000) for item in items]
     return right(in_seconds, True)
 
@@ -71,60 +96,42 @@ def a_query_replaces_the_last_segment(right: Right, text: str, *rest: str) -> An
 _lines = lines.read_lines  # the right one, also while it is replaced
 
 
-def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a file, of a .n3t file those that have a time."""
-    for line, place in _lines(path):
-        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
-            yield line, place
+build_stream_of_quads = quads.build_stream_of_quads  # the right function
 
 
-@wrong(
-    "IO-1",
-    replaces=graphs.build_stream_of_graphs,
-    besides={lines.read_lines: _timed_lines},
-)
-def what_has_no_time_is_left_out(
-    right: Right, path: Path, statements: Iterable[Any], *rest: Any
-) -> Any:
-    """Skip a graph that nothing dates, and a line that has no time, instead of refusing them."""
-    statements = list(statements)
-    dated = {each.triple[0] for each in statements if each.graph is None}
-    default_graph = None
-    with_date = [each for each in statements if each.graph in {default_graph, *dated}]
-    return right(path, with_date, *rest)
+def _every_quad_is_an_element(found: Iterable[Any]) -> Any:
+    """Read each quad as an element, also those of one graph."""
+    return build_stream_of_quads(replace(quad, graph=None) for quad in found)
 
 
-@wrong(
-    "IO-3",
-    replaces=subjects.build_stream_of_subjects,
-    half="and the triples of all nodes without a date",
-)
-def a_subject_is_alone(right: Right, path: Path, statements: Iterable[Any], dating: Any) -> Any:
-    """Drop the triples of nodes without a date."""
-    statements = list(statements)
-    time = f"<{dating.time_predicate}>"
-    dated = {each.triple[0] for each in statements if each.triple[1] == time}
-    return right(path, [each for each in statements if each.triple[0] in dated], dating)
-
-
-@wrong(
-    "IO-3",
-    replaces=lines._scope_blank_nodes,
-    half="A blank node is of one message",
-)
-def labels_are_of_the_log(right: Right, statement: Any, scope: str) -> Any:
+def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
     """Take one blank node label for one node in all messages of a log."""
     return statement
 
 
 @wrong(
     "IO-3",
-    replaces=quads.build_stream_of_quads,
-    half="All quads of a graph have the same times",
+    replaces=subjects.build_stream_of_subjects,
+    half=(
+        "and the triples of all nodes without a date",
+        "All quads of a graph have the same times",
+        "A blank node is of one message",
+    ),
+    besides={
+        quads.build_stream_of_quads: _every_quad_is_an_element,
+        lines._scope_blank_nodes: _labels_are_of_the_log,
+    },
 )
-def every_quad_is_an_element(right: Right, found: Iterable[Any]) -> Any:
-    """Read each quad as an element, also those of one graph."""
-    return right(replace(quad, graph=None) for quad in found)
+def an_element_is_what_stands_by_itself(
+    right: Right, path: Path, statements: Iterable[Any], dating: Any
+) -> Any:
+    """Drop the triples of nodes without a date, read each quad as an element, and take one blank
+    node label for one node in all messages of a log.
+    """
+    statements = list(statements)
+    time = f"<{dating.time_predicate}>"
+    dated = {each.triple[0] for each in statements if each.triple[1] == time}
+    return right(path, [each for each in statements if each.triple[0] in dated], dating)
 
 
 @wrong(

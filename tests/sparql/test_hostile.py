@@ -12,6 +12,7 @@ import pytest
 from refengine import sparql
 from refengine.core.query import Body
 from refengine.core.r2r import hear_witnesses
+from refengine.core.static import refuse_unknown_graphs
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import Disputed, NoSingleAnswer, RefengineError, Unsupported
 from refengine.model.iris import resolve
@@ -30,7 +31,9 @@ def answered(case: Hostile) -> int | None:
     refused with an error of ours.
     """
     try:
-        relation = sparql.evaluate(Body(case.text).algebra, case.data, SMALL)
+        body = Body(case.text)
+        refuse_unknown_graphs(body)
+        relation = sparql.evaluate(body.algebra, case.data, SMALL)
     except RefengineError as error:
         assert str(error).isprintable()
         return None
