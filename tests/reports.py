@@ -108,18 +108,24 @@ LATE = DiagnosedCause("close_rule is passed (TICK-6)", ("TICK-6",), True, "[[dev
 SHIFTED = KnownDeviation("windows are shifted", "https://example.org", ("WIN-3",))
 # an engine whose results were examined and diagnosed
 EXAMINED = [
-    result(case="WIN-1-a", rule="WIN-1", detects="WIN-1 no window"),
+    result(case="WIN-1-a", rule="WIN-1", caught_wrong_engine="WIN-1 no window"),
     result(case="WIN-2-a", outcome="fail", evidence=WRONG, causes=(CLOSURE,)),
     result(case="WIN-2-b", outcome="fail", evidence=WRONG, causes=(CLOSURE, LATE)),
     result(case="WIN-3-a", rule="WIN-3", outcome="fail", evidence=WRONG, known=(SHIFTED,)),
-    result(case="REP-1-a", rule="REP-1", outcome="unsupported", evidence=None, detects="REP-1 x"),
+    result(
+        case="REP-1-a",
+        rule="REP-1",
+        outcome="unsupported",
+        evidence=None,
+        caught_wrong_engine="REP-1 x",
+    ),
     result(
         case="REP-2-a",
         rule="REP-2",
         outcome="fail",
         evidence={**WRONG, "elements_total": 2},
         causes=(CLOSURE._replace(can_be_granted=False),),
-        detects="REP-2 x",
+        caught_wrong_engine="REP-2 x",
     ),
     result(case="REP-3-a", rule="REP-3"),
     result(case="R2S-1-a", rule="R2S-1", outcome="fail", evidence=WRONG),

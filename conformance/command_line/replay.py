@@ -140,7 +140,7 @@ def _replay(item: Item, before: Result) -> int:
     for line in now.argument.splitlines():
         print(escape_unprintable(line))
     is_same = (now.kind, now.outcome) == (before.kind, before.outcome)
-    print(f"verdict: {_verdict(now)}; {_comparison(before, now, is_same)}")
+    print(f"verdict: {now.outcome_in_words}; {_comparison(before, now, is_same)}")
     if differences := differences_in_question(before, now):
         keys = ", ".join(differences)
         print(f"the question is not that of the file: it differs in {keys}")
@@ -152,17 +152,10 @@ def _print_line(direction: str, line: bytes) -> None:
     print(direction, plain(line.decode("utf-8", "replace").rstrip("\n")), flush=True)
 
 
-def _verdict(result: Result) -> str:
-    """Write the outcome of a result: `fail`, or `known fail`."""
-    if result.known:
-        return f"known {result.outcome}"
-    return str(result.outcome)
-
-
 def _comparison(before: Result, now: Result, is_same: bool) -> str:
     """Write how a verdict compares with that of the file."""
     if not is_same:
-        return f"in the file it is: {_verdict(before)}"
+        return f"in the file it is: {before.outcome_in_words}"
     if now.argument != before.argument:
         return "as in the file, but with another argument"
     return "the same as in the file"

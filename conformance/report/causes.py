@@ -64,7 +64,7 @@ def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
     finished: set[str] = set()
     for entry in entries:
         result = entry.result
-        if result.detects or result.causes:
+        if result.caught_wrong_engine or result.causes:
             finished.add(result.engine)
         if result.is_fail_without_known_deviation and result.rule:
             by_engine.setdefault(result.engine, []).append(entry)

@@ -140,7 +140,7 @@ def examined_engines(entries: Iterable[Entry]) -> set[str]:
     """Return the engines of whose results some were examined. Those of recordings are not, and
     older files do not have it: nothing is known then of the rules that these engines do not break.
     """
-    return {entry.result.engine for entry in entries if entry.result.detects}
+    return {entry.result.engine for entry in entries if entry.result.caught_wrong_engine}
 
 
 def _entries(path: Path) -> Iterator[Entry]:

@@ -195,7 +195,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
             ("known", known),
             ("evidence", text),
             ("witnesses", pyarrow.list_(text)),
-            ("detects", text),
+            ("caught_wrong_engine", text),
             ("computed_by", text),
             ("causes", causes),
         ]

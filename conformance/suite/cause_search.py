@@ -43,8 +43,9 @@ from refengine.core.semantics import Profile
 
 FIRST_LOOK = 6  # a change is tried on the whole sample if it explains one of so many fails
 OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
-NEARLY_ALL = 0.9  # a first cause that explains this share of the sample is kept at once, and a
-# cause is replaced by others that explain this share of its fails
+# A first cause that explains this share of the sample is kept at once. A cause is replaced by
+# others that explain this share of its fails.
+NEARLY_ALL = 0.9
 MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
 FIRST_CAUSES = 3  # but no more than so many
 MAJORITY = 0.5  # a pair must explain more than this share of the sample
@@ -82,13 +83,13 @@ class CauseSearch:
             self._leave_what_entries_do_not_explain()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
-        """Yield each cause that is needed for a fail, with these fails, in the order in which the
-        causes were found.
+        """Yield each cause that is needed for a fail, with these fails, the smallest first. The
+        causes are in the order in which they were found.
         """
         for candidate in self.found:
             cases = [case for case, needed in self.explained if candidate in needed]
             if cases:
-                yield candidate, cases
+                yield candidate, sorted(cases, key=lambda case: case.size_and_id)
 
     def _set_wrong_instants_apart(self) -> None:
         """Take the fails that are right in all that the search compares. It does not compare the
@@ -122,19 +123,22 @@ class CauseSearch:
         """
         counts = Counter(cause for _, needed in self.explained for cause in needed)
         for cause in sorted(self.found, key=lambda cause: counts[cause]):
-            others = [other for other in self._needed_causes() if other is not cause]
             own = [case for case, needed in self.explained if cause in needed]
-            if not others or not own or cause.misstates_instants:
-                continue
-            explained = self._explained_by(others, own)
-            if len(explained) >= NEARLY_ALL * len(own):
-                left = [case for case in own if case not in explained]
-                self.left = sorted([*self.left, *left], key=lambda case: case.size_and_id)
-                self.explained = [
-                    (case, _needed_for(case, others) if case in explained else needed)
-                    for case, needed in self.explained
-                    if case not in left
-                ]
+            others = [other for other in self._needed_causes() if other is not cause]
+            if own and others and not cause.misstates_instants:
+                self._replace_cause(own, others)
+
+    def _replace_cause(self, own: Cases, others: Sequence[Candidate]) -> None:
+        """Give the fails of one cause, its `own`, to the others if these explain nearly all of
+        them. The rest is left.
+        """
+        explained = self._explained_by(others, own)
+        if len(explained) < NEARLY_ALL * len(own):
+            return
+        rest = [case for case in own if case not in explained]
+        self.left = sorted([*self.left, *rest], key=lambda case: case.size_and_id)
+        self.explained = [pair for pair in self.explained if pair[0] not in own]
+        self.explained += [(case, _needed_for(case, others)) for case in explained]
 
     def _leave_what_entries_do_not_explain(self) -> None:
         """Leave the fails that need only causes which can be granted, and which these do not

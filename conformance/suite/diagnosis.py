@@ -16,7 +16,7 @@ from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.candidates import Candidate
 from conformance.suite.cause_search import CauseSearch
-from conformance.suite.item import Item
+from conformance.suite.item import Item, engines_of
 from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.verdict.results import DiagnosedCause, Outcome, Result
 from conformance.verdict.rules import CaseResult
@@ -76,7 +76,7 @@ class Diagnosis:
 
 def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis]:
     """Return a diagnosis for each engine with fails that no known deviation explains."""
-    engines = {item.engine: item.tested for item in items if item.tested is not None}
+    engines = engines_of(items)
     by_engine: dict[str, list[Result]] = {}
     for result in results:
         if result.suite == "corpus" and result.engine in engines:

@@ -12,7 +12,7 @@ from conformance.harness.engine_file import Engine
 from conformance.suite.deviations import grant_fields, merge_fields
 from conformance.suite.diagnosis import Diagnosis
 from conformance.suite.exchange import asked_question
-from conformance.suite.item import Item
+from conformance.suite.item import Item, engines_of
 from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
@@ -27,7 +27,7 @@ RIGHT_WITH_ROWS, OTHER_SUPPORTED, NOT_SUPPORTED = range(3)
 def examine_results(
     results: Iterable[Result], items: Iterable[Item], diagnoses: Iterable[Diagnosis] = ()
 ) -> list[Result]:
-    """Return results with `detects`, as far as a verdict on each rule needs it.
+    """Return results with `caught_wrong_engine`, as far as a verdict on each rule needs it.
 
     The cases of a rule are examined in three groups: those with rows that the engine passes, or
     fails by other rules alone, until one is found that a wrong engine of the rule would have
@@ -62,7 +62,7 @@ def _engines_with_findings(
     items: Iterable[Item], diagnoses: Iterable[Diagnosis]
 ) -> dict[str, Engine]:
     """Return the engines of some items by name. What a diagnosis has found is stated in them."""
-    engines = {item.engine: item.tested for item in items if item.tested is not None}
+    engines = engines_of(items)
     for diagnosis in diagnoses:
         tested = engines[diagnosis.engine]
         found = tuple(cause.deviation for cause in diagnosis.causes)
@@ -73,7 +73,7 @@ def _engines_with_findings(
 def _examine_rule(
     tested: Engine, of_rule: Sequence[CaseResult], cases: Mapping[str, Case]
 ) -> list[Result]:
-    """Return the results of a rule, with `detects` where the case would catch a wrong engine."""
+    """Return the results of a rule, with `caught_wrong_engine` where the case would catch one."""
     results = {found.result.case: found.result for found in of_rule}
     is_caught = False
     for found in sorted(of_rule, key=_examination_order):
@@ -84,7 +84,7 @@ def _examine_rule(
         if is_caught and group != OTHER_SUPPORTED:
             break
         if wrong_engine := _find_caught_wrong_engine(tested, case, found.result):
-            results[case.id] = replace(found.result, detects=wrong_engine)
+            results[case.id] = replace(found.result, caught_wrong_engine=wrong_engine)
             if group != OTHER_SUPPORTED:
                 break
             is_caught = True

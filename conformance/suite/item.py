@@ -63,6 +63,11 @@ class Item:
         return f"{self.engine}-{self.case}".replace("/", "-").replace(" ", "-")
 
 
+def engines_of(items: Iterable[Item]) -> dict[str, Engine]:
+    """Return the engines of some items by name, but for recorded ones."""
+    return {item.engine: item.tested for item in items if item.tested is not None}
+
+
 @dataclass(frozen=True)
 class SuiteOptions:
     """The options of the suite as they stand on a command line. All values are JSON's, so that

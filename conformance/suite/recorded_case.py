@@ -31,7 +31,7 @@ from refengine.rdf.recordings import relation_from_json
 ASSIGNMENTS_BOUND = 100  # assignments of a changed profile that are tried
 OUTPUTS_BOUND = 4  # assignments whose outputs are computed for a simple defect
 REPORTS_BOUND = 1_000  # outputs of one assignment
-INSTANTS_BOUND = 10_000  # from 0 or the first element to the last, where a wrong engine is tried
+INSTANTS_BOUND = 10_000  # from 0 or the first element to the last: some wrong engines visit each
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +118,10 @@ class RecordedCase:
             return None
         if not listed or len(listed) > ASSIGNMENTS_BOUND:
             return None
-        reporting = [one for one in defects if one.changes_reports]
-        if not reporting:
+        if not any(defect.changes_reports for defect in defects):
             return try_assignments(recorded, listed, answers).explains_recording
-        for semantics, _ in listed[:OUTPUTS_BOUND]:
-            setting = question.under(semantics)
-            can_be = self._can_be_reported(setting, reporting, is_shared=not is_by_wrong_engine)
-            if can_be or can_be is None:
-                return can_be
-        return False if len(listed) <= OUTPUTS_BOUND else None
+        settings = [question.under(semantics) for semantics, _ in listed]
+        return self._can_be_reported_in_one(settings, defects, is_shared=not is_by_wrong_engine)
 
     def _recording(self, question: Question, has_wrong_windows: bool) -> RecordingToJudge:
         """Return the answers as a recording, with the windows that the engine states unless these
@@ -144,6 +139,19 @@ class RecordedCase:
             windows=windows,
             window_closure=self.window_closure,
         )
+
+    def _can_be_reported_in_one(
+        self, settings: Sequence[Setting], defects: Sequence[SimpleDefect], *, is_shared: bool
+    ) -> bool | None:
+        """Whether an engine with some defects can give the answers under one of some settings, as
+        in `_can_be_reported`; None also if there are more settings than are tried.
+        """
+        reporting = [defect for defect in defects if defect.changes_reports]
+        for setting in settings[:OUTPUTS_BOUND]:
+            can_be = self._can_be_reported(setting, reporting, is_shared=is_shared)
+            if can_be or can_be is None:
+                return can_be
+        return False if len(settings) <= OUTPUTS_BOUND else None
 
     def _can_be_reported(
         self, setting: Setting, defects: Sequence[SimpleDefect], *, is_shared: bool

@@ -27,8 +27,8 @@ PROPERTIES = {
 
 @dataclass(frozen=True)
 class RunSummary:
-    """The results of a run, with what is known of them once all are there: `detects` and `causes`.
-    `diagnoses` are those of its engines.
+    """The results of a run. Each has what is known once all are there: `caught_wrong_engine` and
+    `causes`. `diagnoses` are those of the engines.
     """
 
     results: Sequence[Result]

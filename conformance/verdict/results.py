@@ -80,8 +80,9 @@ class Result:
     `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
     the known deviations that explain the outcome. `causes` are those that the diagnosis of the
     engine has found for a fail without a known deviation; all of them together explain it
-    (suite/diagnosis.py). `detects` is a wrong engine of the rule that would have failed the case;
-    it is empty if there is none, or if the case was not examined (suite/examination.py).
+    (suite/diagnosis.py). `caught_wrong_engine` is a wrong engine of the rule that would have
+    failed the case; it is empty if there is none, or if the case was not examined
+    (suite/examination.py).
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
     `witnesses` are those that confirm every answer of the definition on which the outcome rests;
@@ -101,7 +102,7 @@ class Result:
     known: tuple[KnownDeviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
-    detects: str = ""
+    caught_wrong_engine: str = ""
     causes: tuple[DiagnosedCause, ...] = ()
     computed_by: str = ""
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
@@ -112,6 +113,11 @@ class Result:
         if self.known and self.outcome in (Outcome.FAIL, Outcome.ERROR):
             return "known"
         return str(self.outcome)
+
+    @property
+    def outcome_in_words(self) -> str:
+        """The outcome, and whether known deviations explain it: `fail`, or `known fail`."""
+        return f"known {self.outcome}" if self.known else str(self.outcome)
 
     @property
     def is_fail_without_known_deviation(self) -> bool:
@@ -140,7 +146,7 @@ class Result:
             "known": [deviation.as_json() for deviation in self.known],
             "evidence": self.evidence,
             "witnesses": list(self.witnesses),
-            "detects": self.detects,
+            "caught_wrong_engine": self.caught_wrong_engine,
             "causes": [cause.as_json() for cause in self.causes],
             "computed_by": self.computed_by,
         }
@@ -189,10 +195,7 @@ def summary(results: Iterable[Result]) -> list[str]:
     """Return a line for each engine that counts its outcomes: `cqels: 3 fail, 4 pass`."""
     kinds: dict[str, Counter[str]] = {}
     for result in results:
-        kind = str(result.outcome)
-        if result.known:
-            kind = f"known {kind}"
-        kinds.setdefault(result.engine, Counter())[kind] += 1
+        kinds.setdefault(result.engine, Counter())[result.outcome_in_words] += 1
     return [
         f"{engine}: {', '.join(f'{count} {kind}' for kind, count in sorted(counts.items()))}"
         for engine, counts in sorted(kinds.items())

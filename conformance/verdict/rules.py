@@ -89,7 +89,9 @@ class CaseResult:
     @property
     def shows_its_rule(self) -> bool:
         """Whether the engine is right about the rule of the case, and a wrong one would not be."""
-        return bool(self.result.detects) and self.has_rows and self.is_right_about_its_rule
+        return (
+            bool(self.result.caught_wrong_engine) and self.has_rows and self.is_right_about_its_rule
+        )
 
     @property
     def is_right_about_its_rule(self) -> bool:
@@ -171,7 +173,7 @@ def _judge_rule(
     if showing := [case for case in cases if case.shows_its_rule]:
         return _holding_verdict(engine, rule, showing)
 
-    if detecting := [case.result for case in cases if case.result.detects]:
+    if detecting := [case.result for case in cases if case.result.caught_wrong_engine]:
         return _unshown_verdict(engine, rule, detecting)
 
     reason = "no case of it would catch a wrong engine under this semantics"
@@ -184,7 +186,7 @@ def _holding_verdict(engine: str, rule: str, showing: Sequence[CaseResult]) -> R
     """
     passes = [case for case in showing if case.result.outcome is Outcome.PASS]
     smallest = smallest_case(passes or showing).result
-    reason = f"the wrong engine {smallest.detects!r} would have failed"
+    reason = f"the wrong engine {smallest.caught_wrong_engine!r} would have failed"
     other_rules = _sorted_rules(_broken_rules(smallest))
     if other_rules:
         reason += f"; the answers are wrong by {' and '.join(other_rules)} alone"

@@ -109,7 +109,7 @@ def outcome_of(found: rdflib.Graph, assertion: str) -> tuple[str, str]:
 
 
 HOSTILE = (reports.hostile(), reports.hostile("\"\\\n\r\t\u0000\ud800'''é>"))
-HOLDS = result(detects="WIN-2 both borders")
+HOLDS = result(caught_wrong_engine="WIN-2 both borders")
 
 
 def test_earl_is_as_its_vocabulary_has_it():
@@ -164,10 +164,13 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
     late = (reports.KnownDeviation("it is late", "https://example.org", ("REP-1",)),)
     known = result(case="c", rule="WIN-4", outcome="fail", known=late)
     silent = result(
-        case="d", rule="WIN-5", detects="WIN-5 x", evidence=reports.evidence([], reports.DUE)
+        case="d",
+        rule="WIN-5",
+        caught_wrong_engine="WIN-5 x",
+        evidence=reports.evidence([], reports.DUE),
     )
     unsupported = result(
-        case="e", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+        case="e", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
     unasked = result(case="f", rule="WIN-7")
     found = graph(HOLDS, broken, known, silent, unsupported, unasked, result("other"))
@@ -266,7 +269,7 @@ def test_a_fail_says_what_the_diagnosis_has_found():
 
 
 def test_a_pass_says_if_it_shows_nothing():
-    silent = result(case="silent", detects="WIN-2 x", evidence=reports.evidence([], []))
+    silent = result(case="silent", caught_wrong_engine="WIN-2 x", evidence=reports.evidence([], []))
     found = graph(HOLDS, silent, result(case="weak"), MIXED[7])
     lines = {
         case: outcome_of(found, f"result:{case}")[1].splitlines()[1:]
@@ -283,7 +286,9 @@ def test_a_pass_says_if_it_shows_nothing():
 # The shapes of SHACL
 
 SHAPES = rdflib.Graph().parse(earl.SHAPES)
-SEVERAL = graph(*MIXED, *HOSTILE, HOLDS, result("third", detects="WIN-2 x"), date="2026-02-28")
+SEVERAL = graph(
+    *MIXED, *HOSTILE, HOLDS, result("third", caught_wrong_engine="WIN-2 x"), date="2026-02-28"
+)
 ASSERTION = URIRef("urn:refengine:result:mine:corpus:WIN-2-a-border")
 ENGINE = URIRef("urn:refengine:engine:mine")
 RULE = URIRef("urn:refengine:rule:WIN-2")

@@ -428,9 +428,9 @@ def test_a_narrow_page_shows_the_first_difference(browser, tmp_path):
 
 
 TWO_ENGINES = [
-    result(engine="a", case="WIN-1-x", rule="WIN-1", detects="WIN-1 x"),
-    result(engine="a", case="WIN-2-x", detects="WIN-2 x"),
-    result(engine="b", case="WIN-1-x", rule="WIN-1", detects="WIN-1 x"),
+    result(engine="a", case="WIN-1-x", rule="WIN-1", caught_wrong_engine="WIN-1 x"),
+    result(engine="a", case="WIN-2-x", caught_wrong_engine="WIN-2 x"),
+    result(engine="b", case="WIN-1-x", rule="WIN-1", caught_wrong_engine="WIN-1 x"),
     result(engine="b", case="WIN-2-x", outcome="fail", evidence=WRONG),
     result(engine="b", case="WIN-2-y"),
     result(engine=BAD, case="WIN-2-y"),

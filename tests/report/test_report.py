@@ -1219,16 +1219,18 @@ def test_a_badge_says_how_many_pass_if_nothing_is_known_of_rules():
     assert read_badge(EXAMINED, result("other")) == ("2 of 2 pass", badge.COLOURS["right"])
 
 
-EXAMINED = result(detects="WIN-2 both borders")
+EXAMINED = result(caught_wrong_engine="WIN-2 both borders")
 
 
 def test_a_badge_says_how_many_rules_hold():
     broken = result(case="b", rule="WIN-3", outcome="fail", evidence=WRONG)
     late = (reports.KnownDeviation("it is late", "https://example.org", ("REP-1", "REP-2")),)
     known = result(case="c", rule="WIN-4", outcome="fail", known=late, evidence=WRONG)
-    silent = result(case="d", rule="WIN-5", detects="WIN-5 x", evidence=evidence([], []))
+    silent = result(
+        case="d", rule="WIN-5", caught_wrong_engine="WIN-5 x", evidence=evidence([], [])
+    )
     unreached = result(
-        case="e", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+        case="e", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
     errors = [result(case=case, rule="WIN-2", outcome="error", evidence=None) for case in "fg"]
     benchmark = result(case="Q1", rule="", suite="csrbench", outcome="fail", evidence=WRONG)
@@ -1244,7 +1246,7 @@ def test_a_badge_says_how_many_rules_hold():
     )
     assert read_badge(EXAMINED, *errors) == ("1 of 1 rules in reach hold, 2 errors", red)
     assert read_badge(EXAMINED, benchmark) == ("1 of 1 rules in reach hold, 1 fail", red)
-    both = (EXAMINED, result("other", detects="WIN-2 x"))
+    both = (EXAMINED, result("other", caught_wrong_engine="WIN-2 x"))
     assert read_badge(*both) == ("2 of 2 rules in reach hold", right), "those of each engine"
 
 
@@ -1303,7 +1305,7 @@ def test_bad_results_are_an_error_of_ours(tmp_path):
 
 
 def test_markdown_counts_the_rules_in_reach_and_names_those_that_are_broken():
-    shown = result(detects="WIN-2 both borders")
+    shown = result(caught_wrong_engine="WIN-2 both borders")
     broken = result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG)
     lines = list(markdown.markdown_lines(source.of([shown, broken])))
     assert "| rules in reach | holds | broken | not shown | which are broken |" in lines
@@ -1340,11 +1342,11 @@ def test_markdown_has_the_diagnosis_with_the_causes_of_most_fails_first():
 def test_markdown_says_which_rules_are_not_shown_and_not_more_than_the_first(monkeypatch):
     monkeypatch.setattr(markdown, "LISTED", 2)
     silent = [
-        result(case=rule, rule=rule, detects="x", evidence=evidence([], []))
+        result(case=rule, rule=rule, caught_wrong_engine="x", evidence=evidence([], []))
         for rule in ("WIN-3", "WIN-4", "WIN-5")
     ]
     unreached = result(
-        case="e", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+        case="e", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
     lines = list(markdown.markdown_lines(source.of([EXAMINED, *silent, unreached])))
     start = lines.index("## Rules that are not shown")

@@ -53,7 +53,11 @@ def test_a_cell_has_the_verdict_on_its_rule_and_why():
 def test_a_rule_that_holds_in_failing_cases_alone_names_the_rules_by_which_they_fail():
     windows = KnownDeviation("wrong windows", "https://example.org", ("WIN-3",), True)
     failing = result(
-        case="MOD-1-a", rule="MOD-1", outcome="fail", known=(windows,), detects="MOD-1 x"
+        case="MOD-1-a",
+        rule="MOD-1",
+        outcome="fail",
+        known=(windows,),
+        caught_wrong_engine="MOD-1 x",
     )
     _, _, title, text = cell(shown(failing), "MOD-1")
     assert text == "holds but for WIN-3"
@@ -131,6 +135,6 @@ def test_no_text_of_a_verdict_or_a_cause_is_markup_and_all_are_bounded():
         result(case=f"{BAD}{n}", rule=BAD, outcome="fail", evidence=RIGHT, causes=(hostile,))
         for n in range(3)
     ]
-    html = page.page(source.of([*found, result(rule=long, detects=long)]))
+    html = page.page(source.of([*found, result(rule=long, caught_wrong_engine=long)]))
     assert len(html) < 150_000 and html.count("<script") == 2
     assert not re.search(r"<script>alert", html.replace("\\u003cscript", ""))

@@ -31,11 +31,18 @@ def found(
     case: str = "",
     rows: int = 1,
     size: int = 3,
-    detects: str = "WIN-8 nothing expires",
+    caught_wrong_engine: str = "WIN-8 nothing expires",
 ) -> CaseResult:
     """A result; without more a pass with a row, of a case that catches a wrong engine."""
     result = Result(
-        "mine", "corpus", case or f"{rule}-a", rule, Outcome(outcome), "", known, detects=detects
+        "mine",
+        "corpus",
+        case or f"{rule}-a",
+        rule,
+        Outcome(outcome),
+        "",
+        known,
+        caught_wrong_engine=caught_wrong_engine,
     )
     evidence: dict[str, Any] = {"actual": [{"total": rows}], "elements_total": size}
     return CaseResult.of(result, evidence)
@@ -84,7 +91,7 @@ def test_a_rule_of_which_all_cases_are_unsupported_is_not_in_reach() -> None:
 
 
 def test_a_pass_that_every_wrong_engine_would_pass_shows_nothing() -> None:
-    (verdict,) = judge_rules([found("WIN-8", detects="")])
+    (verdict,) = judge_rules([found("WIN-8", caught_wrong_engine="")])
     assert verdict.status is RuleStatus.NOT_ASKED
 
 
@@ -134,8 +141,8 @@ def test_the_summary_counts_rules_and_names_those_that_do_not_hold() -> None:
                 found("WIN-8"),
                 found("WIN-9", rows=0),
                 found("REP-1", "fail"),
-                found("MOD-1", "fail", LAST_ONLY, detects=""),
-                found("REP-4", detects=""),
+                found("MOD-1", "fail", LAST_ONLY, caught_wrong_engine=""),
+                found("REP-4", caught_wrong_engine=""),
                 found("WIN-14", "unsupported"),
             ]
         )

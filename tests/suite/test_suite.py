@@ -40,7 +40,7 @@ TUMBLING = "sh " + str(ROOT / "tests" / "harnesses" / "tumbling.sh")
 
 def line_without_detection(line: str) -> str:
     """A result as a line of JSON, without the wrong engine that its case would have caught."""
-    return json.dumps({**json.loads(line), "detects": ""}, sort_keys=True)
+    return json.dumps({**json.loads(line), "caught_wrong_engine": ""}, sort_keys=True)
 
 
 def told(path: Path) -> list:

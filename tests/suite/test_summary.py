@@ -14,10 +14,12 @@ CLOSED = Deviation("closure is []", "https://example.org", ("b",), {"closure": C
 
 
 def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> None:
-    holds = result(case="a", detects="WIN-2 x")
-    silent = result(case="c", rule="WIN-5", detects="WIN-5 x", evidence=evidence([], []))
+    holds = result(case="a", caught_wrong_engine="WIN-2 x")
+    silent = result(
+        case="c", rule="WIN-5", caught_wrong_engine="WIN-5 x", evidence=evidence([], [])
+    )
     unreached = result(
-        case="d", rule="WIN-6", outcome="unsupported", detects="WIN-6 x", evidence=None
+        case="d", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
     fails = [
         result(case=rule, rule=rule, outcome="fail", evidence=WRONG) for rule in ("REP-1", "WIN-3")
@@ -37,7 +39,7 @@ def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> No
 
 def test_a_property_is_printable_and_bounded() -> None:
     engine = "mine\x00" + "x" * 10_000
-    properties = list(RunSummary([result(engine, detects="WIN-2 x")], []).properties())
+    properties = list(RunSummary([result(engine, caught_wrong_engine="WIN-2 x")], []).properties())
     assert all(len(text) < PROPERTY + 10 for one in properties for text in one)
     assert all(text.isprintable() for one in properties for text in one)
 
