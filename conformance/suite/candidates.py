@@ -14,7 +14,7 @@ from conformance.corpus.detection import wrong_engines_of
 from conformance.harness.engine_file import Deviation
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
-from conformance.wrong_engines import HABITS, WrongEngine
+from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
 from conformance.wrong_engines.evaluation import EVERY_INSTANT
 from refengine.core.semantics import T0, Profile, show
 from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
@@ -23,6 +23,7 @@ from refengine.oracle.explanations.changes import companion_fields
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
 # modules that compare what an engine has answered, which no engine does
 COMPARING = ("refengine.model.compare", "refengine.model.canonical")
+LATEST_ONLY = "ENG-2 latest of a gap"  # engines that report the latest window alone do so always
 INTEGERS_OF_T0 = range(1, 21)  # that are tried as t0, beside 0
 
 
@@ -56,10 +57,15 @@ class Candidate:
 
     @property
     def has_many_alternatives(self) -> bool:
-        """Whether this is a wrong engine or a simple defect, of which one may fit a few fails by
-        chance.
-        """
+        """Whether this is a wrong engine or a simple defect: there are many of them."""
         return self.wrong_engine is not None or self.defect is not None
+
+    @property
+    def may_fit_by_chance(self) -> bool:
+        """Whether this may fit a few fails by chance: one of many alternatives may, and so may a
+        candidate that leaves the windows of the reports out of account.
+        """
+        return self.has_many_alternatives or self.misstates_windows
 
     def deviation(self, cases: Sequence[RecordedCase]) -> Deviation:
         """Return the deviation to state in the engine's file. `cases` are those that it explains;
@@ -164,7 +170,20 @@ def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
     of_rules = (one for rule in rules for one in wrong_engines_of(rule))
     for wrong_engine in dict.fromkeys(chain(of_rules, HABITS)):
         if not wrong_engine.replaced.__module__.startswith(COMPARING):
-            defect = wrong_engine.defect.rstrip(".")
-            made_to = f"made to {defect[0].lower()}{defect[1:]}"
-            text = f"the wrong engine {wrong_engine.full_name!r} ({made_to})"
-            yield Candidate(text, wrong_engine=wrong_engine)
+            yield _wrong_engine_candidate(wrong_engine)
+
+
+def pervasive_candidates() -> list[Candidate]:
+    """Return what shows in nearly all cases of an engine that does it, so that its other defects
+    show only together with it: the simple defects, the habits, and one wrong engine.
+    """
+    pervasive = [*HABITS, *(one for one in WRONG_ENGINES if one.full_name == LATEST_ONLY)]
+    return [*simple_defect_candidates(), *map(_wrong_engine_candidate, pervasive)]
+
+
+def _wrong_engine_candidate(wrong_engine: WrongEngine) -> Candidate:
+    """Return a wrong engine as a candidate."""
+    defect = wrong_engine.defect.rstrip(".")
+    made_to = f"made to {defect[0].lower()}{defect[1:]}"
+    text = f"the wrong engine {wrong_engine.full_name!r} ({made_to})"
+    return Candidate(text, wrong_engine=wrong_engine)

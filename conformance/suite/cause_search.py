@@ -7,8 +7,10 @@
 3. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
    leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
    and the one is kept that leaves the fewest fails together with a second cause.
-4. If no candidate is credible, pairs are tried: two changes, or a change and a simple defect.
-5. The search goes on with the fails that are left, with what was kept in force.
+4. The search goes on with the fails that are left, with what was kept in force.
+5. If it ends with more than two causes, or leaves many fails, pairs are tried: two changes, or a
+   change and what shows in nearly all cases. If a pair explains most fails, the search begins again
+   with it.
 6. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
@@ -26,6 +28,7 @@ from conformance.suite.candidates import (
     change_candidates,
     explains,
     install_wrong_engines,
+    pervasive_candidates,
     simple_defect_candidates,
     wrong_engine_candidates,
 )
@@ -48,8 +51,7 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 NEARLY_ALL = 0.9
 MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
 FIRST_CAUSES = 3  # but no more than so many
-MAJORITY = 0.5  # a pair must explain more than this share of the sample
-PAIRS_LEAST = 0.25  # pairs are tried if more than this share of the fails is left
+PAIR_LEAST = 0.75  # a pair must explain this share of the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
@@ -72,14 +74,9 @@ class CauseSearch:
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
         self._set_wrong_instants_apart()
-        bound = 2 if self.is_trial else CAUSES_BOUND
-        while self.left and len(self.found) < bound:
-            candidates = self._best_candidates()
-            if not candidates:
-                break
-            self._keep(candidates)
-        self._replace_causes()
+        self._find_causes()
         if not self.is_trial:
+            self._prefer_pair()
             self._leave_what_entries_do_not_explain()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
@@ -100,6 +97,39 @@ class CauseSearch:
             self.found.append(WRONG_INSTANTS)
             self.explained += [(case, [WRONG_INSTANTS]) for case in right_but_for_instants]
             self.left = [case for case in self.left if case not in right_but_for_instants]
+
+    def _find_causes(self) -> None:
+        """Find causes, one after the other, and leave out those that others make superfluous."""
+        bound = 2 if self.is_trial else CAUSES_BOUND
+        while self.left and len(self.found) < bound:
+            candidate = self._best_candidate()
+            if candidate is None:
+                break
+            self._keep([candidate])
+        self._replace_causes()
+
+    def _prefer_pair(self) -> None:
+        """Begin again with a pair that explains most fails, if there is one. It is looked for
+        if the causes that were found are more than two, or leave many fails.
+        """
+        apart = [pair for pair in self.explained if pair[1] == [WRONG_INSTANTS]]
+        fails = [*self.left, *(case for case, _ in self.explained if case not in dict(apart))]
+        causes = [cause for cause in self._needed_causes() if cause is not WRONG_INSTANTS]
+        are_few = len(causes) <= 2 and len(self.left) <= (1 - NEARLY_ALL) * len(fails)
+        if are_few:
+            return
+
+        fails.sort(key=lambda case: case.size_and_id)
+        again = CauseSearch(self.profile, fails, self.passes)
+        pair = again._best_pair(Comparison([], choose_sample(fails), self.passes))
+        if not pair:
+            return
+        again._keep(pair)
+        again._find_causes()
+        if len(again.left) <= len(self.left):
+            self.left = again.left
+            self.found = [cause for cause in self.found if cause is WRONG_INSTANTS] + again.found
+            self.explained = apart + again.explained
 
     def _keep(self, candidates: Sequence[Candidate]) -> None:
         """Keep candidates as causes, and take the fails that they explain from those that are left.
@@ -162,16 +192,11 @@ class CauseSearch:
         with install_wrong_engines(candidates):
             return [case for case in cases if explains(candidates, case)]
 
-    def _best_candidates(self) -> list[Candidate]:
-        """Return the candidate that explains the engine best, or a pair if none is credible; none
-        if no pair is either.
-        """
+    def _best_candidate(self) -> Candidate | None:
+        """Return the candidate that explains the engine best, None if none is credible."""
         comparison = Comparison(self.found, choose_sample(self.left), self.passes)
         ranked = self._rank(comparison)
-        if ranked:
-            return [self._first_cause(ranked, comparison.sample)]
-        is_much_left = len(self.left) > PAIRS_LEAST * (len(self.left) + len(self.explained))
-        return self._best_pair(comparison) if is_much_left and not self.is_trial else []
+        return self._first_cause(ranked, comparison.sample) if ranked else None
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
@@ -179,7 +204,7 @@ class CauseSearch:
         """
         sample = comparison.sample
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
-        if changes and changes[0][1].explained == 1:
+        if changes and changes[0][1].explained_share == 1:
             return changes[:1]
         return best_first(
             [
@@ -196,7 +221,7 @@ class CauseSearch:
         """
         best, score = ranked[0]
         near = [one for one, other in ranked if other.value > score.value - MARGIN]
-        if self.found or score.explained >= NEARLY_ALL or len(near) == 1:
+        if self.found or score.explained_share >= NEARLY_ALL or len(near) == 1:
             return best
         return min(near[:FIRST_CAUSES], key=lambda one: self._count_left_after(one, sample))
 
@@ -210,22 +235,43 @@ class CauseSearch:
         return len(search.left), len(search.found)
 
     def _best_pair(self, comparison: Comparison) -> list[Candidate]:
-        """Return the first pair, of changes of different fields or of a change and a simple defect,
-        that explains the first two fails of the sample, as neither of the two does alone, and more
-        than half of the sample; none if there is none. The many integers for t0 are left out.
+        """Return the pair of candidates that explains most of the sample, the first of equal ones;
+        none if none explains the share `PAIR_LEAST`. A pair is tried on all of the sample only if
+        it explains a few fails: the smallest one, and one that each earlier pair has failed to
+        explain.
+        """
+        sample = comparison.sample
+        tried = list(sample[:1])
+        best: list[Candidate] = []
+        most_left = (1 - PAIR_LEAST) * len(sample)
+        for pair in self._pairs():
+            if not comparison.do_explain(pair, tried):
+                continue
+            unexplained = comparison.find_unexplained(pair)
+            if len(unexplained) < most_left and comparison.score(pair).is_credible:
+                best, most_left = pair, len(unexplained)
+            if not unexplained:
+                break
+            tried.append(unexplained[0])
+        return best
+
+    def _pairs(self) -> Iterator[list[Candidate]]:
+        """Yield the pairs in the order in which they are tried: changes of two fields, what is
+        pervasive with a change, two that are pervasive, and one of the many integers for t0 with
+        any of these.
         """
         changes = [change for change in self._changes() if not change.is_one_of_many]
-        pairs = chain(combinations(changes, 2), product(simple_defect_candidates(), changes))
-        first_two = comparison.sample[:2]
+        integers = [change for change in self._changes() if change.is_one_of_many]
+        pervasive = pervasive_candidates()
+        pairs = chain(
+            combinations(changes, 2),
+            product(pervasive, changes),
+            combinations(pervasive, 2),
+            product(integers, [*changes, *pervasive]),
+        )
         for one, other in pairs:
-            if one.field == other.field or not comparison.do_explain([one, other], first_two):
-                continue
-            if any(comparison.do_explain([alone], first_two) for alone in (one, other)):
-                continue
-            score = comparison.score([one, other])
-            if score.explained > MAJORITY and score.is_credible:
-                return [one, other]
-        return []
+            if one.field != other.field or not one.field:
+                yield [one, other]
 
     def _changes(self) -> list[Candidate]:
         """Return the changes of fields that no cause has changed yet."""

@@ -14,7 +14,7 @@ SMALLEST = 12  # a sample has the smallest fail of so many rules
 OTHERS = 28  # and so many others, of all sizes
 BEST = 8  # so many candidates are tried on passes
 MOST = 0.75  # one of many integers must explain more than this share of the sample
-LEAST_FAILS = 3  # and a wrong engine or a simple defect so many fails: there are many of them
+LEAST_FAILS = 3  # fewer fails are few: a candidate may fit them by chance
 CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
 
 Cases = Sequence[RecordedCase]
@@ -22,23 +22,40 @@ Cases = Sequence[RecordedCase]
 
 @dataclass(frozen=True)
 class Score:
-    """How well a candidate explains an engine: the share of the sampled fails that it explains, and
-    the share of the passes that would fail under it, or, where there are fewer passes than sampled
-    fails, their number over that of these fails.
+    """How well a candidate explains an engine: how many of the sampled `fails` are `explained`, and
+    how many of the `passes` that can say anything are `contradicted`: they would fail under it.
     """
 
-    explained: float
-    contradicted: float
+    explained: int
+    fails: int
+    contradicted: int
+    passes: int
+
+    @property
+    def explained_share(self) -> float:
+        """The share of the sampled fails that is explained."""
+        return self.explained / self.fails
+
+    @property
+    def contradicted_share(self) -> float:
+        """The share of the passes that is contradicted. Where there are fewer passes than sampled
+        fails, they are counted as if there were as many: the few that are left may be right by two
+        wrongs.
+        """
+        return self.contradicted / max(self.passes, self.fails)
 
     @property
     def value(self) -> float:
         """The shares as one number."""
-        return self.explained - self.contradicted
+        return self.explained_share - self.contradicted_share
 
     @property
     def is_credible(self) -> bool:
-        """Whether a candidate explains more than it contradicts, and contradicts little."""
-        return self.value > 0 and self.contradicted <= CONTRADICTED_BOUND
+        """Whether a candidate explains more than it contradicts, and contradicts little; if it
+        explains few fails, then nothing.
+        """
+        bound = CONTRADICTED_BOUND if self.explained >= LEAST_FAILS else 0
+        return self.value > 0 and self.contradicted_share <= bound
 
 
 ScoredCandidate = tuple[Candidate, Score]
@@ -75,16 +92,24 @@ class Comparison:
         with install_wrong_engines(in_force):
             explained = [bool(explains(in_force, case)) for case in self.sample]
             said = [explains(in_force, case) for case in self.passes]
-        telling = [one for one in said if one is not None]
-        # Where nearly all fails, the few passes that are left may be right by two wrongs.
-        least = len(self.sample)
-        return Score(sum(explained) / len(explained), said.count(False) / max(len(telling), least))
+        return Score(
+            explained=sum(explained),
+            fails=len(self.sample),
+            contradicted=said.count(False),
+            passes=len(said) - said.count(None),
+        )
 
     def do_explain(self, candidates: Sequence[Candidate], cases: Cases) -> bool:
         """Whether candidates together explain each of some cases."""
         in_force = [*self.found, *candidates]
         with install_wrong_engines(in_force):
             return all(explains(in_force, case) for case in cases)
+
+    def find_unexplained(self, candidates: Sequence[Candidate]) -> list[RecordedCase]:
+        """Return the fails of the sample that candidates together do not explain."""
+        in_force = [*self.found, *candidates]
+        with install_wrong_engines(in_force):
+            return [case for case in self.sample if not explains(in_force, case)]
 
     def _count_explained(self, candidate: Candidate, first_look: Cases) -> int:
         """Return how many fails of the sample a candidate explains; 0 if it is a cause already, or
@@ -99,7 +124,7 @@ class Comparison:
             count = sum(bool(explains(in_force, case)) for case in self.sample)
         if candidate.is_one_of_many and count <= MOST * len(self.sample):
             return 0
-        if candidate.has_many_alternatives and count < LEAST_FAILS:
+        if candidate.may_fit_by_chance and count < LEAST_FAILS:
             return 0
         return count
 

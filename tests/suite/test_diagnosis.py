@@ -41,6 +41,7 @@ from refengine.oracle.trial import RecordingToJudge
 RULES = ("WIN-2", "WIN-3", "WIN-8", "R2S-1", "R2S-5")
 CLOSED = FieldChange("closure", Closure.CLOSED)
 FIRST = FieldChange("t0", T0.FIRST)
+REACHED = FieldChange("t0", T0.REACH)
 NEWS = FieldChange("r2s", R2S.ISTREAM)
 EMPTY = FieldChange("empty", Empty.EMIT)
 
@@ -175,6 +176,24 @@ def test_two_defects_are_two_causes(changes: tuple[FieldChange, FieldChange]) ->
     assert set(changes) <= found
 
 
+def test_two_changes_of_which_neither_explains_much_alone_are_found_as_a_pair() -> None:
+    diagnosis = diagnosis_of(CLOSED, REACHED)
+    assert diagnosis is not None
+    fields = [dict(cause.deviation.fields) for cause in diagnosis.causes]
+    assert fields == [{"closure": Closure.CLOSED}, {"t0": T0.REACH}]
+    assert not diagnosis.unexplained
+
+
+def test_an_integer_for_t0_and_a_habit_are_found_as_a_pair() -> None:
+    lost = next(one for one in HABITS if one.name == "elements on any border are lost")
+    diagnosis = diagnosis_of(FieldChange("t0", 3), wrong_engine=lost)
+    assert diagnosis is not None
+    integer, habit = diagnosis.causes
+    assert integer.deviation.fields == {"t0": 3}
+    assert lost.full_name in habit.text
+    assert not diagnosis.unexplained
+
+
 def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
     nothing_expires = next(one for one in WRONG_ENGINES if one.name == "nothing expires")
     diagnosis = diagnosis_of(wrong_engine=nothing_expires)
@@ -214,8 +233,17 @@ def test_what_many_passes_contradict_is_no_cause() -> None:
     candidate = Candidate("closure=[]", CLOSED)
     bounds = [Comparison([], tried, passing + contradicting * count) for count in (1, 2)]
     scores = [comparison.score([candidate]) for comparison in bounds]
-    assert [score.contradicted for score in scores] == [1 / 4, 2 / 5]
+    assert [score.contradicted_share for score in scores] == [1 / 4, 2 / 5]
     assert [score.is_credible for score in scores] == [True, False]
+
+
+def test_a_cause_of_few_fails_is_contradicted_by_one_pass() -> None:
+    passes = [RecordedCaseDouble(True)] * 9 + [RecordedCaseDouble(False)]
+    candidate = Candidate("closure=[]", CLOSED)
+    few, more = ([RecordedCaseDouble(True)] * count for count in (2, 3))
+    assert not Comparison([], few, passes).score([candidate]).is_credible
+    assert Comparison([], few, passes[:-1]).score([candidate]).is_credible
+    assert Comparison([], more, passes).score([candidate]).is_credible
 
 
 PERIODIC = {"report": "periodic", "period": 5, "anchor": "t0"}
