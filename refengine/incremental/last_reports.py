@@ -125,21 +125,19 @@ class KnownReports:
         """Return what the windows may last have reported after a stretch, if before it they had
         reported this.
         """
-        numbers = range(len(stretch.contents))
-        changes = [self._has_changed(n, possibility[n], stretch.contents[n]) for n in numbers]
-        surely = {n for n in numbers if changes[n] is True}
-        perhaps = {n for n in numbers if changes[n] is not False}
+        windows: dict[bool | None, set[int]] = {True: set(), None: set(), False: set()}
+        for n, before in enumerate(possibility):
+            windows[self._has_changed(n, before, stretch.contents[n])].add(n)
+        surely, perhaps, unchanged = windows[True], windows[None], windows[False]
         if self._is_reported(stretch, surely):
             return [stretch.contents]
 
         # A window that alone would have had the query reported has not changed.
-        unchanged = {n for n in numbers if changes[n] is False} | {
-            n for n in perhaps if self._is_reported(stretch, surely | {n})
-        }
+        unchanged |= {n for n in perhaps if self._is_reported(stretch, surely | {n})}
         unreported = list(possibility)
         for n in unchanged:
             unreported[n] = stretch.contents[n]
-        if self._is_reported(stretch, perhaps):
+        if self._is_reported(stretch, surely | perhaps):
             return [stretch.contents, tuple(unreported)]
         return [tuple(unreported)]
 

@@ -77,31 +77,37 @@ class NodeBuilder:
     def node(self, pattern: algebra.Pattern) -> MaintainedNode:
         """Return the node of a pattern. Raises NotCovered."""
         match pattern:
-            case algebra.Basic(triples) if has_path(triples):
-                return self.paths.basic_pattern(triples)
             case algebra.Basic(triples):
+                if has_path(triples):
+                    return self.paths.basic_pattern(triples)
                 return self._basic_pattern(triples, [])
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner)
             case algebra.Union(parts):
                 return MaintainedUnion([self.node(part) for part in parts])
-            case algebra.Join(parts) if parts:
-                return join_all(self._operands(*parts))
-            case algebra.Join():
-                return self._values(EMPTY_PATTERN)
             case algebra.Values():
                 return self._values(pattern)
-            case algebra.LeftJoin(left, right, condition):
-                return self._optional(left, right, condition)
-            case algebra.Minus(left, right):
-                one, other = self._operands(left, right)
-                return MaintainedMinus(one, other)
+            case algebra.Join() | algebra.LeftJoin() | algebra.Minus():
+                return self._join(pattern)
             case algebra.Extend():
                 return self._extend(pattern)
             case algebra.Graph():
                 return self._graph(pattern)
             case _:
                 return self._modifier(pattern)
+
+    def _join(self, pattern: algebra.Join | algebra.LeftJoin | algebra.Minus) -> MaintainedNode:
+        """Return the node of a pattern whose solutions are found by comparing those of others."""
+        match pattern:
+            case algebra.Join(parts):
+                if not parts:
+                    return self._values(EMPTY_PATTERN)
+                return join_all(self._operands(*parts))
+            case algebra.LeftJoin(left, right, condition):
+                return self._optional(left, right, condition)
+            case algebra.Minus(left, right):
+                one, other = self._operands(left, right)
+                return MaintainedMinus(one, other)
 
     def _modifier(self, pattern: Modifier) -> MaintainedNode:
         """Return the node of grouping, or of a modifier of a subselect."""

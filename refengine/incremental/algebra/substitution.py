@@ -90,18 +90,24 @@ def always_bound(pattern: Pattern) -> set[str]:
             return names_in(name) | always_bound(inner)
         case Project(inner, variables):
             return always_bound(inner) & names_in(variables)
-        case Values(variables, rows):
-            return {
-                variable.name
-                for place, variable in enumerate(variables)
-                if all(row[place] is not None for row in rows)
-            }
+        case Values():
+            return _full_columns(pattern)
         case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Extend(inner, _):
             return always_bound(inner)
         case Distinct(inner) | Reduced(inner) | OrderBy(inner, _) | Slice(inner, _, _):
             return always_bound(inner)
         case _:
             return set()
+
+
+def _full_columns(values: Values) -> set[str]:
+    """Return the variables that every row of VALUES binds."""
+    columns = enumerate(values.variables)
+    return {
+        variable.name
+        for place, variable in columns
+        if all(row[place] is not None for row in values.rows)
+    }
 
 
 def _check_substitution(pattern: Pattern, outer: Set[str]) -> None:
@@ -126,8 +132,8 @@ def _check_substitution(pattern: Pattern, outer: Set[str]) -> None:
             _refuse(outer & names_in(condition) - always_bound(inner), "in an inner filter")
             _check_substitution(inner, outer)
         case Extend(inner, bindings):
-            _refuse(outer & names_in(tuple(variable for variable, _ in bindings)), "bound by BIND")
-            looked_at = names_in(tuple(part for _, part in bindings))
+            bound, looked_at = map(names_in, zip(*bindings, strict=True))
+            _refuse(outer & bound, "bound by BIND")
             _refuse(outer & looked_at - always_bound(inner), "in BIND")
             _check_substitution(inner, outer)
         case Minus(left, right):
