@@ -12,7 +12,7 @@ from refengine.incremental.algebra.extend import MaintainedExtend
 from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
 from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
 from refengine.incremental.algebra.graphs import MaintainedGraph
-from refengine.incremental.algebra.groups import group_solutions
+from refengine.incremental.algebra.groups import maintain_groups
 from refengine.incremental.algebra.joins import (
     MaintainedJoin,
     MaintainedOptional,
@@ -51,9 +51,9 @@ Modifier = (
 
 
 class NodeBuilder:
-    """What makes the nodes of patterns over `graphs`, by `node`. Then `basic_patterns` take the
-    triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be
-    called once when the whole tree is there, before any triple comes.
+    """A builder of the nodes of patterns over `graphs`: `node` makes them. Then `basic_patterns`
+    take the triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is
+    to be called once when the whole tree is there, before any triple comes.
 
     With `is_set` aggregates must be exact. With `has_numbers` each solution of a basic graph
     pattern is followed by the numbers of its triples' elements. What compares computed numbers
@@ -252,7 +252,7 @@ class NodeBuilder:
                 child, argument = self.filters.ask_tests(child, pattern.pattern, argument)
             aggregates.append((variable, replace(function, argument=argument)))
         is_computed = may_compute(pattern.pattern)
-        group = group_solutions(child, keys, aggregates, self.is_set, is_computed)
+        group = maintain_groups(child, keys, aggregates, self.is_set, is_computed)
         self.flushed_nodes.append(group)
         return group
 

@@ -28,7 +28,7 @@ End = Variable | Term
 
 
 class PathWriter:
-    """What makes the nodes of basic graph patterns with property paths. Their triples are matched
+    """A builder of the nodes of basic graph patterns with property paths. Their triples are matched
     by basic graph patterns that `make_basic` makes. `flushed` takes the nodes that emit at a flush,
     inner ones before outer ones.
     """
