@@ -32,11 +32,12 @@ from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.algebra.semijoins import MaintainedMinus
 from refengine.incremental.algebra.slices import MaintainedReduced, MaintainedSlice
 from refengine.incremental.algebra.subselects import MaintainedDistinct, MaintainedSelection
-from refengine.incremental.algebra.substitution import always_bound, has_exists, names_in
+from refengine.incremental.algebra.substitution import has_exists, names_in
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
+from refengine.sparql.bound_variables import always_bound
 from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.evaluation.slicing import order_below
 
