@@ -202,7 +202,7 @@ def _open_closed_streams() -> None:
 
 
 def _silence_rdflib() -> None:
-    """Silence rdflib, which logs the literals that it cannot read, with tracebacks."""
+    """Keep rdflib from logging each literal that it cannot read, with a traceback."""
     rdflib = logging.getLogger("rdflib")
     rdflib.addHandler(logging.NullHandler())
     rdflib.propagate = False

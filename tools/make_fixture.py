@@ -208,7 +208,7 @@ def replace_fixture(files: dict[str, bytes], out: Path) -> None:
         (out / path).write_bytes(content)
 
 
-def integer(lowest: int, highest: int) -> Callable[[str], int]:
+def integer_between(lowest: int, highest: int) -> Callable[[str], int]:
     """Return an argument that is an integer in [lowest, highest]."""
 
     def parse(text: str) -> int:
@@ -225,17 +225,17 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description="Makes a small CSRBench-shaped stream.")
     parser.add_argument(
-        "--seed", type=integer(0, 2**64 - 1), default=1, help="default: %(default)s"
+        "--seed", type=integer_between(0, 2**64 - 1), default=1, help="default: %(default)s"
     )
     parser.add_argument(
         "--stations",
-        type=integer(2, 999),
+        type=integer_between(2, 999),
         default=6,
         help=f"System_{NAMED_STATION} and N - 1 others; default: %(default)s",
     )
     parser.add_argument(
         "--instants",
-        type=integer(1, 100),
+        type=integer_between(1, 100),
         default=24,
         help="seconds of stream, some without a file; default: %(default)s",
     )

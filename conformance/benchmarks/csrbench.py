@@ -81,7 +81,7 @@ def query(name: str, written: QueryFolder = OURS) -> Query:
     return read_query(written.folder / f"{name}.{written.dialect or 'toml'}", written.dialect)
 
 
-def query_table(name: str) -> dict[str, Any]:
+def table_of_query(name: str) -> dict[str, Any]:
     """Return one of the seven queries as its table (QRY-1)."""
     return tomllib.loads((OURS.folder / f"{name}.toml").read_text(encoding="utf-8"))
 

@@ -64,7 +64,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says; return the exit code."""
+    """Perform the action of the command line; return the exit code."""
     match options.action:
         case "list":
             return _list(options.format)

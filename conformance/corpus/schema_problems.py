@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from jsonschema import ValidationError
 
@@ -26,13 +26,7 @@ def explain_problem(problem: ValidationError) -> list[str]:
     assert isinstance(schema, Mapping)  # a boolean one has no keyword that could fail
     match problem.validator:
         case "additionalProperties" if problem.validator_value is False:
-            valid = schema["properties"]
-            assert isinstance(problem.instance, Mapping)
-            return [
-                f"unknown key {key!r}{nearest(key, valid)}"
-                for key in problem.instance
-                if key not in valid
-            ]
+            return _name_unknown_keys(problem.instance, schema["properties"])
         case "required":
             return [f"key {problem.message.removesuffix(' is a required property')} is missing"]
         case "oneOf" | "anyOf":
@@ -44,3 +38,9 @@ def explain_problem(problem: ValidationError) -> list[str]:
             return [f"is empty; write {schema['description']}"]
         case _:
             return [problem.message]
+
+
+def _name_unknown_keys(instance: object, valid: Collection[str]) -> list[str]:
+    """Return a line for each key of a table that is not valid, with the nearest valid one."""
+    assert isinstance(instance, Mapping)  # other values have no keys that could be unknown
+    return [f"unknown key {key!r}{nearest(key, valid)}" for key in instance if key not in valid]

@@ -25,7 +25,12 @@ from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
 from refengine.model.terms import Term
 from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
-from refengine.sparql.witnesses.rdflib_witness import QuietDataset, from_rdflib, silenced, to_rdflib
+from refengine.sparql.witnesses.rdflib_witness import (
+    QuietDataset,
+    from_rdflib,
+    to_rdflib,
+    without_logs,
+)
 
 SOURCE = Path(__file__).with_name("witness_defects.toml")
 PREFIXES = {"": "urn:", "xsd": XSD}
@@ -168,7 +173,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> WitnessAnswer:
         return type(error).__name__
 
 
-@silenced()
+@without_logs()
 def ask_rdflib(text: str, dataset: Dataset) -> WitnessAnswer:
     """Ask rdflib, which is given literals as they are written."""
     store = QuietDataset(default_union=False)

@@ -378,7 +378,7 @@ class Harness:
                 stream.close()
 
     def _note_descendants(self) -> None:
-        """Remember the processes that the harness has started, and those that these have started.
+        """Record the processes that the harness has started, and those that these have started.
         They are not found any more once their parent has ended.
         """
         with suppress(psutil.Error):

@@ -192,29 +192,25 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     RefengineError for a contradictory semantics.
     """
     fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
-    if "semantics" in table:
-        fields["profile"] = corpus.profile_of(table["semantics"])
-    fields["deviations"] = _deviations(table.get("deviations", ()))
-    tolerance = table.get("tolerance", 0)
-    if "install" in table:
-        fields["package"] = Package.of_table(table["install"], path.parent)
-    if "bring" in table:
-        fields["to_bring"] = BroughtEngine.of_table(table["bring"])
-    for name in ("command", "needs"):
-        fields[name] = tuple(
-            _with_places(word, path, tolerance, fields.get("package"))
-            for word in table.get(name, ())
-        )
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
-    capabilities = table.get("capabilities", {})
-    if "kinds" in capabilities:
-        fields["kinds"] = frozenset(map(WindowKind, capabilities["kinds"]))
-    if "forms" in capabilities:
-        fields["forms"] = frozenset(map(Form, capabilities["forms"]))
-    if "window_closure" in table:
-        fields["window_closure"] = Closure(table["window_closure"])
+    return {
+        **fields,
+        **_read_meaning(table),
+        **_read_start(table, path),
+        **_read_capabilities(table.get("capabilities", {})),
+    }
+
+
+def _read_meaning(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that say what the engine's outputs are held to: its semantics, how its
+    output ends, and its known deviations. Raises RefengineError for a contradictory semantics.
+    """
+    fields: dict[str, Any] = {}
+    if "semantics" in table:
+        fields["profile"] = corpus.profile_of(table["semantics"])
+    fields["deviations"] = _deviations(table.get("deviations", ()))
     fields["has_sentinels"] = table.get("end") == "sentinel"
     if fields["has_sentinels"] and "semantics" not in table:
         raise InvalidEngine(
@@ -222,8 +218,36 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
             "no sentinels; state `semantics`, or leave `end` out",
             rule="engine",
         )
-    limits = table.get("limits", {})
-    fields["limits"] = Limits(**{LIMITS[key]: seconds for key, seconds in limits.items()})
+    if "window_closure" in table:
+        fields["window_closure"] = Closure(table["window_closure"])
+    return fields
+
+
+def _read_start(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return the fields that say where the engine comes from, how its harness is started, and how
+    long it may take.
+    """
+    limits = {LIMITS[key]: seconds for key, seconds in table.get("limits", {}).items()}
+    fields: dict[str, Any] = {"limits": Limits(**limits)}
+    if "install" in table:
+        fields["package"] = Package.of_table(table["install"], path.parent)
+    if "bring" in table:
+        fields["to_bring"] = BroughtEngine.of_table(table["bring"])
+    for name in ("command", "needs"):
+        fields[name] = tuple(
+            _with_places(word, path, table.get("tolerance", 0), fields.get("package"))
+            for word in table.get(name, ())
+        )
+    return fields
+
+
+def _read_capabilities(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that say which windows and bodies the engine can be asked about."""
+    fields: dict[str, Any] = {}
+    if "kinds" in capabilities:
+        fields["kinds"] = frozenset(map(WindowKind, capabilities["kinds"]))
+    if "forms" in capabilities:
+        fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     return fields
 
 

@@ -28,12 +28,16 @@ class Language:
     prints: str = " The harness sees to it."
 
 
+# what the README says of a file
+FILL_IN = "the places to fill in"
+PROTOCOL = "the protocol"
+
 LANGUAGES: dict[str, Language] = {
     "go": Language(
         "Go",
         {
-            "engine.go": "the places to fill in",
-            "main.go": "the protocol",
+            "engine.go": FILL_IN,
+            "main.go": PROTOCOL,
             "go.mod": "the module",
         },
         ("{here}/harness",),
@@ -44,8 +48,8 @@ LANGUAGES: dict[str, Language] = {
     "rust": Language(
         "Rust",
         {
-            "src/engine.rs": "the places to fill in",
-            "src/main.rs": "the protocol",
+            "src/engine.rs": FILL_IN,
+            "src/main.rs": PROTOCOL,
             "src/json.rs": "reads and writes JSON",
             "Cargo.toml": "the crate",
         },
@@ -57,7 +61,7 @@ LANGUAGES: dict[str, Language] = {
     ),
     "js": Language(
         "JavaScript (Node.js 18 or newer)",
-        {"engine.mjs": "the places to fill in", "harness.mjs": "the protocol"},
+        {"engine.mjs": FILL_IN, "harness.mjs": PROTOCOL},
         ("node", "{here}/harness.mjs"),
         tool="node",
         prints=" The harness sees to it for `console`.",
@@ -70,16 +74,16 @@ LANGUAGES: dict[str, Language] = {
     ),
     "python": Language(
         "Python (3.11 or newer)",
-        {"engine.py": "the places to fill in", "harness.py": "the protocol"},
+        {"engine.py": FILL_IN, "harness.py": PROTOCOL},
         ("{python}", "{here}/harness.py"),
         tool="",
     ),
     "c": Language(
         "C (C11 and POSIX)",
         {
-            "engine.c": "the places to fill in",
+            "engine.c": FILL_IN,
             "engine.h": "what each function of `engine.c` does, and how it answers",
-            "harness.c": "the protocol",
+            "harness.c": PROTOCOL,
             "json.c": "reads and writes JSON",
             "json.h": "the functions of `json.c`",
             "Makefile": "builds the harness",

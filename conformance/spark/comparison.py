@@ -50,7 +50,7 @@ SCHEMA = (
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TruthComparison:
     """The comparison of a recording with ground truth: the outcome and its argument; YABench's
     `measures`, an entry for each report or, under content change, for each slide (metrics.run); and
     LSBench's `mismatch` in percent, of the expected output in the recorded one and the other way
@@ -73,7 +73,7 @@ def compare_recording(
     recording: Recording,
     parallel: int,
     missing: int = 1,
-) -> Comparison:
+) -> TruthComparison:
     """Compare a recording with the reports of all parts (truth.REPORT), over Spark. Raises NoSpark,
     and RefengineError for rows that cannot be compared.
     """
@@ -101,7 +101,7 @@ def fold(
     recording: Recording,
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch],
     missing: int = 1,
-) -> Comparison:
+) -> TruthComparison:
     """Fold the compared places of all parts (tables of SCHEMA) into the comparison of the whole
     recording. Raises RefengineError.
     """
@@ -136,7 +136,7 @@ def fold(
     measures = _measures(truth_query, parts, recording, before, after, by_before[before])
     mismatch = _mismatch(truth_query, parts, recording)
     argument += [f"  semantics: {brief(truth_query.semantics)}", *_figures(measures, mismatch)]
-    return Comparison(outcome, "\n".join(argument), measures, mismatch)
+    return TruthComparison(outcome, "\n".join(argument), measures, mismatch)
 
 
 def _by_before(

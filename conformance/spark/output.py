@@ -21,7 +21,7 @@ import pyarrow
 from pyarrow import parquet
 
 from conformance.spark import comparison, folder, shard, truth
-from conformance.spark.comparison import Comparison
+from conformance.spark.comparison import TruthComparison
 from conformance.spark.streams import stream as streams
 from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
@@ -172,7 +172,7 @@ class Truth:
     uncut: str | None
     quarantined: int
     unread: int
-    comparison: Comparison | None
+    comparison: TruthComparison | None
 
     @property
     def reports(self) -> int:
@@ -365,7 +365,7 @@ def _bytes(table: pyarrow.Table) -> bytes:
     return file.getvalue()
 
 
-def _write(path: Path, plan: TruthPlan, compared: Comparison) -> None:
+def _write(path: Path, plan: TruthPlan, compared: TruthComparison) -> None:
     """Write the result of a recording and its measures."""
     integers = ("opens", "closes", "elements", "expected", "actual", "delay")
     schema = pyarrow.schema(

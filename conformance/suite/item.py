@@ -336,7 +336,9 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
 
 def _prepare_csrbench(engine: Engine, query: str, source: Path) -> Iterator[PreparedQuestion]:
     """Yield a query of CSRBench as it is put to an engine. Raises RefengineError."""
-    yield prepare_question(engine, _csrbench_question(query, source), csrbench.query_table(query))
+    yield prepare_question(
+        engine, _csrbench_question(query, source), csrbench.table_of_query(query)
+    )
 
 
 def _csrbench_question(query: str, source: Path) -> Question:
@@ -352,7 +354,7 @@ def _run_csrbench(
     that the engine used.
     """
     question = _csrbench_question(query, source)
-    about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.query_table(query))
+    about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
     try:
         return _ask(
             harnesses,

@@ -100,7 +100,7 @@ def _question_of_evidence(result: Result, evidence: Mapping[str, Any]) -> dict[s
     """Return the question of a benchmark's result, whose evidence is whole."""
     query = result.case.removeprefix(EMBEDDED).partition(" ")[0]
     if result.suite == "csrbench" and query in csrbench.QUERIES:
-        table = dict(csrbench.query_table(query))
+        table = dict(csrbench.table_of_query(query))
     else:
         windows = [
             {key: value for key, value in window.items() if value is not None}

@@ -13,7 +13,7 @@ from refengine.core import query, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import Window, WindowKind
 from refengine.core.schedule import Schedule
-from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics
+from refengine.core.semantics import T0, Closure, Partial, Semantics, is_formula
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import InvalidWindow
 
@@ -163,7 +163,7 @@ def always_the_first_element(
     right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
 ) -> Any:
     """Take the first element's time for t0, whatever formula `t0` names."""
-    if isinstance(semantics.t0, T0) and semantics.t0 not in POLICIES:
+    if is_formula(semantics.t0):
         return first
     return right(spec, semantics, first, registered)
 

@@ -47,8 +47,8 @@ class WaitingMatches:
         self.sides: tuple[Waiting, Waiting] = ({}, {})
 
     def wait(self, side: int, match: Match) -> None:
-        """Let a match wait behind the others of its side. Drop one of the same triples that waits
-        there already.
+        """Add a match behind those that wait on a side. A waiting match of the same triples is
+        dropped.
         """
         self.sides[side].pop(match.triples, None)
         self.sides[side][match.triples] = match
@@ -102,8 +102,9 @@ class PatternJoins:
         self.count += 1
 
     def _add_match(self, number: int, match: Match, now: int) -> None:
-        """Let a match of pattern `number` come to its join at the instant `now`, and what it
-        becomes there to the next one, as far as there is a partner.
+        """Join a match of pattern `number` with a match that waits, at the instant `now`. What they
+        become goes on to the next join. A match without a partner waits; one that has passed all
+        joins is a match of the body.
         """
         side = min(number, 1)  # the first two patterns are the sides of the first join
         for join in self.joins[max(number - 1, 0) :]:
@@ -123,7 +124,7 @@ class PatternJoins:
         """Return whether two matches agree, and are near enough to be one match at `now`."""
         first = min(match.earliest_end, other.earliest_end)
         is_near = self.reach is None or now - first <= self.reach
-        return is_near and are_compatible(match.bindings, other.bindings)
+        return is_near and have_equal_terms(match.bindings, other.bindings)
 
 
 def match_pattern(pattern: TriplePattern, triple: Triple) -> Bindings | None:
@@ -143,7 +144,7 @@ def match_pattern(pattern: TriplePattern, triple: Triple) -> Bindings | None:
     return bindings
 
 
-def are_compatible(one: Bindings, other: Bindings) -> bool:
+def have_equal_terms(one: Bindings, other: Bindings) -> bool:
     """Return whether two matches bind the variables that they share to the same terms."""
     return all(other.get(variable, term) == term for variable, term in one.items())
 

@@ -111,6 +111,13 @@ class T0(StrEnum):
 POLICIES = frozenset({T0.FIRST, T0.REACH, T0.REGISTRATION, T0.EPOCH})
 
 
+def is_formula(t0: object) -> bool:
+    """WIN-7: Return whether a t0 is one of the published formulas, and neither a policy nor an
+    integer.
+    """
+    return isinstance(t0, T0) and t0 not in POLICIES
+
+
 class Slide(StrEnum):
     """Whether a stated slide is honoured (WIN-17)."""
 
@@ -273,10 +280,11 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
 
 def value_without_meaning(semantics: Semantics) -> str | None:
     """SEM-2: Return why a value means nothing beside the others; None if all have a meaning."""
-    t0 = semantics.t0
-    is_formula = isinstance(t0, T0) and t0 not in POLICIES
-    if is_formula and semantics.closure not in (Closure.LEFT_OPEN, None):
-        return f"t0={t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+    is_left_open = semantics.closure in (Closure.LEFT_OPEN, None)
+    if is_formula(semantics.t0) and not is_left_open:
+        return (
+            f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+        )
     if semantics.period is not None and semantics.period <= 0:
         return f"period must be > 0, got {semantics.period}"
     on_instants = semantics.report & {Condition.CLOSE, Condition.PERIODIC}

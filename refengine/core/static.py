@@ -39,7 +39,7 @@ def resolve_static(
         return query, always
     named = sorted({clause.graph for clause in query.body.graphs})
     graphs = {
-        iri: scope_blank_nodes(graph_of(iri, static[iri]), str(number))
+        iri: scope_blank_nodes(graph_of_static_data(iri, static[iri]), str(number))
         for number, iri in enumerate(named, 1)
     }
     found: set[Triple | Quad] = set(scope_blank_nodes(canonical_dataset(always), "0"))
@@ -74,7 +74,7 @@ def refuse_unknown_graphs(body: Body, given: Collection[str] = ()) -> None:
             raise ForbiddenAccess(reason, rule="QRY-2", place=place)
 
 
-def graph_of(iri: str, data: Dataset) -> frozenset[Triple]:
+def graph_of_static_data(iri: str, data: Dataset) -> frozenset[Triple]:
     """QRY-2: Return the graph of an IRI: the default graph of its data, and their named graph of
     the same IRI. Raises InvalidStream for data with another named graph.
     """

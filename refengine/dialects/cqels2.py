@@ -5,6 +5,7 @@ after the specification of the language in CQELS 2.0.0-alpha.13.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from lark import Token, Tree
@@ -52,6 +53,20 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     for node in source.nodes("graph_source"):
         _, keyword, iri = node.children
         source.put(start_offset(keyword), start_offset(iri), "")
+
+    found = _read_window_clauses(source)
+    patterns = source.nodes("window_pattern")
+    if len(found) == 1 and not patterns and not static:
+        return [replace(window, name=None) for window in found.values()]
+    names = {stream: windows.absolute_name(stream) for stream in found}
+    refuse_graphs_of_windows(source, names.values())
+    for node in patterns:
+        _rewrite_pattern(source, node, names)
+    return list(found.values())
+
+
+def _read_window_clauses(source: DialectText) -> dict[str, Window]:
+    """Return the windows of FROM STREAM, by their streams, and cut the clauses out of the text."""
     found: dict[str, Window] = {}
     for node in source.nodes("window_clause"):
         name_node, extent = child_node(node, 2), child_node(node, 4)
@@ -61,23 +76,19 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
         name = windows.absolute_name(stream)
         found[stream] = windows.read_window(source, stream, extent, name)
         source.cut(node)
-    patterns = source.nodes("window_pattern")
-    if len(found) == 1 and not patterns and not static:
-        return [replace(window, name=None) for window in found.values()]
-    names = {stream: windows.absolute_name(stream) for stream in found}
-    refuse_graphs_of_windows(source, names.values())
-    for node in patterns:
-        if child_token(node, 0).type == "WINDOW":
-            source.fail(node, "expected STREAM, since no window has a name of its own, got WINDOW")
-        name_node = child_node(node, 1)
-        stream = _stream(source, name_node)
-        if stream not in found:
-            source.fail(
-                name_node,
-                f"expected a stream of FROM STREAM, got {stream!r}{nearest(stream, found)}",
-            )
-        source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{names[stream]}> ")
-    return list(found.values())
+    return found
+
+
+def _rewrite_pattern(source: DialectText, node: Tree[Token], names: Mapping[str, str]) -> None:
+    """Write a STREAM pattern as a GRAPH pattern. `names` has the window's name of each stream."""
+    if child_token(node, 0).type == "WINDOW":
+        source.fail(node, "expected STREAM, since no window has a name of its own, got WINDOW")
+    name_node = child_node(node, 1)
+    stream = _stream(source, name_node)
+    if stream not in names:
+        reason = f"expected a stream of FROM STREAM, got {stream!r}{nearest(stream, names)}"
+        source.fail(name_node, reason)
+    source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{names[stream]}> ")
 
 
 def _stream(source: DialectText, node: Tree[Token]) -> str:
@@ -102,15 +113,21 @@ def write_cqels2(source: DialectText, query: Query, dialect: Dialect, static: bo
         )
     clauses = [f"FROM STREAM {_over(window, source, dialect)}" for window in query.windows]
     source.insert(source.where.meta.start_pos, clauses)
-    if not names:
-        return
+    if names:
+        _write_patterns(source, query, names)
+
+
+def _write_patterns(source: DialectText, query: Query, names: Collection[str]) -> None:
+    """Write the GRAPH patterns of windows as STREAM patterns. Raises Unrenderable for a window that
+    has none.
+    """
     refuse_graph_variable(source)
     found = references(source, names)
-    streams = {window.name: _written(window, source) for window in query.windows}
     for window in query.windows:
         if window.name not in {name for _, name in found}:
             reason = "it has no pattern in the body, and only a pattern can name it"
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+    streams = {window.name: _stream_text(window, source) for window in query.windows}
     for node, name in found:
         check_pattern_text(source, node, name)
         source.put(start_offset(node), start_offset(node.children[-1]), f"STREAM {streams[name]} ")
@@ -123,10 +140,10 @@ def _over(window: Window, source: DialectText, dialect: Dialect) -> str:
     if window.name not in (None, name := windows.absolute_name(window.stream)):
         reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
         raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
-    return f"{_written(window, source)} [{dialect.extents.write(window, dialect.title)}]"
+    return f"{_stream_text(window, source)} [{dialect.extents.write(window, dialect.title)}]"
 
 
-def _written(window: Window, source: DialectText) -> str:
+def _stream_text(window: Window, source: DialectText) -> str:
     """Return a stream's name as it is written: a word where it is one."""
     if NAME.fullmatch(window.stream):
         return window.stream

@@ -2,8 +2,8 @@
 are given for it (ENG-7).
 
 Under content change a query with several windows may be reported for the sake of one of them, and
-then all count as reported. Which contents these were is not seen since the halo alone. So all that
-they can have been is followed, from instant to instant, until one possibility is left.
+then all count as reported. The elements from the halo on do not show which contents these were. So
+each possibility is followed from instant to instant, until one is left.
 
 For windows [0, 10), [10, 20), … over two streams and a halo from 30 on, it is not known at first
 what was reported. An element of the first stream at 31 has not been reported before: the query is
@@ -69,11 +69,14 @@ def arrival_since_which_reports_are_known(planned: Plan, exact_after: int) -> in
 
 
 class KnownReports:
-    """What is known of the contents last reported. `possibilities` are those that they can be."""
+    """The contents that the windows may last have reported. `possibilities` are all that agree with
+    what is known of the stream.
+    """
 
     def __init__(self, planned: Plan, k: int, instant: int) -> None:
-        """Know nothing but the elements of before arrival k, the first one after the halo's
-        beginning that sees all in its windows; `instant` is the first at which it is looked at.
+        """Begin before arrival k, the first one after the halo's beginning that sees all elements
+        in its windows. `instant` is the first instant at which the query is looked at because of
+        it.
         """
         self.planned = planned
         # An evaluation of an earlier arrival has seen the elements before that arrival at most.
@@ -125,21 +128,19 @@ class KnownReports:
         """Return what the windows may last have reported after a stretch, if before it they had
         reported this.
         """
-        numbers = range(len(stretch.contents))
-        changes = [self._has_changed(n, possibility[n], stretch.contents[n]) for n in numbers]
-        surely = {n for n in numbers if changes[n] is True}
-        perhaps = {n for n in numbers if changes[n] is not False}
+        windows: dict[bool | None, set[int]] = {True: set(), None: set(), False: set()}
+        for n, before in enumerate(possibility):
+            windows[self._has_changed(n, before, stretch.contents[n])].add(n)
+        surely, perhaps, unchanged = windows[True], windows[None], windows[False]
         if self._is_reported(stretch, surely):
             return [stretch.contents]
 
         # A window that alone would have had the query reported has not changed.
-        unchanged = {n for n in numbers if changes[n] is False} | {
-            n for n in perhaps if self._is_reported(stretch, surely | {n})
-        }
+        unchanged |= {n for n in perhaps if self._is_reported(stretch, surely | {n})}
         unreported = list(possibility)
         for n in unchanged:
             unreported[n] = stretch.contents[n]
-        if self._is_reported(stretch, perhaps):
+        if self._is_reported(stretch, surely | perhaps):
             return [stretch.contents, tuple(unreported)]
         return [tuple(unreported)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from refengine.model.elements import Term
@@ -31,15 +32,11 @@ def read_jelly(source: Source) -> Document:
         raise unreadable(error, InvalidStream, "IO-1", source) from None
 
     parts: list[list[Statement]] = []
-    labels: dict[str, Term] = {}
     try:
         options, _ = get_options_and_frames(io.BytesIO(data))
         is_log = options.stream_types.logical_type != 0 and not options.stream_types.flat
-        for number, frame in enumerate(parse_jelly_grouped(io.BytesIO(data)), 1):
-            scope = f"m{number}b" if is_log else "b"
-            if is_log:
-                labels.clear()
-            parts.append([_statement(found, scope, labels, number) for found in frame])
+        for statements in _read_frames(parse_jelly_grouped(io.BytesIO(data)), is_log):
+            parts.append(statements)
     except Fault as fault:
         place = f"{source}:{len(parts) + 1}"
         raise InvalidStream(str(fault), rule="IO-1", place=place) from None
@@ -50,6 +47,19 @@ def read_jelly(source: Source) -> Document:
     if is_log:
         return Document(parts, is_log=True)
     return Document([[statement for part in parts for statement in part]])
+
+
+def _read_frames(frames: Iterable[Iterable[Any]], is_log: bool) -> Iterator[list[Statement]]:
+    """Yield the statements of each frame. In a log a blank node's label belongs to its frame, else
+    to the whole file. Raises Fault.
+    """
+    labels: dict[str, Term] = {}
+    scope = "b"
+    for number, frame in enumerate(frames, 1):
+        if is_log:
+            labels.clear()
+            scope = f"m{number}b"
+        yield [_statement(found, scope, labels, number) for found in frame]
 
 
 def _statement(found: Any, scope: str, labels: dict[str, Term], frame: int) -> Statement:

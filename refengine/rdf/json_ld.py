@@ -18,7 +18,7 @@ from refengine.model.messages import display, why
 from refengine.rdf.recordings import refuse_key_twice
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.statements import Document, Statement
-from refengine.rdf.turtle import Lines, Misread, reason_of, term_of
+from refengine.rdf.turtle import Lines, Misread, reason_of, term_of_pyoxigraph
 
 # What relative IRIs are resolved against, so that they are seen: the parser would leave them out.
 RELATIVE = "refengine-relative://iri/"
@@ -113,7 +113,7 @@ def _parse(text: str, prefix: str) -> Iterator[Statement]:
     def term(found: object) -> Term:
         if isinstance(found, pyoxigraph.BlankNode):
             return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
-        made = term_of(found, lines)
+        made = term_of_pyoxigraph(found, lines)
         if RELATIVE in made and not is_blank(made):
             relative = display(made.partition(RELATIVE)[2].rstrip(">"))
             reason = f"relative IRI {relative}; write it in full or give @base in the context"

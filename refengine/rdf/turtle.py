@@ -70,7 +70,7 @@ def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statemen
         if isinstance(found, pyoxigraph.BlankNode):
             scope = f"m{messages}" * bool(messages)
             return labels.setdefault(found.value, f"_:{scope}{prefix}{len(labels) + 1}")
-        return term_of(found, lines)
+        return term_of_pyoxigraph(found, lines)
 
     try:
         for quad in pyoxigraph.parse(cast("IO[bytes]", lines), FORMATS[language]):
@@ -150,7 +150,7 @@ def _is_log_version(label: str, line: int) -> bool:
         raise Misread(str(error), line) from None
 
 
-def term_of(found: object, lines: Lines) -> Term:
+def term_of_pyoxigraph(found: object, lines: Lines) -> Term:
     """Return the term of an IRI or a literal. Raises InvalidStream; Misread for what is of RDF
     1.2.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from refengine.model.elements import Term
@@ -322,33 +323,43 @@ def visible(pattern: Pattern) -> dict[str, None]:
     """
     match pattern:
         case Basic(triples):
-            return _names(
-                part for triple in triples for part in triple if isinstance(part, Variable)
-            )
+            return _names(chain.from_iterable(triples))
         case Join(parts) | Union(parts):
-            names: dict[str, None] = {}
-            for part in parts:
-                names |= visible(part)
-            return names
+            return _visible_in_any(parts)
         case LeftJoin(left, right, _):
-            return visible(left) | visible(right)
+            return _visible_in_any((left, right))
         case Graph(Variable() as name, inner):
             return {name.name: None} | visible(inner)
         case Extend(inner, bindings):
-            return visible(inner) | _names(variable for variable, _ in bindings)
+            return visible(inner) | _bound_names(bindings)
         case Values(variables, _) | Project(_, variables):
             return {variable.name: None for variable in variables}
         case Group(_, keys, aggregates):
-            return _names(variable for variable, _ in (*(keys or ()), *aggregates))
+            return _bound_names(keys or ()) | _bound_names(aggregates)
         case Minus(inner, _) | Filter(_, inner) | OrderBy(inner, _) | Graph(_, inner):
             return visible(inner)
         case Distinct(inner) | Reduced(inner) | Slice(inner, _, _):
             return visible(inner)
 
 
-def _names(variables: Iterable[Variable]) -> dict[str, None]:
-    """Return the names of variables that a text can name, in their order."""
-    return {variable.name: None for variable in variables if not variable.is_hidden}
+def _visible_in_any(patterns: Iterable[Pattern]) -> dict[str, None]:
+    """Return the names of the variables that are in scope after any of some patterns."""
+    names: dict[str, None] = {}
+    for pattern in patterns:
+        names |= visible(pattern)
+    return names
+
+
+def _bound_names(bindings: Iterable[tuple[Variable, object]]) -> dict[str, None]:
+    """Return the names of the variables that some bindings give a value to."""
+    return _names(variable for variable, _ in bindings)
+
+
+def _names(parts: Iterable[object]) -> dict[str, None]:
+    """Return the names of the variables among some parts of a pattern, in their order, without
+    those that no text can name.
+    """
+    return {part.name: None for part in parts if isinstance(part, Variable) and not part.is_hidden}
 
 
 def own_parts(expression: Any) -> Iterator[Any]:

@@ -253,22 +253,41 @@ def _legal(query: _QueryMeaning | None, choices: tuple[Values, ...]) -> list[lis
     base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
     found: list[list[Values]] = []
     for group in GROUPS:
-        legal: list[Values] = []
-        refused: InvalidSemantics | InvalidQuery | None = None
         asked = query
         if query and group is GROUPS[0]:  # an operator asks for a base, which comes next
             asked = query._replace(r2s=None)
-        for shape in product(*(of[name] for name in group)):
-            try:
-                _check_meaning(asked, base | dict(zip(group, map(_example, shape), strict=True)))
-                legal.append(shape)
-            except (InvalidSemantics, InvalidQuery) as error:
-                refused = refused or error
-        if refused is not None and not legal:
-            raise refused
-        base |= dict(zip(group, map(_example, legal[0]), strict=True))
+        shapes = product(*(of[name] for name in group))
+        legal = _legal_shapes(asked, group, shapes, base)
+        base |= _examples(group, legal[0])
         found.append(legal)
     return found
+
+
+def _legal_shapes(
+    query: _QueryMeaning | None,
+    group: Sequence[str],
+    shapes: Iterable[Values],
+    base: Mapping[str, object],
+) -> list[Values]:
+    """Return the combinations of values of a group's fields that mean something beside the values
+    `base` of the other fields. If none does, raises what the first is refused with.
+    """
+    legal: list[Values] = []
+    refused: InvalidSemantics | InvalidQuery | None = None
+    for shape in shapes:
+        try:
+            _check_meaning(query, {**base, **_examples(group, shape)})
+            legal.append(shape)
+        except (InvalidSemantics, InvalidQuery) as error:
+            refused = refused or error
+    if refused is not None and not legal:
+        raise refused
+    return legal
+
+
+def _examples(group: Sequence[str], shape: Values) -> dict[str, object]:
+    """Return for each field of a group the value that stands for those of a shape."""
+    return dict(zip(group, map(_example, shape), strict=True))
 
 
 def _example(value: object) -> object:

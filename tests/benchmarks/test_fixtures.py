@@ -7,11 +7,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 from rdflib import Graph
+from rdflib.plugins.sparql import prepareQuery
+from rdflib.plugins.sparql.sparql import Query
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURE = ROOT / "fixtures" / "csrbench"
@@ -88,7 +91,27 @@ def ask(query: str, graphs: list[Graph]) -> bool:
     content = Graph()
     for graph in graphs:
         content += graph
-    return content.query(PREFIXES + query).askAnswer
+    return content.query(prepared(query)).askAnswer
+
+
+@cache
+def prepared(query: str) -> Query:
+    return prepareQuery(PREFIXES + query)
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory) -> Callable[[str | None], Path]:
+    """The folder of the stream of a seed, which is made once; None stands for the fixture."""
+
+    @cache
+    def made(seed: str | None) -> Path:
+        if seed is None:
+            return FIXTURE
+        folder = tmp_path_factory.mktemp("stream")
+        assert generate(folder, **PARAMETERS | {"seed": seed}).returncode == 0
+        return folder
+
+    return made
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
@@ -150,14 +173,11 @@ def test_the_query_has_a_match_in_the_whole_stream(query):
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("seed", [None, "0", "7"])
-def test_the_query_has_empty_answers_others_and_a_border_that_decides(tmp_path, query, seed):
+def test_the_query_has_empty_answers_others_and_a_border_that_decides(folder_of, query, seed):
     """Over windows [o, c) with t0 = 0 and content; the border decides where (o, c] would answer
     otherwise.
     """
-    folder = tmp_path if seed else FIXTURE
-    if seed:
-        assert generate(folder, **PARAMETERS | {"seed": seed}).returncode == 0
-    graphs = instants(folder)
+    graphs = instants(folder_of(seed))
     size, slide, pattern = QUERIES[query]
     answers, otherwise = {}, {}
     for o in range(0, MANIFEST["instants"], slide):

@@ -4,12 +4,14 @@ of its rule, and no wrong engine leaves a trace.
 
 from collections import Counter
 from functools import cache
+from itertools import islice
 
 import pytest
 from test_architecture import ARROWS
 from test_cases import AFTER_WRONG_ENGINES
 
 from conformance import corpus
+from conformance.verdict import outcomes
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from conformance.wrong_engines.wrong_engine import NOBODY, ROOMS_FROM_BELOW
 from refengine.core import window
@@ -76,9 +78,20 @@ def failed(wrong_engine, rule, unfailed):
     a RefengineError, counts.
     """
     with wrong_engine.installed():
-        found = {case.path for case in unfailed if corpus.check(case)}
-        others = (case for case in cases()[rule] if case not in unfailed)
-        return found or {case.path for case in others if corpus.check(case)}
+        found = {case.path for case in unfailed if is_failed(case)}
+        others = (case.path for case in cases()[rule] if case not in unfailed and is_failed(case))
+        return found or set(islice(others, 1))
+
+
+def is_failed(case):
+    """Whether a case fails. What would explain an output that is judged wrong is looked for only
+    where the case quotes the argument: that takes longer than all else.
+    """
+    quoted = [{"argument", "without"} & block.keys() for block in case.table.get("judge", ())]
+    with pytest.MonkeyPatch.context() as patch:
+        if not any(quoted):
+            patch.setattr(outcomes, "_argument_of_fail", lambda *_: "")
+        return bool(corpus.check(case))
 
 
 @pytest.mark.long  # and so before the cases of the rule, by the same worker

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 from conformance.__main__ import main
 from conformance.spark import comparison, output, session, truth
-from conformance.spark.comparison import Comparison
+from conformance.spark.comparison import TruthComparison
 from conformance.spark.streams import in_memory, survey, table
 from conformance.spark.streams import lines as lines_of
 from conformance.spark.streams import rows as rows_of
@@ -580,7 +580,7 @@ def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
     return Recording(tuple(relations), timestamps or (None,) * len(relations))
 
 
-def judged(expected: list[str], recording: Recording, cut: int = 1) -> Comparison:
+def judged(expected: list[str], recording: Recording, cut: int = 1) -> TruthComparison:
     """What Spark would be given, here; the reports in two parts."""
     whole = pyarrow.Table.from_batches([reported(*expected)]).select(truth.REPORT)
     parts = [whole.slice(0, cut), whole.slice(cut)]

@@ -27,7 +27,7 @@ from tools.arq.differ import (
     shrink,
 )
 from tools.arq.draw import Draw, draw
-from tools.arq.explained import class_of, explain, explanations, searched_texts, table
+from tools.arq.explained import class_of_difference, explain, explanations, searched_texts, table
 from tools.arq.jena import JARS, Jena, lacks
 
 DEFAULT = "tools.arq.differ:definition"
@@ -153,7 +153,7 @@ def _classify(
         difference = Difference(**{name: result[name] for name in Difference.__dataclass_fields__})
         entry = explain(difference, known)
         if entry is None:
-            classes[class_of(difference)].append(difference)
+            classes[class_of_difference(difference)].append(difference)
         else:
             explained[entry.id] += 1
     return explained, classes

@@ -93,7 +93,7 @@ def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanati
 WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
 
 
-def class_of(difference: Difference) -> str:
+def class_of_difference(difference: Difference) -> str:
     """Return a rough class for what is not explained: the kind, and the keywords and functions of
     the shrunk query.
     """

@@ -37,7 +37,7 @@ PREFIXES = f"PREFIX ssn: <{SSN}> PREFIX sao: <{SAO}> PREFIX : <{DATA}>\n"
 USER = "user"
 
 
-def observed(kind: str, sensor: str, value: str) -> str:
+def read_sensor(kind: str, sensor: str, value: str) -> str:
     """Return the pattern of an observation in the named window of its kind."""
     return f"GRAPH :{kind} {{ [] ssn:observedBy {sensor} ; sao:hasValue {value} }} "
 
@@ -50,27 +50,27 @@ def windows(*streams: str) -> tuple[TimeWindow, ...]:
 QUERIES: Mapping[str, WorkloadQuery] = {
     # how much traffic there is on two roads of a way
     "two roads": WorkloadQuery(
-        f"SELECT ?here ?there {{ {observed('traffic', '?a', '?here')} ?a :on_road :road7 . "
-        f"{observed('traffic', '?b', '?there')} ?b :on_road :road8 }}",
+        f"SELECT ?here ?there {{ {read_sensor('traffic', '?a', '?here')} ?a :on_road :road7 . "
+        f"{read_sensor('traffic', '?b', '?there')} ?b :on_road :road8 }}",
         windows("traffic"),
     ),
     # traffic and weather of a district
     "traffic and weather": WorkloadQuery(
-        f"SELECT ?district ?cars ?heat {{ {observed('traffic', '?a', '?cars')} "
+        f"SELECT ?district ?cars ?heat {{ {read_sensor('traffic', '?a', '?cars')} "
         f"?a :in_district ?district . ?b :in_district ?district . "
-        f"{observed('weather', '?b', '?heat')} ?a :on_road :road7 }}",
+        f"{read_sensor('weather', '?b', '?heat')} ?a :on_road :road7 }}",
         windows("traffic", "weather"),
     ),
     # the mean of each road
     "mean of a road": WorkloadQuery(
-        f"SELECT ?road (AVG(?cars) AS ?mean) {{ {observed('traffic', '?a', '?cars')} "
+        f"SELECT ?road (AVG(?cars) AS ?mean) {{ {read_sensor('traffic', '?a', '?cars')} "
         "?a :on_road ?road } GROUP BY ?road HAVING(AVG(?cars) > 40)",
         windows("traffic"),
     ),
     # the count, the least and the greatest value of each sensor
     "values of a sensor": WorkloadQuery(
         "SELECT ?a (COUNT(?level) AS ?n) (MIN(?level) AS ?least) (MAX(?level) AS ?most) { "
-        f"{observed('pollution', '?a', '?level')} }} GROUP BY ?a",
+        f"{read_sensor('pollution', '?a', '?level')} }} GROUP BY ?a",
         windows("pollution"),
     ),
     # free places near a user
@@ -82,22 +82,22 @@ QUERIES: Mapping[str, WorkloadQuery] = {
     ),
     # car parks with what is known of the pollution in their district
     "parking, OPTIONAL pollution": WorkloadQuery(
-        f"SELECT ?a ?free ?level {{ {observed('parking', '?a', '?free')} ?a :on_road ?road "
-        f"OPTIONAL {{ ?b :on_road ?road . {observed('pollution', '?b', '?level')} "
+        f"SELECT ?a ?free ?level {{ {read_sensor('parking', '?a', '?free')} ?a :on_road ?road "
+        f"OPTIONAL {{ ?b :on_road ?road . {read_sensor('pollution', '?b', '?level')} "
         "FILTER(?level > 90) } FILTER(?free > 90) }",
         windows("parking", "pollution"),
     ),
     # a sensor of one kind measures what one of another kind measures
     "equal values": WorkloadQuery(
-        f"SELECT ?a ?b ?cars {{ {observed('traffic', '?a', '?cars')} "
-        f"{observed('pollution', '?b', '?level')} FILTER(?cars = ?level) "
+        f"SELECT ?a ?b ?cars {{ {read_sensor('traffic', '?a', '?cars')} "
+        f"{read_sensor('pollution', '?b', '?level')} FILTER(?cars = ?level) "
         "?a :on_road ?road . ?b :on_road ?road }",
         windows("traffic", "pollution"),
     ),
     # the same, where nothing else joins the two streams
     "equality alone": WorkloadQuery(
-        f"SELECT ?a ?b ?cars {{ {observed('traffic', '?a', '?cars')} "
-        f"{observed('pollution', '?b', '?level')} FILTER(?cars = ?level && ?cars > 98) }}",
+        f"SELECT ?a ?b ?cars {{ {read_sensor('traffic', '?a', '?cars')} "
+        f"{read_sensor('pollution', '?b', '?level')} FILTER(?cars = ?level && ?cars > 98) }}",
         windows("traffic", "pollution"),
     ),
 }
@@ -109,7 +109,7 @@ def setting(query: str, elements: int, sensors: int = SENSORS) -> Setting:
     """
     asked = QUERIES[query]
     streams = list(dict.fromkeys(window.stream for window in asked.windows))
-    arrivals = with_times(streams, observations(sensors), elements)
+    arrivals = with_times(streams, draw_city(sensors), elements)
     return make_setting(asked._replace(body=PREFIXES + asked.body), arrivals, static_data(sensors))
 
 
@@ -118,7 +118,7 @@ def name_sensor(kind: str, number: int) -> Term:
     return f"<{DATA}{kind}{number}>"
 
 
-def observations(sensors: int) -> Iterator[Sequence[Arrival]]:
+def draw_city(sensors: int) -> Iterator[Sequence[Arrival]]:
     """Yield observations and the places of users, without end."""
     random = Random(SEED)
     number = 0

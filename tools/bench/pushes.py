@@ -47,7 +47,7 @@ def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
     for way in WAYS:
         points = []
         for length in lengths:
-            runs = [run_in_new_process(PushedCase(way, length)) for _ in range(lab.runs)]
+            runs = [push_in_new_process(PushedCase(way, length)) for _ in range(lab.runs)]
             least = min(runs, key=lambda run: run.cpu_seconds)
             points.append(
                 {
@@ -60,7 +60,7 @@ def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
         yield {"name": f"{name}/{way}", "points": points}
 
 
-def run_in_new_process(case: PushedCase) -> Pushed:
+def push_in_new_process(case: PushedCase) -> Pushed:
     """Run a case in a fresh process. Raises RunFailed."""
     return Pushed(**run_module("tools.bench.pushes", case._asdict()))
 

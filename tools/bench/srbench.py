@@ -46,7 +46,7 @@ MEASURED = {
 STRENGTHS = (1, 4, 8, 13, 18, 25, 31, 39, 47, 55, 64, 73)  # Beaufort 1 to 12 begins there
 
 
-def observed(kind: str, value: str, sensor: str = "?sensor") -> str:
+def read_value(kind: str, value: str, sensor: str = "?sensor") -> str:
     """Return the pattern of an observation of a kind."""
     return f"[] a w:{kind}Observation ; om:procedure {sensor} ; om:floatValue {value} . "
 
@@ -62,47 +62,47 @@ def beaufort(value: str) -> str:
 WINDOWS = (TimeWindow(STREAM, HOUR),)
 BODIES: Mapping[str, str] = {
     # who measures rain, and how much
-    "Q1": f"SELECT DISTINCT ?sensor ?value {{ {observed('Rainfall', '?value')} }}",
+    "Q1": f"SELECT DISTINCT ?sensor ?value {{ {read_value('Rainfall', '?value')} }}",
     # the same with the unit, if it is known
     "Q2": "SELECT DISTINCT ?sensor ?value ?unit { ?o a w:RainfallObservation ; "
     "om:procedure ?sensor ; om:floatValue ?value OPTIONAL { ?o om:uom ?unit } }",
     # whether there is a hurricane somewhere
     "Q3": "ASK { { SELECT ?sensor (AVG(?value) AS ?mean) { "
-    f"{observed('WindSpeed', '?value')} }} GROUP BY ?sensor HAVING(AVG(?value) >= 74) }} }}",
+    f"{read_value('WindSpeed', '?value')} }} GROUP BY ?sensor HAVING(AVG(?value) >= 74) }} }}",
     # the mean wind where it is warmer than 32 degrees
     "Q4": "SELECT ?sensor (AVG(?wind) AS ?mean) { "
-    f"{observed('Temperature', '?heat')} {observed('WindSpeed', '?wind')} "
+    f"{read_value('Temperature', '?heat')} {read_value('WindSpeed', '?wind')} "
     "FILTER(?heat > 32) } GROUP BY ?sensor",
     # blizzards: snow, and much wind in the mean
     "Q5": "CONSTRUCT { ?sensor :observes :Blizzard } { "
-    f"{observed('Snowfall', '?snow')} FILTER(?snow > 10) "
-    f"{{ SELECT ?sensor {{ {observed('WindSpeed', '?wind')} }} "
+    f"{read_value('Snowfall', '?snow')} FILTER(?snow > 10) "
+    f"{{ SELECT ?sensor {{ {read_value('WindSpeed', '?wind')} }} "
     "GROUP BY ?sensor HAVING(AVG(?wind) >= 35) } }",
     # bad sight for one of three reasons
     "Q6": "SELECT ?sensor { "
-    f"{{ {observed('Visibility', '?value')} FILTER(?value < 1) }} UNION "
-    f"{{ {observed('Rainfall', '?value')} FILTER(?value > 29) }} UNION "
-    f"{{ {observed('Snowfall', '?value')} FILTER(?value > 29) }} }}",
+    f"{{ {read_value('Visibility', '?value')} FILTER(?value < 1) }} UNION "
+    f"{{ {read_value('Rainfall', '?value')} FILTER(?value > 29) }} UNION "
+    f"{{ {read_value('Snowfall', '?value')} FILTER(?value > 29) }} }}",
     # stations that measure rain and say nothing of the wind
-    "Q7": f"SELECT DISTINCT ?sensor {{ {observed('Rainfall', '?value')} "
+    "Q7": f"SELECT DISTINCT ?sensor {{ {read_value('Rainfall', '?value')} "
     "FILTER NOT EXISTS { ?o a w:WindSpeedObservation ; om:procedure ?sensor } }",
     # the least and the greatest temperature at each place of a state
     "Q8": "SELECT ?place (MIN(?value) AS ?least) (MAX(?value) AS ?most) { "
-    f"{observed('Temperature', '?value')} ?sensor om:locatedAt ?place . ?place :in :state7 }} "
+    f"{read_value('Temperature', '?value')} ?sensor om:locatedAt ?place . ?place :in :state7 }} "
     "GROUP BY ?place",
     # the mean wind of each sensor as Beaufort has it
     "Q9": f"SELECT ?sensor ({beaufort('AVG(?value)')} AS ?strength) {{ "
-    f"{observed('WindSpeed', '?value')} }} GROUP BY ?sensor",
+    f"{read_value('WindSpeed', '?value')} }} GROUP BY ?sensor",
     # where much snow falls
     "Q10": "SELECT DISTINCT ?place ?latitude ?longitude { "
-    f"{observed('Snowfall', '?value')} ?sensor om:locatedAt ?place . "
+    f"{read_value('Snowfall', '?value')} ?sensor om:locatedAt ?place . "
     "?place :latitude ?latitude ; :longitude ?longitude FILTER(?value > 25) }",
 }
 
 
 def setting(query: str, elements: int, stations: int = STATIONS) -> Setting:
     """Return a query over so many elements, five an observation, of so many stations."""
-    arrivals = with_times([STREAM], observations(stations), elements, STEP)
+    arrivals = with_times([STREAM], draw_weather(stations), elements, STEP)
     asked = WorkloadQuery(PREFIXES + BODIES[query], WINDOWS)
     return make_setting(asked, arrivals, static_data(stations))
 
@@ -112,7 +112,7 @@ def sensor(number: int) -> Term:
     return f"<{DATA}sensor{number}>"
 
 
-def observations(stations: int) -> Iterator[Sequence[Arrival]]:
+def draw_weather(stations: int) -> Iterator[Sequence[Arrival]]:
     """Yield observations without end. Every third does not say its unit."""
     random = Random(SEED)
     number = 0

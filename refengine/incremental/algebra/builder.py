@@ -12,7 +12,7 @@ from refengine.incremental.algebra.extend import MaintainedExtend
 from refengine.incremental.algebra.filters import FilterBuilder, split_conjuncts
 from refengine.incremental.algebra.forms import check_forms, check_operands, may_compute
 from refengine.incremental.algebra.graphs import MaintainedGraph
-from refengine.incremental.algebra.groups import group_solutions
+from refengine.incremental.algebra.groups import maintain_groups
 from refengine.incremental.algebra.joins import (
     MaintainedJoin,
     MaintainedOptional,
@@ -32,11 +32,12 @@ from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.algebra.semijoins import MaintainedMinus
 from refengine.incremental.algebra.slices import MaintainedReduced, MaintainedSlice
 from refengine.incremental.algebra.subselects import MaintainedDistinct, MaintainedSelection
-from refengine.incremental.algebra.substitution import always_bound, has_exists, names_in
+from refengine.incremental.algebra.substitution import has_exists, names_in
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
+from refengine.sparql.bound_variables import always_bound
 from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.evaluation.slicing import order_below
 
@@ -51,9 +52,9 @@ Modifier = (
 
 
 class NodeBuilder:
-    """What makes the nodes of patterns over `graphs`, by `node`. Then `basic_patterns` take the
-    triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is to be
-    called once when the whole tree is there, before any triple comes.
+    """A builder of the nodes of patterns over `graphs`: `node` makes them. Then `basic_patterns`
+    take the triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is
+    to be called once when the whole tree is there, before any triple comes.
 
     With `is_set` aggregates must be exact. With `has_numbers` each solution of a basic graph
     pattern is followed by the numbers of its triples' elements. What compares computed numbers
@@ -77,31 +78,37 @@ class NodeBuilder:
     def node(self, pattern: algebra.Pattern) -> MaintainedNode:
         """Return the node of a pattern. Raises NotCovered."""
         match pattern:
-            case algebra.Basic(triples) if has_path(triples):
-                return self.paths.basic_pattern(triples)
             case algebra.Basic(triples):
+                if has_path(triples):
+                    return self.paths.basic_pattern(triples)
                 return self._basic_pattern(triples, [])
             case algebra.Filter(condition, inner):
                 return self._filter(condition, inner)
             case algebra.Union(parts):
                 return MaintainedUnion([self.node(part) for part in parts])
-            case algebra.Join(parts) if parts:
-                return join_all(self._operands(*parts))
-            case algebra.Join():
-                return self._values(EMPTY_PATTERN)
             case algebra.Values():
                 return self._values(pattern)
-            case algebra.LeftJoin(left, right, condition):
-                return self._optional(left, right, condition)
-            case algebra.Minus(left, right):
-                one, other = self._operands(left, right)
-                return MaintainedMinus(one, other)
+            case algebra.Join() | algebra.LeftJoin() | algebra.Minus():
+                return self._join(pattern)
             case algebra.Extend():
                 return self._extend(pattern)
             case algebra.Graph():
                 return self._graph(pattern)
             case _:
                 return self._modifier(pattern)
+
+    def _join(self, pattern: algebra.Join | algebra.LeftJoin | algebra.Minus) -> MaintainedNode:
+        """Return the node of a pattern whose solutions are found by comparing those of others."""
+        match pattern:
+            case algebra.Join(parts):
+                if not parts:
+                    return self._values(EMPTY_PATTERN)
+                return join_all(self._operands(*parts))
+            case algebra.LeftJoin(left, right, condition):
+                return self._optional(left, right, condition)
+            case algebra.Minus(left, right):
+                one, other = self._operands(left, right)
+                return MaintainedMinus(one, other)
 
     def _modifier(self, pattern: Modifier) -> MaintainedNode:
         """Return the node of grouping, or of a modifier of a subselect."""
@@ -246,7 +253,7 @@ class NodeBuilder:
                 child, argument = self.filters.ask_tests(child, pattern.pattern, argument)
             aggregates.append((variable, replace(function, argument=argument)))
         is_computed = may_compute(pattern.pattern)
-        group = group_solutions(child, keys, aggregates, self.is_set, is_computed)
+        group = maintain_groups(child, keys, aggregates, self.is_set, is_computed)
         self.flushed_nodes.append(group)
         return group
 

@@ -91,11 +91,11 @@ def condition_on(expression: Expression, slots: Mapping[str, int]) -> Condition:
     return holds
 
 
-def result_of(expression: Expression, slots: Mapping[str, int]) -> ResultOf:
-    """Return what gives an expression's result for solutions, whose variables have `slots`.
-    Variables without a slot are unbound.
+def compile_result(expression: Expression, slots: Mapping[str, int]) -> ResultOf:
+    """Return the function that gives an expression's result for solutions, whose variables have
+    `slots`. Variables without a slot are unbound.
 
-    It raises NotCovered where the definition has no single answer.
+    The function raises NotCovered where the definition has no single answer.
     """
     match expression:
         case Variable(name) if name in slots:

@@ -118,13 +118,14 @@ def equal_slots(
 
 
 def pick_value(place: int) -> PickKey:
-    """Return what picks the value of one place of a tuple, as a key."""
+    """Return the function that gives the equality key of the term at one place of a tuple."""
     return lambda terms: equality_key(terms[place])
 
 
 def look_up_value(index: Index) -> LookUp:
-    """Return what gives from an index by values what may be equal to one: what is stored under its
-    key, and under no key. A value without a key may be equal to all.
+    """Return the function that looks up in an index what may be equal to a value, by its equality
+    key: what is stored under the same key, and what is stored under none. A value without a key may
+    be equal to all.
     """
 
     def look_up(key: Hashable | None) -> Iterable[Any]:

@@ -106,7 +106,7 @@ def _any_of(parts: list[Condition]) -> Condition:
 
 
 def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
-    """Return what gives an operand's term or number. Raises NotCovered."""
+    """Return the function that gives an operand's term or number. Raises NotCovered."""
     match expression:
         case Variable(name):
             slot = slots[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refengine.incremental.algebra.by_definition import result_of
+from refengine.incremental.algebra.by_definition import compile_result
 from refengine.incremental.algebra.nodes import MaintainedNode, Solution
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
@@ -17,7 +17,7 @@ class MaintainedExtend(MaintainedNode):
 
     Nothing is kept: a change is answered from itself alone, and a solution that goes is extended
     once more. Raises NotCovered for a binding of a variable that is there already, and what
-    `result_of` raises.
+    `compile_result` raises.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class MaintainedExtend(MaintainedNode):
             if variable.name in names:
                 raise NotCovered(f"?{variable.name}, which is bound twice")
             slots = {name: slot for slot, name in enumerate(names)}
-            self.results.append(result_of(expression, slots))
+            self.results.append(compile_result(expression, slots))
             names.append(variable.name)
             if _is_always_bound(expression, certain):
                 certain.add(variable.name)

@@ -22,8 +22,8 @@ from refengine.sparql.algebra import Call, Exists, Expression, Join, Pattern, Va
 
 
 class FilterBuilder:
-    """What puts filters around nodes. `build` makes the node of a pattern. Each method takes a node
-    with the pattern whose solutions it has.
+    """A builder of filters around nodes. `build` makes the node of a pattern. Each method takes a
+    node with the pattern whose solutions it has.
     """
 
     def __init__(self, build: Callable[[Pattern], MaintainedNode]) -> None:

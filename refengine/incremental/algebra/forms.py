@@ -80,8 +80,8 @@ def check_finite(number: Number) -> Number:
 
 
 class MaintainedFormCheck(MaintainedNode):
-    """The solutions of a node for what stores them, after a look at the numbers of the variables
-    that are compared. Computed numbers are told apart by their values from here on.
+    """A check of a node's solutions before other nodes store them: of the numbers of the variables
+    that are compared. From here on computed numbers are told apart by their values.
 
     `forms` are those of each variable that is compared, which several nodes may share. It keeps a
     count for each number; a change costs a look-up for each variable.

@@ -32,8 +32,8 @@ class MaintainedGraph:
         self.presences: list[GraphPresence] = []
 
     def add_patterns(self, basic: MaintainedBasicPattern) -> None:
-        """Have the triples of this graph go to the patterns of a basic graph pattern, too. Then
-        `connect` must be called.
+        """Send the triples of this graph to the patterns of a basic graph pattern, too. When all
+        are added, `connect` must be called.
         """
         for pattern in basic.patterns:
             self.routes.setdefault(pattern.predicate, []).append((basic, pattern))

@@ -106,7 +106,7 @@ def numbers_of(solution: Solution | None) -> list[Number]:
     return [term.number for term in solution or () if isinstance(term, Computed)]
 
 
-def group_solutions(
+def maintain_groups(
     child: MaintainedNode,
     keys: Sequence[tuple[Variable, Expression]],
     aggregates: Sequence[tuple[Variable, algebra.Aggregate]],

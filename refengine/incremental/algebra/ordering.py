@@ -71,9 +71,11 @@ class Descending:
 
 
 class OrderedSolution(NamedTuple):
-    """A solution in its place: one sort key for each condition of ORDER BY. What makes it another
-    than those of the same place: the texts of what the slice shows of it, and of these and the
-    conditions' results the computed numbers. Then what the slice shows, and those results.
+    """A solution among others in ORDER BY's order. `place` has a sort key for each condition.
+
+    `cells` are what the slice shows of the solution, and `keys` the results of the conditions.
+    Solutions of one place are told apart by the `texts` of their cells, and by the computed
+    `numbers` of cells and keys.
     """
 
     place: tuple[Any, ...]

@@ -8,7 +8,7 @@ For `?x (:p/:q)|^:r ?y` that is the union of `?x :p _:path.0 . _:path.0 :q ?y` a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import count, pairwise
 
 from refengine.incremental.algebra.joins import join_all
 from refengine.incremental.algebra.nodes import MaintainedNode
@@ -28,7 +28,7 @@ End = Variable | Term
 
 
 class PathWriter:
-    """What makes the nodes of basic graph patterns with property paths. Their triples are matched
+    """A builder of the nodes of basic graph patterns with property paths. Their triples are matched
     by basic graph patterns that `make_basic` makes. `flushed` takes the nodes that emit at a flush,
     inner ones before outer ones.
     """
@@ -60,13 +60,7 @@ class PathWriter:
             case algebra.Inverse(inner):
                 return self.path_pattern(end, inner, start)
             case algebra.Sequence(steps):
-                places = [start, *(self._hidden_variable() for _ in steps[1:]), end]
-                return join_all(
-                    [
-                        self.path_pattern(*triple)
-                        for triple in zip(places, steps, places[1:], strict=False)
-                    ]
-                )
+                return self._sequence(start, steps, end)
             case algebra.Alternative(paths):
                 return MaintainedUnion([self.path_pattern(start, one, end) for one in paths])
             case algebra.NegatedSet(forward, backward):
@@ -75,6 +69,13 @@ class PathWriter:
                 return self._repeated(start, path, end)
             case _:
                 return self.make_basic([TriplePattern(start, path, end)], [])
+
+    def _sequence(self, start: End, steps: Sequence[Path], end: End) -> MaintainedNode:
+        """Return the join of a sequence's steps over the variables between them."""
+        places = [start, *(self._hidden_variable() for _ in steps[1:]), end]
+        ends = pairwise(places)
+        nodes = [self.path_pattern(a, step, b) for step, (a, b) in zip(steps, ends, strict=True)]
+        return join_all(nodes)
 
     def _negated_set(
         self,

@@ -170,31 +170,33 @@ class MaintainedReachability(MaintainedNode):
         waiting = [end for source, end in steps if not self._is_step(source, end)]
         if start in self.changed_nodes:
             waiting.append(start)
-        doubtful: Terms = {}
-        while waiting:
-            end = waiting.pop()
-            if end in ends and end not in doubtful:
-                doubtful[end] = None
-                if not self.is_at_most_once:
-                    waiting += self.successors.get(end, NO_TERMS)
-        return doubtful
+        return self._spread(waiting, ends.__contains__)
 
     def _ends_found(
         self, start: Term, ends: Terms, doubtful: Terms, steps: Sequence[Step]
     ) -> Terms:
         """Return the ends of a start that are connected, and were not or are in doubt."""
 
+        def is_open(end: Term) -> bool:
+            return end not in ends or end in doubtful
+
         def is_sure(source: Term) -> bool:
-            return source == start or (source in ends and source not in doubtful)
+            return source == start or not is_open(source)
 
         waiting = [end for end in doubtful if self._is_reached_from(start, end, ends, is_sure)]
         waiting += [end for source, end in steps if self._is_step(source, end) and is_sure(source)]
         if self._has_itself(start):
             waiting.append(start)
+        return self._spread(waiting, is_open)
+
+    def _spread(self, waiting: list[Term], is_wanted: Callable[[Term], bool]) -> Terms:
+        """Return the wanted ends among some, and the wanted ones behind these. What is behind an
+        end that is not wanted is left out. Empties `waiting`.
+        """
         found: Terms = {}
         while waiting:
             end = waiting.pop()
-            if end not in found and (end not in ends or end in doubtful):
+            if end not in found and is_wanted(end):
                 found[end] = None
                 if not self.is_at_most_once:
                     waiting += self.successors.get(end, NO_TERMS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from refengine.incremental.algebra.by_definition import result_of
+from refengine.incremental.algebra.by_definition import compile_result
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.expressions import Terms
 from refengine.incremental.algebra.forms import tell_apart
@@ -49,7 +49,7 @@ class MaintainedSlice(MaintainedNode):
         shown = [name for name in names if name in child.slots]
         super().__init__(shown, child.certain.intersection(shown))
         self.shown_slots = [child.slots[name] for name in shown]
-        self.order_keys = [order_key(part, child.slots) for part in conditions]
+        self.order_keys = [compile_order_key(part, child.slots) for part in conditions]
         self.bounds = bounds
         self.is_reduced = order.is_reduced
         self.ordered = OrderedSolutions(order.descending)
@@ -147,9 +147,9 @@ class MaintainedReduced(MaintainedNode):
             raise NotCovered(IS_OPEN)
 
 
-def order_key(expression: Expression, slots: Mapping[str, int]) -> OrderKey:
-    """Return what gives the result of one of ORDER BY's conditions."""
-    result = result_of(expression, slots)
+def compile_order_key(expression: Expression, slots: Mapping[str, int]) -> OrderKey:
+    """Return the function that gives the result of one of ORDER BY's conditions."""
+    result = compile_result(expression, slots)
 
     def key(terms: Terms) -> Result:
         term = tell_apart(result(terms))

@@ -12,30 +12,17 @@ from collections.abc import Iterable, Set
 from typing import Any, NamedTuple
 
 from refengine.incremental.coverage import NotCovered
+from refengine.sparql import algebra
 from refengine.sparql.algebra import (
-    Basic,
-    Distinct,
     Exists,
     Expression,
-    Extend,
-    Filter,
-    Graph,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
     Pattern,
-    Project,
-    Reduced,
-    Repeated,
-    Slice,
     TriplePattern,
-    Union,
-    Values,
     all_variables,
     conjuncts,
     walk,
 )
+from refengine.sparql.bound_variables import always_bound
 
 
 class ExistsPattern(NamedTuple):
@@ -55,11 +42,11 @@ def split_pattern(pattern: Pattern, outer: Set[str]) -> ExistsPattern:
     Raises NotCovered where that is not known.
     """
     conditions: list[Expression] = []
-    if isinstance(pattern, Filter):
+    if isinstance(pattern, algebra.Filter):
         inner = pattern.pattern
         for part in conjuncts(pattern.condition):
             if outer & names_in(part) <= always_bound(inner):
-                inner = Filter(part, inner)
+                inner = algebra.Filter(part, inner)
             else:
                 conditions.append(part)
         pattern = inner
@@ -77,63 +64,36 @@ def names_in(node: Any) -> set[str]:
     return {variable.name for variable in all_variables(node)}
 
 
-def always_bound(pattern: Pattern) -> set[str]:
-    """Return variables that every solution of a pattern binds; of a group, none is known."""
-    match pattern:
-        case Basic():
-            return names_in(pattern)
-        case Join(parts):
-            return set().union(*map(always_bound, parts))
-        case Union(parts):
-            return set.intersection(*map(always_bound, parts))
-        case Graph(name, inner):
-            return names_in(name) | always_bound(inner)
-        case Project(inner, variables):
-            return always_bound(inner) & names_in(variables)
-        case Values(variables, rows):
-            return {
-                variable.name
-                for place, variable in enumerate(variables)
-                if all(row[place] is not None for row in rows)
-            }
-        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Extend(inner, _):
-            return always_bound(inner)
-        case Distinct(inner) | Reduced(inner) | OrderBy(inner, _) | Slice(inner, _, _):
-            return always_bound(inner)
-        case _:
-            return set()
-
-
 def _check_substitution(pattern: Pattern, outer: Set[str]) -> None:
     """Raise NotCovered unless the solutions of a pattern that are compatible with an outer one are
     those that substitution gives.
     """
     match pattern:
-        case Basic(triples):
+        case algebra.Basic(triples):
             paths = tuple(filter(_may_take_no_step, triples))
             _refuse(outer & names_in(paths), "in a path that may have no steps")
-        case Join(parts) | Union(parts):
+        case algebra.Join(parts) | algebra.Union(parts):
             for part in parts:
                 _check_substitution(part, outer)
-        case Graph(_, inner):
+        case algebra.Graph(_, inner):
             _check_substitution(inner, outer)
-        case LeftJoin(left, right, condition):
+        case algebra.LeftJoin(left, right, condition):
             looked_at = names_in(right) | names_in(condition)
             _refuse(outer & looked_at - always_bound(left), "in an OPTIONAL")
             _check_substitution(left, outer)
             _check_substitution(right, outer)
-        case Filter(condition, inner):
+        case algebra.Filter(condition, inner):
             _refuse(outer & names_in(condition) - always_bound(inner), "in an inner filter")
             _check_substitution(inner, outer)
-        case Extend(inner, bindings):
-            _refuse(outer & names_in(tuple(variable for variable, _ in bindings)), "bound by BIND")
-            looked_at = names_in(tuple(part for _, part in bindings))
+        case algebra.Extend(inner, bindings):
+            bound, looked_at = map(names_in, zip(*bindings, strict=True))
+            _refuse(outer & bound, "bound by BIND")
             _refuse(outer & looked_at - always_bound(inner), "in BIND")
             _check_substitution(inner, outer)
-        case Minus(left, right):
+        case algebra.Minus(left, right):
             _refuse(outer & names_in(right), "in MINUS")
             _check_substitution(left, outer)
-        case Values(variables, _):
+        case algebra.Values(variables, _):
             _refuse(outer & names_in(variables), "in VALUES")
         case _:
             _refuse(outer & names_in(pattern), "in a subselect")
@@ -143,7 +103,9 @@ def _may_take_no_step(triple: TriplePattern) -> bool:
     """Return whether a triple pattern has `?` or `*`, by which a term reaches itself. In the place
     of a variable that is a node of the graph, else any term.
     """
-    return any(isinstance(part, Repeated) and not part.least for part in walk(triple.predicate))
+    return any(
+        isinstance(part, algebra.Repeated) and not part.least for part in walk(triple.predicate)
+    )
 
 
 def _refuse(names: Iterable[str], place: str) -> None:

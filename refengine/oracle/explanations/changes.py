@@ -12,15 +12,14 @@ from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import (
     ENUMS,
-    POLICIES,
     R2S,
-    T0,
     UNKNOWN,
     Base,
     Condition,
     MissedInstants,
     Profile,
     Semantics,
+    is_formula,
 )
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
 from refengine.oracle.answers import SharedAnswers
@@ -97,8 +96,7 @@ def resolve_t0_formula(question: Question, profile: Profile, answers: SharedAnsw
     """Return a profile in which the integer stands that a published formula for t0 gives. With the
     formula itself no other closure could be tried. Every other profile is returned unchanged.
     """
-    t0 = profile.fields.get("t0")
-    if not isinstance(t0, T0) or t0 in POLICIES or len(question.query.windows) > 1:
+    if not is_formula(profile.fields.get("t0")) or len(question.query.windows) > 1:
         return profile
     for _, t0_class in assignments(question, profile, answers.plan):
         return profile.but(t0=t0_class.t0)

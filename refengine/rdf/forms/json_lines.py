@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from refengine.model.elements import Stream, Term
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display, why
-from refengine.rdf.forms.quads import TimedQuad, build_stream_of_quads, check_keys, parse_quad
+from refengine.rdf.forms.quads import TimedQuad, build_stream_of_quads, check_quad_keys, parse_quad
 from refengine.rdf.recordings import refuse_key_twice
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.terms import Fault
@@ -42,5 +42,5 @@ def _parse_line(line: str, labels: dict[str, Term], place: str) -> TimedQuad:
         raise Fault(f"not JSON: {why(error)}") from None
     if not isinstance(entry, dict):
         raise Fault(f"a line must be an object, got {display(entry)}")
-    check_keys(entry, "key")
+    check_quad_keys(entry, "key")
     return parse_quad(entry, labels, place)

@@ -30,7 +30,7 @@ class TimedQuad:
     place: str
 
 
-def check_keys(keys: Iterable[Any], where: str) -> None:
+def check_quad_keys(keys: Iterable[Any], where: str) -> None:
     """Check that keys are those of a quad. Raises Fault, which calls a key `where`, for one that is
     unknown or missing.
     """

@@ -12,7 +12,7 @@ from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.forms.columns import Columns, read_columns
 from refengine.rdf.forms.items import ReadElement, build_stream
-from refengine.rdf.forms.quads import TimedQuad, build_stream_of_quads, check_keys, parse_quad
+from refengine.rdf.forms.quads import TimedQuad, build_stream_of_quads, check_quad_keys, parse_quad
 from refengine.rdf.sources import Source, read_text, suffix_of
 from refengine.rdf.terms import Fault
 
@@ -82,7 +82,7 @@ def _read_quads(source: Source, rows: Iterator[tuple[int, dict[str, str]]]) -> I
     for line, cells in rows:
         place = f"{source}:{line}"
         try:
-            check_keys(cells, "column")
+            check_quad_keys(cells, "column")
         except Fault as fault:
             if is_header:
                 fault = Fault(f"{fault}; --columns FILE says what other columns mean")

@@ -49,7 +49,7 @@ def find_partners(
     """Return the function that gives the solutions of the right side which are compatible with one
     of the left (§18.3).
     """
-    shared = sorted(names_in(left) & names_in(right))
+    shared = sorted(bound_names(left) & bound_names(right))
     always = [name for name in shared if is_always_bound(name, left, right)]
     rest = [name for name in shared if name not in always]
     if run.has_computed and has_computed_term(shared, left, right):
@@ -78,7 +78,7 @@ def are_compatible(one: Solution, other: Solution, names: Iterable[str]) -> bool
     )
 
 
-def names_in(solutions: Iterable[Solution]) -> set[str]:
+def bound_names(solutions: Iterable[Solution]) -> set[str]:
     """Return the names of the variables that any of some solutions binds."""
     return set().union(*solutions)
 

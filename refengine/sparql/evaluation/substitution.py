@@ -10,22 +10,12 @@ from typing import TypeVar
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
+from refengine.sparql import algebra
 from refengine.sparql.algebra import (
-    Aggregate,
-    Basic,
     Call,
-    Exists,
     Expression,
-    Extend,
-    Filter,
-    Graph,
-    Join,
-    LeftJoin,
-    Minus,
     Pattern,
     TriplePattern,
-    Union,
-    Values,
     Variable,
     all_variables,
     visible,
@@ -43,32 +33,34 @@ def substitute(pattern: Pattern, solution: Mapping[str, Term]) -> Pattern:
     of MINUS; and for a computed number in a triple pattern.
     """
     match pattern:
-        case Basic(triples):
-            return Basic(tuple(fill_triple(pattern, solution) for pattern in triples))
-        case Join(parts):
-            return Join(tuple(substitute(part, solution) for part in parts))
-        case Union(parts):
-            return Union(tuple(substitute(part, solution) for part in parts))
-        case LeftJoin(left, right, condition):
-            return LeftJoin(
+        case algebra.Basic(triples):
+            return algebra.Basic(tuple(fill_triple(pattern, solution) for pattern in triples))
+        case algebra.Join(parts):
+            return algebra.Join(tuple(substitute(part, solution) for part in parts))
+        case algebra.Union(parts):
+            return algebra.Union(tuple(substitute(part, solution) for part in parts))
+        case algebra.LeftJoin(left, right, condition):
+            return algebra.LeftJoin(
                 substitute(left, solution),
                 substitute(right, solution),
                 replace_in_condition(condition, solution),
             )
-        case Filter(condition, inner):
-            return Filter(replace_in_expression(condition, solution), substitute(inner, solution))
-        case Graph(name, inner):
-            return Graph(fill(name, solution), substitute(inner, solution))
-        case Extend(inner, bindings):
+        case algebra.Filter(condition, inner):
+            return algebra.Filter(
+                replace_in_expression(condition, solution), substitute(inner, solution)
+            )
+        case algebra.Graph(name, inner):
+            return algebra.Graph(fill(name, solution), substitute(inner, solution))
+        case algebra.Extend(inner, bindings):
             refuse_bound((variable.name for variable, _ in bindings), solution, "BIND")
             replaced = [
                 (variable, replace_in_expression(part, solution)) for variable, part in bindings
             ]
-            return Extend(substitute(inner, solution), tuple(replaced))
-        case Minus(left, right):
+            return algebra.Extend(substitute(inner, solution), tuple(replaced))
+        case algebra.Minus(left, right):
             refuse_bound(visible(left).keys() & visible(right).keys(), solution, "MINUS")
-            return Minus(substitute(left, solution), substitute(right, solution))
-        case Values(variables, _):
+            return algebra.Minus(substitute(left, solution), substitute(right, solution))
+        case algebra.Values(variables, _):
             refuse_bound((variable.name for variable in variables), solution, "VALUES")
             return pattern
         case _:
@@ -115,9 +107,9 @@ def replace_in_expression(expression: Expression, solution: Mapping[str, Term]) 
             return boolean(True)
         case Call(name, arguments):
             return Call(name, tuple(replace_in_expression(part, solution) for part in arguments))
-        case Exists(pattern):
+        case algebra.Exists(pattern):
             return replace(expression, pattern=substitute(pattern, solution))
-        case Aggregate():
+        case algebra.Aggregate():
             argument = replace_in_condition(expression.argument, solution)
             return replace(expression, argument=argument)
         case _:

@@ -8,25 +8,15 @@ from functools import lru_cache
 from refengine.sparql.algebra import (
     AlgebraQuery,
     Basic,
-    Distinct,
-    Extend,
-    Filter,
-    Graph,
-    Group,
     Join,
     LeftJoin,
     Minus,
-    OrderBy,
     Pattern,
-    Project,
-    Reduced,
-    Slice,
-    Union,
     Values,
-    Variable,
     visible,
     walk,
 )
+from refengine.sparql.bound_variables import always_bound
 from refengine.sparql.witnesses.asking import NoSay
 
 # solutions of one side times those of the other that pyoxigraph may join in nested loops
@@ -73,42 +63,7 @@ def is_in_nested_loops(left: Pattern, right: Pattern) -> bool:
     share variables, but none that both always bind.
     """
     shares_variables = bool(visible(left).keys() & visible(right).keys())
-    return shares_variables and certain(left).isdisjoint(certain(right))
-
-
-def certain(pattern: Pattern) -> set[str]:
-    """Return the variables that every solution of a pattern binds, whatever the data."""
-    match pattern:
-        case Basic():
-            return set(visible(pattern))
-        case Join(members):
-            return set().union(*map(certain, members))
-        case Union(members):
-            return set.intersection(*map(certain, members))
-        case Graph(Variable() as name, inner):
-            return certain(inner) | {name.name}
-        case Values():
-            return always_given(pattern)
-        case Project(inner, variables):
-            return certain(inner) & {variable.name for variable in variables}
-        case Group(inner, keys, _):
-            names = {variable.name for variable, key in keys or () if variable == key}
-            return certain(inner) & names
-        case LeftJoin(inner, _, _) | Minus(inner, _) | Filter(_, inner) | Graph(_, inner):
-            return certain(inner)
-        case Extend(inner, _) | OrderBy(inner, _) | Slice(inner, _, _):
-            return certain(inner)
-        case Distinct(inner) | Reduced(inner):
-            return certain(inner)
-
-
-def always_given(values: Values) -> set[str]:
-    """Return the variables to which VALUES gives a term in every row."""
-    return {
-        variable.name
-        for place, variable in enumerate(values.variables)
-        if all(cells[place] is not None for cells in values.rows)
-    }
+    return shares_variables and always_bound(left).isdisjoint(always_bound(right))
 
 
 def most_solutions(pattern: Pattern, triples: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rdflib import BNode, Dataset, Graph, URIRef
 from rdflib import Literal as RdflibLiteral
@@ -31,9 +31,6 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.witnesses.asking import NoSay
 from refengine.sparql.witnesses.rdflib_algebra import prepare
 
-if TYPE_CHECKING:
-    pass
-
 RdflibTriple = tuple[Identifier, ...]
 
 MOST_LOOKUPS = 1_000_000  # requests for triples by rdflib for one answer
@@ -46,9 +43,9 @@ class Work:
     done = 0
 
     @classmethod
-    def counting(cls, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a method of rdflib's that each such step calls. Raises NoSay
-        when they are too many.
+    def count_calls_of(cls, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a method of rdflib's that each such step calls. It raises NoSay when they are too
+        many.
         """
 
         def wrapper(*args: Any, **options: Any) -> Any:
@@ -114,9 +111,9 @@ class CountedSimpleMemory(SimpleMemory):
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
-    """Have rdflib log nothing in here: it logs each literal that it cannot
-    read, with a traceback.
+def without_logs() -> Iterator[None]:
+    """Drop what rdflib logs until the context ends: each literal that it cannot read, with a
+    traceback.
     """
     logger = logging.getLogger("rdflib.term")
 
@@ -130,7 +127,7 @@ def silenced() -> Iterator[None]:
         logger.removeFilter(drop)
 
 
-@silenced()
+@without_logs()
 def answer_by_rdflib(query: AlgebraQuery, text: str, dataset: Statements) -> Relation:
     """Return rdflib's answer, to its algebra as `prepare` mends it."""
     prepared = prepare(text)
@@ -138,7 +135,7 @@ def answer_by_rdflib(query: AlgebraQuery, text: str, dataset: Statements) -> Rel
     is_plain = is_one_graph and not needs_dataset(query)
     graph = rdflib_graph(dataset) if is_plain else dataset_of(dataset)
     Work.done = 0
-    with counting(), joining_in_our_order():
+    with count_work(), keep_order_of_joins():
         result = evalQuery(graph, prepared)
         match query.form:
             case "ASK":
@@ -220,12 +217,12 @@ def fill_dataset(dataset: QuietDataset, statements: Statements) -> None:
 
 
 @contextmanager
-def counting() -> Iterator[None]:
-    """Have rdflib count its work in here."""
+def count_work() -> Iterator[None]:
+    """Count what rdflib does until the context ends, and end it when it is too much."""
     methods = [(FrozenDict, "compatible"), (FrozenDict, "__init__"), (QueryContext, "__init__")]
     before = [getattr(owner, name) for owner, name in methods]
     for (owner, name), function in zip(methods, before, strict=True):
-        setattr(owner, name, Work.counting(function))
+        setattr(owner, name, Work.count_calls_of(function))
     try:
         yield
     finally:
@@ -234,8 +231,10 @@ def counting() -> Iterator[None]:
 
 
 @contextmanager
-def joining_in_our_order() -> Iterator[None]:
-    """Have rdflib join the triple patterns of a body as `prepare` ordered them, in here."""
+def keep_order_of_joins() -> Iterator[None]:
+    """Replace rdflib's order of joins until the context ends: it joins the triple patterns of a
+    body as `prepare` ordered them.
+    """
     CUSTOM_EVALS["refengine"] = _join_in_our_order
     try:
         yield

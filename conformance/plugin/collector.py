@@ -1,0 +1,184 @@
+"""The results of a run, collected from all its workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.plugin import report_data
+from conformance.plugin.options import option_value
+from conformance.plugin.output_files import OutputFiles
+from conformance.plugin.suite_run import SuiteRun
+from conformance.report import baseline, source
+from conformance.suite import (
+    RunSummary,
+    describe_unjudged_engines,
+    late_result,
+    summarize_run,
+)
+from conformance.verdict import results
+from conformance.verdict.journal import Journal
+from conformance.verdict.results import Result
+from refengine.model.errors import RefengineError
+
+
+class ResultCollector:
+    """A collector of the results of a run, from all its workers. At the end it writes the outputs
+    and what is said of the run, and sets the exit status.
+    """
+
+    def __init__(self, config: pytest.Config, run: SuiteRun) -> None:
+        self.config = config
+        self.run = run
+        self.ran: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.results: list[Result] = []
+        self.summary: RunSummary | None = None  # of a run that was not interrupted
+        self.late_errors: list[Result] = []  # of items that had another result before
+        self.journal: Journal | None = None
+        self.is_cut_short = False  # whether an item was not run to its end
+        self.unwritten = ""  # why the results could not be written
+        self.outputs = OutputFiles(config)
+        if (path := option_value(config, "--results")) is not None:
+            before = run.results_so_far.values()
+            self.journal = Journal(results.target(Path(path)), run.fingerprint, before)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count an item, and keep its result."""
+        for key, argument in report_data.late_lines_of(report):
+            self._replace_by_late_error(key, argument)
+        if str(report.when) == "???":  # so xdist reports an item whose worker was killed
+            self.is_cut_short = True
+        engine = report_data.engine_of(report)
+        if engine is None:
+            return
+        self.ran[engine] += 1
+        self.skipped[engine] += report.skipped and not hasattr(report, "wasxfail")
+        if (result := report_data.result_of_test(report)) is not None:
+            self.results.append(result)
+            self._note(result)
+
+    def _note(self, result: Result) -> None:
+        """Write a result to the file of the results so far; end the run if that cannot be done."""
+        if self.journal is None:
+            return
+        try:
+            self.journal.add(result)
+        except RefengineError as error:
+            self.is_cut_short = True
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+
+    def _replace_by_late_error(self, key: tuple[str, ...], argument: str) -> None:
+        """Replace the result of an earlier item by an error, since its harness wrote a line after
+        the last reply about it.
+        """
+        for number, result in enumerate(self.results):
+            if result.key == key:
+                error = late_result(result, argument)
+                self.results[number] = error
+                self.late_errors.append(error)
+                self._note(error)
+
+    @property
+    def unjudged_engines(self) -> list[str]:
+        """The engines whose items were all skipped, so that nothing was judged."""
+        return sorted(engine for engine, count in self.ran.items() if self.skipped[engine] == count)
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
+        """Summarize the results of a run that was not interrupted, before pytest writes its JUnit
+        file. Then write the results and their page, and set the exit status.
+        """
+        try:
+            if self.ran and session.exitstatus != pytest.ExitCode.INTERRUPTED:
+                self.summary = summarize_run(self.results, self.run.items)
+                self.results = list(self.summary.results)
+                self._add_properties_to_junit(self.summary)
+        except RefengineError as error:
+            self.unwritten = str(error)
+        except KeyboardInterrupt:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+        yield
+        try:
+            if not self.unwritten:
+                self._write(session)
+        except RefengineError as error:
+            self.unwritten = str(error)
+        self._set_exit_status(session)
+
+    def _add_properties_to_junit(self, summary: RunSummary) -> None:
+        """Add the properties of the run to pytest's JUnit file, if it writes one. pytest's own way,
+        the fixture `record_testsuite_property`, would add them in each worker, where no file is.
+        """
+        for plugin in self.config.pluginmanager.get_plugins():
+            if add := getattr(plugin, "add_global_property", None):
+                for name, value in summary.properties():
+                    add(name, value)
+
+    def _write(self, session: pytest.Session) -> None:
+        """Write the outputs, and end the file of the results so far. Raises RefengineError."""
+        if self.ran:
+            self.outputs.write(self.results, self.summary, self.run.items, self.run.baseline)
+        if self.journal is not None:
+            self._end_journal(self.journal, session)
+
+    def _end_journal(self, journal: Journal, session: pytest.Session) -> None:
+        """Remove the file of the results so far, or leave it if not all items were run: an earlier
+        run, too, may have run items that -k and the like have left out of this one.
+        """
+        is_ended = self.is_cut_short or session.exitstatus in (
+            pytest.ExitCode.INTERRUPTED,
+            pytest.ExitCode.INTERNAL_ERROR,
+        )
+        if is_ended or session.shouldstop or session.shouldfail:
+            journal.close()
+        else:
+            journal.remove_if_in(self.results)
+
+    def _set_exit_status(self, session: pytest.Session) -> None:
+        """Change the exit status of a run whose results could not be written, in which a line came
+        after the last reply about an item, or in which nothing of an engine was judged.
+        """
+        if self.unwritten:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        if self.late_errors and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if (
+            self.unjudged_engines
+            and not option_value(self.config, "--allow-missing")
+            and session.exitstatus == pytest.ExitCode.OK
+        ):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Write what is said of the run at its end."""
+        for line in self._lines():
+            terminalreporter.write_line(f"conformance: {line}")
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the lines about the run; of one that was interrupted, only a line for each engine
+        that counts its outcomes, and what is not written.
+        """
+        if self.summary is None:
+            yield from results.summary(self.results)
+        else:
+            yield from self.summary.lines()
+        for error in self.late_errors:
+            yield f"{error.engine}: error: {error.case}: {error.argument}"
+        yield from describe_unjudged_engines(
+            self.unjudged_engines, self.run.items, is_smoke=self.run.options.smoke
+        )
+        if self.run.baseline is not None:
+            yield from baseline.describe_changes(self.run.baseline, source.of(self.results).entries)
+        if self.unwritten:
+            yield self.unwritten
+        yield from self.outputs.describe_older_files()
+        if self.journal is not None and len(self.journal) and self.journal.path.exists():
+            yield (
+                f"not all results are written; {self.journal.path} has {len(self.journal)}: the "
+                "same command with --resume goes on"
+            )
