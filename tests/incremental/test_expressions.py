@@ -5,6 +5,7 @@ to each other (R2R-11 to R2R-13).
 from __future__ import annotations
 
 import operator
+from fractions import Fraction
 
 import pytest
 from incremental_trials import double
@@ -15,7 +16,7 @@ from refengine.incremental.algebra.numbers import check_computed
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
-from refengine.sparql.values import DECIMAL, DOUBLE, FLOAT, INTEGER, Number
+from refengine.sparql.values import DECIMAL, DOUBLE, FLOAT, INTEGER, Computed, Number
 
 A, B, NO = Variable("a"), Variable("b"), Variable("no")
 SLOTS = {"a": 0, "b": 1, "no": 2}
@@ -122,6 +123,66 @@ def test_arithmetic_of_seven_and_two(sign, expected):
     more = Call("+", (result, number("1")))  # arithmetic takes what arithmetic gives
     assert holds(Call("=", (more, number(str(int(expected) + 1)))), *SEVEN_AND_TWO)
     assert holds(Call("=", (Call("unary -", (result,)), number(f"-{expected}"))), *SEVEN_AND_TWO)
+
+
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize(("sign", "expected"), [("+", "9"), ("-", "5"), ("*", "14")])
+def test_arithmetic_of_floats_and_doubles(sign, expected, kind):
+    seven, two = number("7", kind), number("2", kind)
+    result = Call(sign, (A, B))
+    assert holds(Call("=", (result, number(expected))), seven, two)
+    assert holds(Call("=", (Call("unary -", (result,)), number(f"-{expected}"))), seven, two)
+
+
+def computed(sign, *operands):
+    return Call("=", (Call(sign, operands), B))
+
+
+NINES = "9" * 18
+
+
+@pytest.mark.parametrize(
+    ("sign", "operands", "result"),
+    [
+        ("*", (number("0.000000001", "decimal"),) * 2, number("0." + 17 * "0" + "1", "decimal")),
+        ("*", (number("99999999.5", "decimal"), number("2")), number("199999999")),
+        (
+            "+",
+            (number(NINES[1:] + ".5", "decimal"), number("0.5", "decimal")),
+            number("1" + 17 * "0"),
+        ),
+        ("+", (number(NINES), number("1")), number("1" + 18 * "0")),  # an integer of 19 digits
+        ("*", (number("0"), number("-1")), number("0")),
+        ("unary -", (number("0.0", "decimal"),), number("0")),
+    ],
+)
+def test_arithmetic_of_integers_and_decimals_is_exact(sign, operands, result):
+    assert holds(computed(sign, *operands), b=result) is True
+    assert holds(Call("<", (Call(sign, operands), B)), b=result) is False
+    assert holds(Call("<=", (B, Call(sign, operands))), b=result) is True
+
+
+@pytest.mark.parametrize(
+    ("sign", "operands", "result"),
+    [
+        # 19 digits, of which an evaluator may keep 18
+        ("+", (number(NINES, "decimal"), number("0.1", "decimal")), number(NINES, "decimal")),
+        ("*", (number("0.000000001", "decimal"), number("0.0000000001", "decimal")), number("0")),
+    ],
+)
+def test_a_rounded_decimal_is_not_compared(sign, operands, result):
+    """The result is nearer to the number than rounding may have moved it."""
+    with pytest.raises(NotCovered):
+        holds(computed(sign, *operands), b=result)
+
+
+def test_a_computed_number_is_not_the_one_that_its_text_says():
+    """An average of thirds may have the text 0.333 and another value. Its text was met before."""
+    text = number("0.333", "decimal")
+    third = Computed(text, Number(DECIMAL, Fraction(1, 3), Fraction(1, 10**18)))
+    thrice = Call("*", (A, number("3")))
+    assert holds(Call("<", (thrice, B)), text, number("0.9995", "decimal")) is True
+    assert holds(Call("<", (thrice, B)), third, number("0.9995", "decimal")) is False
 
 
 @pytest.mark.parametrize(
