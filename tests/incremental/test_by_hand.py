@@ -65,6 +65,7 @@ def test_what_enters_and_leaves_a_partition():
     delta = PartitionDelta()
     assert delta.move_to(PartitionContent(view, 1)) == ([], [0])
     assert delta.move_to(PartitionContent(view, 3)) == ([0], [1, 2])
+    assert delta.move_to(PartitionContent(view, 2)) == ([1, 2], [0, 1])  # an earlier one, anew
 
 
 def test_solutions_within_a_span():

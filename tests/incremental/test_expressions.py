@@ -12,7 +12,7 @@ from incremental_trials import double
 
 from refengine import literal
 from refengine.incremental.algebra.expressions import compile_condition
-from refengine.incremental.algebra.numbers import check_computed
+from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
@@ -201,6 +201,12 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
     assert check_computed(covered) is covered
     with pytest.raises(NotCovered, match=r"^a computed xsd:[a-z]* that is too great, or rounded$"):
         check_computed(not_covered)
+
+
+def test_a_number_of_thousands_of_digits_is_not_computed():
+    long = Number(DECIMAL, Fraction(1, 10**5000))
+    with pytest.raises(NotCovered, match="computing with thousands of digits"):
+        do_arithmetic("*", long, long)
 
 
 BIG = 10**19  # decimals of 18 digits behind the point, which every evaluator holds, are below this

@@ -14,7 +14,12 @@ from refengine import Body, literal, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.ordering import Descending, OrderedSolutions
+from refengine.incremental.algebra.ordering import (
+    WITHOUT_SURE_ORDER,
+    Descending,
+    OrderedSolutions,
+    sort_key_of,
+)
 from refengine.incremental.algebra.slices import MaintainedSlice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, Triple
@@ -341,6 +346,29 @@ def test_distinct_solutions_with_several_places():
     assert answer.after(value("a", 1), value("b", 2)) == "a"
     with pytest.raises(NotCovered, match="LIMIT after DISTINCT, where equal solutions"):
         answer.after(value("a", 3))
+
+
+@pytest.mark.parametrize("head", ["DISTINCT", "REDUCED"])
+def test_a_computed_number_may_be_the_same_as_one_of_the_data(head: str):
+    """2.0 may be computed as 2.0 or as 2: then it may be another term than the 2.0 of :b."""
+    text = f"SELECT {head} ?k {{ ?x <urn:n> ?v BIND(IF(?x = <urn:a>, ?v + 1.0, ?v) AS ?k) }}"
+    answer = Answer(f"{text} ORDER BY ?k LIMIT 1")
+    one, two = (literal(each, XSD + "decimal") for each in ("1.0", "2.0"))
+    assert answer.after(value("a", one)) == "2"
+    with pytest.raises(NotCovered, match="the lexical form of a computed number"):
+        answer.after(value("b", two))
+
+
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_moments_of_one_kind_have_an_order(zone: str):
+    """Of others a border would be compared with every pair of solutions around it."""
+    moments = [literal(f"2001-0{n}-01T00:00:00{zone}", XSD + "dateTime") for n in (1, 2)]
+    kinds = {sort_key_of(moment).kind for moment in moments}
+    assert len(kinds) == 1 and not kinds & WITHOUT_SURE_ORDER
+    other = literal("2001-01-01T00:00:00" + ("" if zone else "Z"), XSD + "dateTime")
+    assert sort_key_of(other).kind not in kinds
+    nearly = literal("2001-01-01T00:00:00.0001" + zone, XSD + "dateTime")
+    assert sort_key_of(nearly).kind in WITHOUT_SURE_ORDER
 
 
 @pytest.mark.parametrize(

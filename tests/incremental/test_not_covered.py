@@ -6,9 +6,11 @@ import pytest
 from incremental_trials import double
 
 from refengine import Body, literal
+from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
+from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.functions import TIMESTAMP
 
 P = "<urn:p>"
@@ -257,6 +259,26 @@ def test_a_value_that_is_not_covered(text: str, values: list[str], reason: str):
             body.insert((f"<urn:{i}>", "<urn:n>", value))
         body.flush()
     assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "{ ?x <urn:n> ?v . ?y <urn:n> ?w FILTER(?v < ?w) } FILTER(?x = <urn:b>)",
+        "{ ?x <urn:n> ?v FILTER('x'@en < 'y'@en) } FILTER(?x = <urn:b>)",
+        "{ { ?x <urn:n> ?v . ?y <urn:n> ?w FILTER(?v < ?w) } FILTER(?x = ?y) } FILTER(?v = ?w)",
+    ],
+)
+def test_an_inner_filter_is_asked_of_what_an_outer_one_drops(group: str):
+    """So does the definition, which has no single answer then."""
+    triples = [(f"<urn:{i}>", "<urn:n>", value) for i, value in enumerate(DATES)]
+    body = Body(f"SELECT * {{ {group} }}")
+    with pytest.raises(NoSingleAnswer):
+        r2r.defined_answer(body, frozenset(triples))
+    maintained = MaintainedBody(body, ignore)
+    with pytest.raises(NotCovered):
+        for triple in triples:
+            maintained.insert(triple)
 
 
 @pytest.mark.parametrize("is_set", [False, True])

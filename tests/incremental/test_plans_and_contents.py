@@ -27,7 +27,7 @@ from refengine.incremental.arrival_buffer import (
 )
 from refengine.incremental.content_follower import ContentFollower, without
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.maintained import MaintainedAnswers
+from refengine.incremental.maintained import MaintainedAnswers, Provenance
 from refengine.incremental.partitions import PartitionContent, is_single_partition
 from refengine.incremental.supports import SupportedSolutions
 from refengine.incremental.whole_stream import (
@@ -380,6 +380,9 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
     assert buffer.number_forgotten == 0
     buffer.forget_before(1500)
     assert buffer.number_forgotten == 1500 and len(buffer.items) == 4500
+    buffer.items = list(elements_at(*range(6003)))
+    buffer.forget_before(3000)  # a fourth of 6,003, rounded down
+    assert buffer.number_forgotten == 3000
 
 
 @pytest.mark.parametrize(
@@ -608,6 +611,18 @@ def test_where_a_window_opens_and_starts():
         assert window.scope(frame, -7) is None
 
 
+def test_a_part_whose_own_first_arrival_sees_less_than_the_whole_stream_needs_a_longer_halo():
+    """The arrival at 40 is looked at from the halo's beginning on, also where [20, 30) closes."""
+    with pytest.raises(parts.HaloTooShort):
+        parts.reports_of_part(
+            TUMBLING,
+            {"s": elements_at(40, 41)},
+            chosen(horizon="none"),
+            {"s": 0},
+            parts.Part(start=40, halo_start=30),
+        )
+
+
 def test_too_many_reports_of_a_part():
     """ENG-3: the bound is that of the arrivals' reports, in parts, too."""
     stream_of_many = {"s": elements_at(*MANY)}
@@ -642,6 +657,39 @@ def test_who_computed_the_reports():
             asked(text, **windows), {"s": stream(items)}, chosen(horizon="flush")
         )
         assert len(list(run)) >= 3 and str(run.provenance) == expected
+
+
+def test_the_definition_may_be_asked_for():
+    planned = engine.plan(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
+    run = incremental.evaluate_plan(asked(BODY), planned, is_definition_asked=True)
+    assert len(list(run)) > 1
+    assert str(run.provenance) == "the definition: it was asked for"
+    assert run.provenance == Provenance.of_request()
+
+
+def test_the_steps_of_a_run_are_those_of_the_definition():
+    """Each evaluation has one, also where its answer is empty and nothing is reported."""
+    semantics = chosen(empty="suppress")
+    planned = engine.plan(asked(BODY), {"s": elements_at(1, 9)}, semantics)
+    found = [
+        (step.at, Counter(step.answer), step.emitted)
+        for step in incremental.evaluate_plan(asked(BODY), planned).steps()
+    ]
+    expected = [
+        (step.at, Counter(step.answer), step.emitted) for step in engine.steps(asked(BODY), planned)
+    ]
+    assert found == expected
+    assert {emitted for _, _, emitted in found} == {True, False}
+
+
+def test_a_body_beyond_a_limit_of_the_definition_raises_before_the_first_report(monkeypatch):
+    def refuse(body: Body, dataset: frozenset) -> None:
+        raise Unsupported("a body that takes too long", rule="R2R-17")
+
+    monkeypatch.setattr(r2r, "defined_answer", refuse)
+    run = incremental.evaluate(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
+    with pytest.raises(Unsupported, match="R2R-17"):
+        next(run)
 
 
 def test_a_stream_that_is_read_has_no_definition_to_go_on_with():

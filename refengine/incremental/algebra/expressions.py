@@ -53,18 +53,7 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
         case Call(name, (left, right)) if name in SIGNS:
             return _compile_relation(name, left, right, slots)
         case _:
-            raise NotCovered(f"{_kind(expression)} as a condition")
-
-
-def _kind(expression: Expression) -> str:
-    """Return what a message calls an expression."""
-    match expression:
-        case Call(name, _):
-            return name
-        case Variable() | str():
-            return "a term"
-        case _:
-            return type(expression).__name__
+            raise NotCovered("a condition of another form")
 
 
 def _not(inner: Condition) -> Condition:
@@ -138,10 +127,8 @@ def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operan
             return _arithmetic(sign, _compile_operand(left, slots), _compile_operand(right, slots))
         case Call("unary -", (argument,)):
             return _negative(_compile_operand(argument, slots))
-        case Call("/", _):
-            raise NotCovered("division")
         case _:
-            raise NotCovered(f"{_kind(expression)} in an expression")
+            raise NotCovered("an operand of another form")
 
 
 def _arithmetic(sign: str, left: Operand, right: Operand) -> Operand:

@@ -30,11 +30,13 @@ class Order(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A member in its order: a value to compare by, the rank of a number's datatype, the term."""
+    """A member in its order: a value to compare by, the term, and of a number the rank of its
+    datatype.
+    """
 
     value: Any
-    rank: int
     term: Term
+    rank: int = 0
 
 
 NUMBERS = Order(LITERAL, "numbers")
@@ -147,21 +149,21 @@ def place_in_order(term: Term) -> tuple[Order, Entry]:
     """
     number = aggregated_number(term)
     if number is not None:
-        return NUMBERS, Entry(number.value, number.rank, term)
+        return NUMBERS, Entry(number.value, term, number.rank)
     kind = rank(term)
     if kind == IRI:
-        return IRIS, Entry(term[1:-1], 0, term)
+        return IRIS, Entry(term[1:-1], term)
     if kind == BLANK_NODE:
-        return BLANK_NODES, Entry(term, 0, term)
+        return BLANK_NODES, Entry(term, term)
     match value_of(term):
         case StringValue(lexical, ""):
-            return STRINGS, Entry(lexical, 0, term)
+            return STRINGS, Entry(lexical, term)
         case bool() as holds:
-            return BOOLEANS, Entry(holds, 0, term)
+            return BOOLEANS, Entry(holds, term)
         case Moment(seconds, is_zoned):
-            return MOMENTS[is_zoned], Entry(seconds, 0, term)
+            return MOMENTS[is_zoned], Entry(seconds, term)
         case _:
-            return OTHERS, Entry(term, 0, term)
+            return OTHERS, Entry(term, term)
 
 
 def is_tied(order: Order, best: Entry, following: Entry) -> bool:
