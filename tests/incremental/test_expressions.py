@@ -5,12 +5,14 @@ to each other (R2R-11 to R2R-13).
 from __future__ import annotations
 
 import operator
+from decimal import Inexact
 from fractions import Fraction
 
 import pytest
 from incremental_trials import double
 
 from refengine import literal
+from refengine.incremental.algebra.decimals import compile_exact_comparison
 from refengine.incremental.algebra.expressions import compile_condition
 from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
 from refengine.incremental.coverage import NotCovered
@@ -174,6 +176,62 @@ def test_a_rounded_decimal_is_not_compared(sign, operands, result):
     """The result is nearer to the number than rounding may have moved it."""
     with pytest.raises(NotCovered):
         holds(computed(sign, *operands), b=result)
+
+
+PLUS, MINUS, TIMES = (Call(sign, (A, B)) for sign in "+-*")
+NEGATIVE = Call("unary -", (A,))
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right", "expected"),
+    [
+        ("<", PLUS, number("9.6", "decimal"), True),  # 7 + 2.5
+        ("<", PLUS, number("9.5", "decimal"), False),
+        ("<=", number("4.5", "decimal"), MINUS, True),
+        (">", number("4.5", "decimal"), MINUS, False),
+        ("=", TIMES, Call("-", (TIMES, number("0"))), True),
+        ("!=", TIMES, number("17.5", "decimal"), False),
+        (">=", NEGATIVE, number("-7"), True),
+        ("=", Call("unary -", (MINUS,)), number("-4.5", "decimal"), True),
+    ],
+)
+def test_comparisons_of_exact_decimals(name, left, right, expected):
+    """7 and 2.5 under each operator, with a constant on either side."""
+    seven, other = number("7"), number("2.5", "decimal")
+    compare = compile_exact_comparison(name, left, right, SLOTS)
+    assert compare((seven, other, None)) is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "error"),
+    [
+        (number("7", "double"), Inexact),
+        (number("7", "float"), Inexact),
+        (number("1" * 19, "decimal"), Inexact),
+        (number("1" * 19), Inexact),
+        ("<urn:a>", NotCovered),
+        (literal("7"), NotCovered),
+        (None, NotCovered),
+    ],
+)
+def test_what_is_no_exact_decimal(a, error):
+    compare = compile_exact_comparison("<", PLUS, number("1"), SLOTS)
+    with pytest.raises(error):
+        compare((a, number("1"), None))
+
+
+@pytest.mark.parametrize(
+    ("operand", "reason"),
+    [
+        (A, "a comparison without arithmetic"),
+        (Call("/", (A, B)), "a function in exact arithmetic"),
+        (Call("+", (Call("ABS", (A,)), B)), "a function in exact arithmetic"),
+    ],
+)
+def test_operands_that_are_not_compared_as_exact_decimals(operand, reason):
+    for operands in ((operand, B), (B, operand)):
+        with pytest.raises(NotCovered, match=f"^{reason}$"):
+            compile_exact_comparison("<", *operands, SLOTS)
 
 
 def test_a_computed_number_is_not_the_one_that_its_text_says():

@@ -5,6 +5,7 @@ a choice, which the definition refuses, too.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -413,6 +414,7 @@ def test_ordered_solutions_by_place():
     ordered.change(("<urn:3>",), (integer(3),), -2)
     assert list(ordered.between(0, 9)) == [("<urn:2>",), ("<urn:1>",)]
     assert Descending((1,)) < Descending((0,)) and Descending((1,)) == Descending((1,))
+    assert not Descending((1,)) < Descending((1,))
     assert Descending((1,)) != (1,) and hash(Descending((1,))) == hash(Descending((1,)))
 
 
@@ -482,20 +484,31 @@ def test_rounded_terms_of_one_text_may_be_two(keys: tuple[Result, Result]):
 
 
 def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
-    """Of many rounded numbers those are compared that are near, and of exact ones no pairs."""
+    """Of rounded numbers those are compared that are near, and of exact ones no pairs.
+
+    The border is between 24 and 25. With a slack of 0.6 their values may be 2.4 apart where they
+    are equal: 23 may stand behind 25, and 26 before 24. An earlier condition leaves 24 and 25.
+    """
     sizes: list[int] = []
 
-    def count_pairs(keys: list, rows: list, *others: object) -> None:
+    def count_rows(keys: list, rows: list, *others: object) -> None:
         sizes.append(len(rows))
 
-    monkeypatch.setattr("refengine.incremental.algebra.ordering.check_border", count_pairs)
-    for key, most in ((lambda n: rounded(float(n), 0.1), 4), (integer, 0)):
-        ordered = OrderedSolutions([False])
+    monkeypatch.setattr("refengine.incremental.algebra.ordering.check_border", count_rows)
+
+    def rows_compared(*keys: Callable[[int], Term]) -> list[int]:
+        ordered = OrderedSolutions([False] * len(keys))
         for n in range(50):
-            ordered.change((f"<urn:{n}>",), (key(n),), 1)
+            ordered.change((f"<urn:{n}>",), tuple([key(n) for key in keys]), 1)
         sizes.clear()
         ordered.check_border(25)
-        assert sum(sizes) <= most
+        return list(sizes)
+
+    assert rows_compared(integer) == []
+    assert rows_compared(lambda n: rounded(float(n), 0.1)) == [2]
+    assert rows_compared(lambda n: rounded(float(n), 0.6)) == [4]
+    assert rows_compared(lambda n: rounded(float(n), 0.6 * (n % 2))) == [4]
+    assert rows_compared(lambda n: integer(n // 2), lambda n: rounded(float(n), 9)) == [2]
 
 
 SLICES = (

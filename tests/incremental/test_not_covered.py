@@ -8,6 +8,7 @@ from incremental_trials import double
 from refengine import Body, literal
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.substitution import always_bound
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
@@ -296,3 +297,29 @@ def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
         assert rows == [(("n", double("0.875")),)]
     assert MaintainedBody(Body(text), ignore).is_set is False
     assert MaintainedBody(Body(text.replace("SELECT", "SELECT DISTINCT")), ignore).is_set is True
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("?x <urn:p> ?y", "xy"),
+        ("{ ?x <urn:p> ?y } { ?y <urn:q> ?z }", "xyz"),
+        ("{ ?x <urn:p> ?y } UNION { ?y <urn:q> ?z }", "y"),
+        ("GRAPH ?g { ?x <urn:p> ?y }", "gxy"),
+        ("GRAPH <urn:g> { ?x <urn:p> ?y }", "xy"),
+        ("VALUES (?x ?y) { (1 UNDEF) (2 3) }", "x"),
+        ("?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z }", "xy"),
+        ("?x <urn:p> ?y MINUS { ?y <urn:q> ?z }", "xy"),
+        ("?x <urn:p> ?y FILTER(?y = ?z)", "xy"),
+        ("?x <urn:p> ?y BIND(?y AS ?z)", "xy"),
+        ("{ SELECT ?x ?z { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT DISTINCT ?x { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT REDUCED ?x { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT ?x { ?x <urn:p> ?y } ORDER BY ?y LIMIT 1 }", "x"),
+        ("{ SELECT ?x (COUNT(*) AS ?n) { ?x <urn:p> ?y } GROUP BY ?x }", ""),
+    ],
+)
+def test_variables_that_every_solution_binds(group: str, names: str):
+    """Filters within EXISTS may look at these, where solutions outside bind them, too."""
+    pattern = Body(f"SELECT * {{ {group} }}").algebra.pattern
+    assert always_bound(pattern.pattern) == set(names)

@@ -33,6 +33,7 @@ from refengine.incremental.supports import SupportedSolutions
 from refengine.incremental.whole_stream import (
     opening_of_first_window,
     whole_stream_frames,
+    window_origins,
     window_start_at,
 )
 from refengine.model.elements import Stream
@@ -505,6 +506,14 @@ def test_streams_that_are_not_computed_in_parts():
 
 
 TUMBLING = asked(BODY, size=10, slide=10)
+TWO = from_table(
+    {
+        "body": BODY,
+        "windows": [
+            {"stream": name, "kind": "time", "size": 10, "slide": 10} for name in ("s", "r")
+        ],
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -528,6 +537,28 @@ def test_where_halos_begin(fields, start, expected):
     semantics = chosen(**fields)
     found = parts.halo_starts(TUMBLING, semantics, {"s": 0}, start, range(100))
     assert list(found) == expected
+
+
+def test_halos_of_several_windows_reach_back_to_what_they_last_reported():
+    """Two evaluations matter: the one compared with, and one after which it is known what both
+    windows last reported. They are 20 instants before, then 40.
+    """
+    semantics = chosen(report="content-change,window-close")
+    found = parts.halo_starts(TWO, semantics, {"s": 0, "r": 0}, 60, range(100))
+    assert list(found) == [30, 10, None]
+
+
+def test_the_first_arrival_since_which_all_is_known():
+    """For one window that is the first exact one. What two last reported is known at 32, when 35
+    arrives: the element of 31 is new there.
+    """
+    semantics = chosen(report="content-change", horizon="none")
+    for query, expected in ((TUMBLING, 31), (TWO, 35)):
+        streams = {name: elements_at(30, 31, 35, 41) for name in ("s", "r")}
+        planned = engine.plan(query, streams, semantics)
+        assert parts.first_exact_arrival(planned, 30) == 31
+        assert parts.first_known_arrival(query, planned, 30) == expected
+        assert parts.first_known_arrival(query, planned, 50) is None
 
 
 @pytest.mark.parametrize(
@@ -590,6 +621,13 @@ def test_where_the_first_frame_begins(fields, halo_start, first):
     assert (frame.first, frame.last, frame.least) == (first, first + 9, 0)
 
 
+def test_the_origin_of_windows_whose_slide_is_ignored():
+    """WIN-7: Flink's t0 is slide - size - 1, and WIN-17: a slide that is ignored is 1."""
+    for slide, expected in (("stated", -1), ("ignored", -10)):
+        semantics = chosen(t0="flink", slide=slide, closure="(]")
+        assert window_origins(TUMBLING, semantics, {}) == (expected,)
+
+
 def test_windows_that_are_cut_off_are_those_of_the_whole_stream_alone():
     """WIN-11: with partial windows the stream begins with some that opened before it."""
     query = asked(BODY, size=10, slide=5)
@@ -634,6 +672,18 @@ def test_too_many_reports_of_a_part():
         expected = collect(engine.evaluate, TUMBLING, stream_of_many, semantics, max_reports=bound)
         assert isinstance(found[1], TooManyReports) is isinstance(expected[1], TooManyReports)
         assert re.sub(r"\d+", "", str(found[1])) == re.sub(r"\d+", "", str(expected[1]))
+
+
+def test_the_bound_of_reports_holds_before_a_part_too(monkeypatch):
+    """Of ten reports before it the part needs the last, which are more than by default."""
+    monkeypatch.setattr(parts, "MAX_REPORTS", 3)
+    streams = {"s": elements_at(*range(0, 100, 5))}
+    part = parts.Part(start=90)
+    reports, run = parts.reports_of_part(
+        TUMBLING, streams, chosen(), {"s": 0}, part, is_definition_asked=True, max_reports=1000
+    )
+    assert len(list(reports)) > 1
+    assert run.provenance == Provenance.of_request()
 
 
 def test_who_computed_the_reports():
