@@ -74,6 +74,7 @@ def test_solutions_within_a_span():
     supported = SupportedSolutions(body, elements.elements, [1, 4, 12], span=10)
     assert [found.elements for found in supported.solutions[0]] == [(0, 1), (1, 2)]
     assert supported.covers(range(2)) and not supported.covers(range(3))
+    assert SupportedSolutions(body, elements.elements, [1, 4, 12], span=11).covers(range(3))
 
 
 def test_solutions_pass_every_filter_around_their_pattern():

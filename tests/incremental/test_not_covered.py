@@ -8,10 +8,11 @@ from incremental_trials import double
 from refengine import Body, literal
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.substitution import always_bound
+from refengine.incremental.algebra.substitution import always_bound, split_pattern
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
+from refengine.sparql.algebra import Exists, walk
 from refengine.sparql.functions import TIMESTAMP
 
 P = "<urn:p>"
@@ -35,6 +36,10 @@ BODIES = {
         "EXISTS with ?y from outside in an OPTIONAL"
     ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z { ?z ?q ?w FILTER(?w = ?y) } } }": (
+        "EXISTS with ?y from outside in an inner filter"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS "
+    "{ { ?x <urn:q> ?z FILTER(?z = ?y) } MINUS { ?z <urn:q> ?w } } }": (
         "EXISTS with ?y from outside in an inner filter"
     ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { VALUES ?y { 1 } ?x <urn:q> ?z } }": (
@@ -198,6 +203,12 @@ VALUES = [
         "the lexical form of a computed number",
     ),
     (
+        "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?k) FILTER EXISTS "
+        "{ ?x <urn:n> ?v FILTER(?v + 1 != ?w && EXISTS { ?y <urn:n> ?k }) } }",
+        [number("1.0", "decimal"), number("2.0", "decimal")],
+        "the lexical form of a computed number",
+    ),
+    (
         "SELECT * { ?x <urn:n> ?w "
         "{ SELECT DISTINCT ?m { { ?y <urn:n> ?m } UNION { ?y <urn:n> ?v BIND(?v + 0.0 AS ?m) } } } "
         "}",
@@ -297,6 +308,28 @@ def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
         assert rows == [(("n", double("0.875")),)]
     assert MaintainedBody(Body(text), ignore).is_set is False
     assert MaintainedBody(Body(text.replace("SELECT", "SELECT DISTINCT")), ignore).is_set is True
+
+
+def test_numbers_are_counted_whatever_their_form():
+    """One is computed as 2.0, and the other is the data's."""
+    rows: list = []
+    text = AGGREGATE.format("COUNT(IF(?v < 2, ?v + 1.0, ?v))")
+    body = MaintainedBody(Body(text), lambda row, count: rows.append(row))
+    for i, value in enumerate(("1.0", "2.0")):
+        body.insert((f"<urn:{i}>", "<urn:n>", number(value, "decimal")))
+    body.flush()
+    assert rows == [(("n", number("2")),)]
+
+
+def test_a_condition_on_all_that_its_pattern_binds_stays_within_exists():
+    (pattern,) = (
+        part.pattern
+        for part in walk(
+            Body("ASK { FILTER EXISTS { ?x <urn:p> ?z FILTER(?x != ?z) } }").algebra.pattern
+        )
+        if isinstance(part, Exists)
+    )
+    assert split_pattern(pattern, {"x", "z"}) == ((), pattern)
 
 
 @pytest.mark.parametrize(

@@ -398,6 +398,8 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
         ("rows", {"size": 3}, {"closure": "none"}, 5),
         ("time", {"size": 5, "slide": 5}, {"t0": 50}, 7),
         ("landmark", {}, {}, 0),
+        ("landmark", {}, {"t0": 50}, 7),
+        ("unbounded", {}, {"closure": "none"}, 0),
         (
             "time",
             {"size": 5, "slide": 5},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
@@ -97,11 +96,11 @@ class RunningExtreme(RunningAggregate):
         inwards = reversed(entries) if self.is_maximum else iter(entries)
         if order is NUMBERS:
             return self._extreme_number(self._equal_numbers(inwards))
-        best, *following = islice(inwards, 2)
-        if following and is_tied(order, best, following[0]):
+        best: Entry = next(inwards)
+        following: Entry | None = next(inwards, None)
+        if following is not None and is_tied(order, best, following):
             raise NotCovered("MIN or MAX of terms that are equal or have no order")
-        term: Term = best.term
-        return term
+        return best.term
 
     def _equal_numbers(self, inwards: Any) -> list[Entry]:
         """Return the entries that are equal to the first. Raises NotCovered if there are more than
