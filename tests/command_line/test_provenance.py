@@ -16,7 +16,7 @@ from refengine.confirmation import STATEMENTS_TO_CONFIRM, Hearing, RunWithWitnes
 from refengine.core import engine, r2r
 from refengine.incremental.maintained import MaintainedAnswers
 from refengine.model.elements import Relation, row
-from refengine.model.errors import Disputed, RefengineError
+from refengine.model.errors import Disputed, RefengineError, TooManyReports
 from refengine.sparql import Limits
 
 P = "<urn:p>"
@@ -34,7 +34,8 @@ def start(
     hearing = Hearing(("pyoxigraph",), options.get("limits", Limits()))
     semantics = profile("csparql").but(t0=0, **options.get("fields", {})).semantics()
     planned = engine.plan(query, {"s": elements}, semantics)
-    return RunWithWitnesses(query, planned, frozenset(), hearing, 10**6, definition)
+    bound = options.get("max_reports", 10**6)
+    return RunWithWitnesses(query, planned, frozenset(), hearing, bound, definition)
 
 
 def reports_of(trial: tuple, definition: bool) -> list | str:
@@ -100,6 +101,14 @@ def test_the_first_answers_are_confirmed(monkeypatch, definition):
         {("pyoxigraph",): 6} if definition else {("pyoxigraph",): 4, (): 2}
     )
     assert STATEMENTS_TO_CONFIRM == 1_000
+
+
+@pytest.mark.parametrize("definition", [False, True])
+def test_the_bound_of_reports_holds_whoever_computes_them(definition):
+    """ENG-3: at 2 of them the third is too many."""
+    assert len(list(start(3, definition=definition, max_reports=3))) == 3
+    with pytest.raises(TooManyReports):
+        list(start(3, definition=definition, max_reports=2))
 
 
 def test_an_empty_dataset_counts_as_a_statement(monkeypatch):
