@@ -69,6 +69,17 @@ def test_data_of_an_iri_are_one_graph():
         resolve_static(query, {"urn:g": other})
 
 
+def test_blank_nodes_are_of_their_graph():
+    """_:b of data that no clause names, and of two graphs, in the order of their IRIs."""
+    query = query_of("SELECT ?x FROM <urn:h> FROM NAMED <urn:g> { ?x ?p ?y }")
+    _, dataset = resolve_static(query, dict.fromkeys(["urn:h", "urn:g"], G), always=G)
+    assert dataset == {
+        ("<urn:k>", "<urn:p>", "_:0-b"),
+        ("<urn:k>", "<urn:p>", "_:1-b", "<urn:g>"),
+        ("<urn:k>", "<urn:p>", "_:2-b"),
+    }
+
+
 def test_an_iri_is_absolute():
     reason = "^static data: QRY-2: static data is given by an absolute IRI, such as urn:g, got 'g'$"
     with pytest.raises(InvalidStream, match=reason):
