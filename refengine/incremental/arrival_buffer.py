@@ -36,7 +36,6 @@ FORGOTTEN_AT_ONCE = 1024
 ENDLESS = 2**62
 
 # Kinds whose content at an instant begins with the scope
-SCOPED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW, WindowKind.TUPLE})
 
 
 class ArrivalBuffer(Sequence[Element]):
@@ -252,7 +251,7 @@ def first_needed(planned: Plan, content: Content) -> int:
         return 0
     if view.spec.kind is WindowKind.ROWS:
         index = cast("range", window.rows(view, len(arrivals))).start
-    elif view.spec.kind in SCOPED and view.frame is not None:
+    elif view.frame is not None:
         scope = window.scope(view.frame, planned.own[len(arrivals) - 1])
         if scope is not None:
             first_instant = scope[0]

@@ -37,7 +37,7 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody,
         max_reports: int,
         skip: int,
-        is_definition_asked: bool = False,
+        is_definition_asked: bool,
     ) -> None:
         self.query = query
         self.planned = planned

@@ -106,7 +106,7 @@ def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evalu
     content changes with every arrival, and with nothing else. Raises TooManyReports.
     """
     view = planned.views[0]
-    schedule = Schedule(planned, max_reports)
+    schedule = Schedule(planned)
     reported = 0  # how many elements had arrived at the last report
     count = 0
     for k, _ in enumerate(planned.arrivals):

@@ -312,7 +312,7 @@ def halo_starts(
     time_needed = needed * _time_between_evaluations(semantics, frames)
     arrived = bisect_left(instants, start)
     earliest = start
-    for n in takewhile(lambda n: least << n <= arrived, count()):
+    for n in count():
         place = min(arrived - (least << n), bisect_left(instants, start - (time_needed << n)))
         if place <= 0 or not frames:
             break

@@ -37,7 +37,7 @@ LINE = {
 GROWTH = {"sizes": list, "growth": float}
 MORE = {
     "constructs": GROWTH,
-    "lsbench": GROWTH | {"points": list, "slope": float},
+    "lsbench": GROWTH | {"points": list, "slope": float, "slope_with_rows": float},
     "srbench": {},
     "city": {},
 }
@@ -111,6 +111,17 @@ def test_the_slope_and_the_growth_are_without_the_seconds_before_the_first_repor
     by_static = fake(lambda run: run.elements**2 * run.sizes["static"])
     line, _ = lines(lab, "lsbench", by_static)
     assert (line["slope"], line["growth"]) == (2.0, 2.0)
+
+
+def test_the_slope_with_rows_is_that_of_elements_and_rows_together(lab):
+    """From 20 to 40 elements there are 2 and 24 rows more: from 22 to 64, and the seconds alike."""
+    rows = {20: 2, 40: 24}
+    by_row = fake(
+        lambda run: run.elements + rows[run.elements], rows=lambda run: rows[run.elements]
+    )
+    line, _ = lines(lab, "lsbench", by_row)
+    assert line["slope"] > 1.5
+    assert line["slope_with_rows"] == 1.0
 
 
 def test_an_element_of_a_construct_is_measured_when_its_window_is_full(lab):

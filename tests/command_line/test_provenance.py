@@ -16,7 +16,7 @@ from refengine.confirmation import STATEMENTS_TO_CONFIRM, Hearing, RunWithWitnes
 from refengine.core import engine, r2r
 from refengine.incremental.maintained import MaintainedAnswers
 from refengine.model.elements import Relation, row
-from refengine.model.errors import Disputed, RefengineError
+from refengine.model.errors import Disputed, RefengineError, TooManyReports
 from refengine.sparql import Limits
 
 P = "<urn:p>"
@@ -30,11 +30,14 @@ def start(
     window = TUMBLING | {name: options[name] for name in ("kind", "slide") if name in options}
     window = {name: value for name, value in window.items() if value is not None}
     query = from_table({"windows": [window], "body": body})
-    elements = stream([(("<urn:a>", P, "<urn:b>"), 10 * n) for n in range(count)])
+    items = [(("<urn:a>", P, "<urn:b>"), 10 * n) for n in range(count)]
+    elements = stream(options.get("items", items))
     hearing = Hearing(("pyoxigraph",), options.get("limits", Limits()))
     semantics = profile("csparql").but(t0=0, **options.get("fields", {})).semantics()
     planned = engine.plan(query, {"s": elements}, semantics)
-    return RunWithWitnesses(query, planned, frozenset(), hearing, 10**6, definition)
+    bound = options.get("max_reports", 10**6)
+    static = options.get("static", frozenset())
+    return RunWithWitnesses(query, planned, static, hearing, bound, definition)
 
 
 def reports_of(trial: tuple, definition: bool) -> list | str:
@@ -102,6 +105,35 @@ def test_the_first_answers_are_confirmed(monkeypatch, definition):
     assert STATEMENTS_TO_CONFIRM == 1_000
 
 
+@pytest.mark.parametrize("definition", [False, True])
+def test_the_bound_of_reports_holds_whoever_computes_them(definition):
+    """ENG-3: at 2 of them the third is too many."""
+    assert len(list(start(3, definition=definition, max_reports=3))) == 3
+    with pytest.raises(TooManyReports):
+        list(start(3, definition=definition, max_reports=2))
+
+
+@pytest.mark.parametrize("definition", [False, True])
+def test_answers_beside_static_data_are_confirmed(definition):
+    body = "SELECT ?z { ?x <urn:p> ?y . ?y <urn:q> ?z }"
+    static = frozenset([("<urn:b>", "<urn:q>", "<urn:c>")])
+    run = list(start(2, body, definition, static=static))
+    assert [len(step.rows) for step, _ in run] == [1, 1]
+    assert [witnesses for _, witnesses in run] == [["pyoxigraph"]] * 2
+
+
+@pytest.mark.parametrize(("most", "limits"), [(3, Limits()), (9, Limits(steps=40))])
+def test_after_one_that_is_too_large_no_answer_is_confirmed(monkeypatch, most, limits):
+    """Datasets have 1, 3 and 1 statements. The second is beyond the bound of statements, or that of
+    steps (R2R-17): its product has 27 solutions.
+    """
+    monkeypatch.setattr("refengine.confirmation.STATEMENTS_TO_CONFIRM", most)
+    triples = [("<urn:a>", P, f"<urn:{name}>") for name in "bcd"]
+    items = [(frozenset(triples[:1]), 5), (frozenset(triples), 15), (frozenset(triples[1:2]), 25)]
+    run = start(0, "SELECT * { ?x ?p ?y . ?z ?p ?w . ?u ?p ?v }", items=items, limits=limits)
+    assert [bool(witnesses) for _, witnesses in run] == [True, False, False]
+
+
 def test_an_empty_dataset_counts_as_a_statement(monkeypatch):
     monkeypatch.setattr("refengine.confirmation.STATEMENTS_TO_CONFIRM", 4)
     query = from_table({"windows": [TUMBLING], "body": "SELECT ?x { ?x <urn:p> ?y }"})
@@ -127,8 +159,10 @@ def test_an_incremental_answer_that_differs_from_the_definition_is_disputed(monk
         return right(self, windows)._replace(now=Counter())
 
     monkeypatch.setattr(MaintainedAnswers, "at", lose_rows)
-    with pytest.raises(Disputed, match="ENG-6: incremental evaluation and the definition disagree"):
+    reason = "ENG-6: incremental evaluation and the definition disagree"
+    with pytest.raises(Disputed, match=reason) as raised:
         list(start(1))
+    assert raised.value.answers[r2r.DEFINITION].rows == {row([("x", "<urn:a>")]): 1}
 
 
 def test_where_the_definition_gives_up_the_run_goes_on_without_witnesses():

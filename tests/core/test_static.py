@@ -61,10 +61,26 @@ def test_data_of_an_iri_are_one_graph():
     own = frozenset({("<urn:a>", "<urn:p>", "<urn:b>", "<urn:g>")})
     assert resolve_static(query, {"urn:g": own})[1] == {("<urn:a>", "<urn:p>", "<urn:b>")}
     other = frozenset({("<urn:a>", "<urn:p>", "<urn:b>", "<urn:h>")})
-    with pytest.raises(InvalidStream, match="has another named graph, <urn:h>"):
+    reason = (
+        "^static data <urn:g>: QRY-2: the data has another named graph, <urn:h>, which "
+        "FROM <urn:g> does not name; .* the file without an IRI$"
+    )
+    with pytest.raises(InvalidStream, match=reason):
         resolve_static(query, {"urn:g": other})
 
 
+def test_blank_nodes_are_of_their_graph():
+    """_:b of data that no clause names, and of two graphs, in the order of their IRIs."""
+    query = query_of("SELECT ?x FROM <urn:h> FROM NAMED <urn:g> { ?x ?p ?y }")
+    _, dataset = resolve_static(query, dict.fromkeys(["urn:h", "urn:g"], G), always=G)
+    assert dataset == {
+        ("<urn:k>", "<urn:p>", "_:0-b"),
+        ("<urn:k>", "<urn:p>", "_:1-b", "<urn:g>"),
+        ("<urn:k>", "<urn:p>", "_:2-b"),
+    }
+
+
 def test_an_iri_is_absolute():
-    with pytest.raises(InvalidStream, match="absolute IRI, such as urn:g, got 'g'"):
+    reason = "^static data: QRY-2: static data is given by an absolute IRI, such as urn:g, got 'g'$"
+    with pytest.raises(InvalidStream, match=reason):
         resolve_static(query_of("SELECT ?x { ?x ?p ?y }"), {"g": G})

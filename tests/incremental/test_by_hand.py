@@ -65,6 +65,7 @@ def test_what_enters_and_leaves_a_partition():
     delta = PartitionDelta()
     assert delta.move_to(PartitionContent(view, 1)) == ([], [0])
     assert delta.move_to(PartitionContent(view, 3)) == ([0], [1, 2])
+    assert delta.move_to(PartitionContent(view, 2)) == ([1, 2], [0, 1])  # an earlier one, anew
 
 
 def test_solutions_within_a_span():
@@ -73,6 +74,7 @@ def test_solutions_within_a_span():
     supported = SupportedSolutions(body, elements.elements, [1, 4, 12], span=10)
     assert [found.elements for found in supported.solutions[0]] == [(0, 1), (1, 2)]
     assert supported.covers(range(2)) and not supported.covers(range(3))
+    assert SupportedSolutions(body, elements.elements, [1, 4, 12], span=11).covers(range(3))
 
 
 def test_solutions_pass_every_filter_around_their_pattern():

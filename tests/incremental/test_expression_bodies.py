@@ -17,7 +17,7 @@ from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.extend import MaintainedExtend
-from refengine.incremental.algebra.forms import NumberForms, check_forms
+from refengine.incremental.algebra.forms import NumberForms, check_forms, tell_apart
 from refengine.incremental.algebra.joins import MaintainedJoin
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.coverage import NotCovered
@@ -391,6 +391,15 @@ def test_the_forms_of_a_number(terms: list, reason: str | None):
             for term in terms:
                 forms.change(term, count)
         assert not forms.forms
+
+
+def test_computed_numbers_of_one_text_are_equal_by_value():
+    one, same, other = (
+        tell_apart(Computed(decimal("2"), Number(DECIMAL, 2, slack))) for slack in (0, 0, 1)
+    )
+    assert (one == same, one != same) == (True, False)
+    assert (one == other, one != other) == (False, True)
+    assert hash(one) == hash(same)
 
 
 def test_a_join_leaves_computed_numbers_to_the_definition():

@@ -5,17 +5,20 @@ to each other (R2R-11 to R2R-13).
 from __future__ import annotations
 
 import operator
+from decimal import Inexact
+from fractions import Fraction
 
 import pytest
 from incremental_trials import double
 
 from refengine import literal
+from refengine.incremental.algebra.decimals import compile_exact_comparison
 from refengine.incremental.algebra.expressions import compile_condition
-from refengine.incremental.algebra.numbers import check_computed
+from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
-from refengine.sparql.values import DECIMAL, DOUBLE, FLOAT, INTEGER, Number
+from refengine.sparql.values import DECIMAL, DOUBLE, FLOAT, INTEGER, Computed, Number
 
 A, B, NO = Variable("a"), Variable("b"), Variable("no")
 SLOTS = {"a": 0, "b": 1, "no": 2}
@@ -124,6 +127,122 @@ def test_arithmetic_of_seven_and_two(sign, expected):
     assert holds(Call("=", (Call("unary -", (result,)), number(f"-{expected}"))), *SEVEN_AND_TWO)
 
 
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize(("sign", "expected"), [("+", "9"), ("-", "5"), ("*", "14")])
+def test_arithmetic_of_floats_and_doubles(sign, expected, kind):
+    seven, two = number("7", kind), number("2", kind)
+    result = Call(sign, (A, B))
+    assert holds(Call("=", (result, number(expected))), seven, two)
+    assert holds(Call("=", (Call("unary -", (result,)), number(f"-{expected}"))), seven, two)
+
+
+def computed(sign, *operands):
+    return Call("=", (Call(sign, operands), B))
+
+
+NINES = "9" * 18
+
+
+@pytest.mark.parametrize(
+    ("sign", "operands", "result"),
+    [
+        ("*", (number("0.000000001", "decimal"),) * 2, number("0." + 17 * "0" + "1", "decimal")),
+        ("*", (number("99999999.5", "decimal"), number("2")), number("199999999")),
+        (
+            "+",
+            (number(NINES[1:] + ".5", "decimal"), number("0.5", "decimal")),
+            number("1" + 17 * "0"),
+        ),
+        ("+", (number(NINES), number("1")), number("1" + 18 * "0")),  # an integer of 19 digits
+        ("*", (number("0"), number("-1")), number("0")),
+        ("unary -", (number("0.0", "decimal"),), number("0")),
+    ],
+)
+def test_arithmetic_of_integers_and_decimals_is_exact(sign, operands, result):
+    assert holds(computed(sign, *operands), b=result) is True
+    assert holds(Call("<", (Call(sign, operands), B)), b=result) is False
+    assert holds(Call("<=", (B, Call(sign, operands))), b=result) is True
+
+
+@pytest.mark.parametrize(
+    ("sign", "operands", "result"),
+    [
+        # 19 digits, of which an evaluator may keep 18
+        ("+", (number(NINES, "decimal"), number("0.1", "decimal")), number(NINES, "decimal")),
+        ("*", (number("0.000000001", "decimal"), number("0.0000000001", "decimal")), number("0")),
+    ],
+)
+def test_a_rounded_decimal_is_not_compared(sign, operands, result):
+    """The result is nearer to the number than rounding may have moved it."""
+    with pytest.raises(NotCovered):
+        holds(computed(sign, *operands), b=result)
+
+
+PLUS, MINUS, TIMES = (Call(sign, (A, B)) for sign in "+-*")
+NEGATIVE = Call("unary -", (A,))
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right", "expected"),
+    [
+        ("<", PLUS, number("9.6", "decimal"), True),  # 7 + 2.5
+        ("<", PLUS, number("9.5", "decimal"), False),
+        ("<=", number("4.5", "decimal"), MINUS, True),
+        (">", number("4.5", "decimal"), MINUS, False),
+        ("=", TIMES, Call("-", (TIMES, number("0"))), True),
+        ("!=", TIMES, number("17.5", "decimal"), False),
+        (">=", NEGATIVE, number("-7"), True),
+        ("=", Call("unary -", (MINUS,)), number("-4.5", "decimal"), True),
+    ],
+)
+def test_comparisons_of_exact_decimals(name, left, right, expected):
+    """7 and 2.5 under each operator, with a constant on either side."""
+    seven, other = number("7"), number("2.5", "decimal")
+    compare = compile_exact_comparison(name, left, right, SLOTS)
+    assert compare((seven, other, None)) is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "error"),
+    [
+        (number("7", "double"), Inexact),
+        (number("7", "float"), Inexact),
+        (number("1" * 19, "decimal"), Inexact),
+        (number("1" * 19), Inexact),
+        ("<urn:a>", NotCovered),
+        (literal("7"), NotCovered),
+        (None, NotCovered),
+    ],
+)
+def test_what_is_no_exact_decimal(a, error):
+    compare = compile_exact_comparison("<", PLUS, number("1"), SLOTS)
+    with pytest.raises(error):
+        compare((a, number("1"), None))
+
+
+@pytest.mark.parametrize(
+    ("operand", "reason"),
+    [
+        (A, "a comparison without arithmetic"),
+        (Call("/", (A, B)), "a function in exact arithmetic"),
+        (Call("+", (Call("ABS", (A,)), B)), "a function in exact arithmetic"),
+    ],
+)
+def test_operands_that_are_not_compared_as_exact_decimals(operand, reason):
+    for operands in ((operand, B), (B, operand)):
+        with pytest.raises(NotCovered, match=f"^{reason}$"):
+            compile_exact_comparison("<", *operands, SLOTS)
+
+
+def test_a_computed_number_is_not_the_one_that_its_text_says():
+    """An average of thirds may have the text 0.333 and another value. Its text was met before."""
+    text = number("0.333", "decimal")
+    third = Computed(text, Number(DECIMAL, Fraction(1, 3), Fraction(1, 10**18)))
+    thrice = Call("*", (A, number("3")))
+    assert holds(Call("<", (thrice, B)), text, number("0.9995", "decimal")) is True
+    assert holds(Call("<", (thrice, B)), third, number("0.9995", "decimal")) is False
+
+
 @pytest.mark.parametrize(
     ("covered", "not_covered"),
     [
@@ -140,6 +259,12 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
     assert check_computed(covered) is covered
     with pytest.raises(NotCovered, match=r"^a computed xsd:[a-z]* that is too great, or rounded$"):
         check_computed(not_covered)
+
+
+def test_a_number_of_thousands_of_digits_is_not_computed():
+    long = Number(DECIMAL, Fraction(1, 10**5000))
+    with pytest.raises(NotCovered, match="computing with thousands of digits"):
+        do_arithmetic("*", long, long)
 
 
 BIG = 10**19  # decimals of 18 digits behind the point, which every evaluator holds, are below this

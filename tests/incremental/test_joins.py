@@ -19,7 +19,7 @@ from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.equality import equality_key, look_up_value
-from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional, optional_or_join
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
 from refengine.incremental.algebra.partners import JoinKeys, JoinSide, JoinSideWithUnbound
@@ -41,6 +41,15 @@ def integer(text: str) -> str:
 ONE, TWO, THREE = map(integer, "123")
 
 # Sides of joins
+
+
+def test_an_optional_under_an_equality_with_its_right_side_is_a_join():
+    """What stands alone has no ?z, and fails. A join finds its partners by the equality."""
+    left, right = MaintainedNode("x", "x"), MaintainedNode("z", "z")
+    same = Call("=", (Variable("x"), Variable("z")))
+    assert isinstance(optional_or_join(left, right, same), MaintainedJoin)
+    other = Call("!=", (Variable("x"), Variable("z")))
+    assert isinstance(optional_or_join(left, right, other), MaintainedOptional)
 
 
 def test_a_join_side_stores_no_solution_that_is_gone():

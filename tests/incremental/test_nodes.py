@@ -16,10 +16,12 @@ from refengine import literal
 from refengine.incremental.algebra.aggregates import (
     RunningAggregate,
     RunningCount,
+    RunningMembers,
     RunningSum,
 )
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.extremes import RunningExtreme
+from refengine.incremental.algebra.groups import compile_aggregate
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
 from refengine.incremental.algebra.numbers import (
@@ -36,7 +38,8 @@ from refengine.incremental.algebra.operators import (
 from refengine.incremental.answer_delta import AnswerDelta, NearEqualIndex
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
-from refengine.sparql.algebra import Call, Variable
+from refengine.sparql.algebra import Aggregate, Call, Variable
+from refengine.sparql.order import MOST_TIED
 from refengine.sparql.values import DOUBLE, Number
 
 DRAWS = 150  # changes of one run
@@ -221,6 +224,9 @@ def run(aggregate: RunningAggregate, *terms: str | None) -> str | None:
         (lambda: RunningExtreme(0, False, False), [integer(5), integer(2), integer(3)], integer(2)),
         (lambda: RunningExtreme(0, True, True), [integer(2), integer(2), integer(3)], integer(3)),
         (lambda: RunningExtreme(0, False, True), [integer(2), integer(2), integer(3)], integer(2)),
+        # of strings and IRIs the first by code points, of which a quotation mark is none
+        (lambda: RunningExtreme(0, False, True), [literal("a!"), literal("a")], literal("a")),
+        (lambda: RunningExtreme(0, False, True), ["<b:a>", "<a:b>"], "<a:b>"),
         # of two forms with one datatype either will do, as rows are compared by value
         (lambda: RunningExtreme(0, True, False), [decimal("1.5"), integer(1)], decimal("1.5")),
     ],
@@ -238,6 +244,26 @@ def test_a_member_that_goes_takes_its_number_along():
     assert greatest.value() == integer(1)
     greatest.add((integer(1),), -1)
     assert greatest.value() is None and greatest.terms_by_rank == [0, 0, 0, 0]
+
+
+def test_as_many_forms_of_one_value_as_the_definition_takes():
+    forms = [literal("0" * zeros + "1", XSD + "integer") for zeros in range(MOST_TIED + 1)]
+    assert run(RunningExtreme(0, True, False), *forms[:-1]) in forms
+    with pytest.raises(NotCovered, match=f"of more than {MOST_TIED} forms of one value$"):
+        run(RunningExtreme(0, True, False), *forms)
+
+
+def test_a_sample_of_many_copies_is_one():
+    sample = RunningMembers(Aggregate("SAMPLE", Variable("x")), 0)
+    sample.add((integer(2),), 10**15)
+    assert sample.value() == integer(2)
+
+
+def test_an_average_is_kept_up_to_date():
+    """Aggregates by the definition take four different members at most."""
+    average = Aggregate("AVG", Variable("v"))
+    make = compile_aggregate(average, MaintainedNode("v", "v"), "v", "v", must_be_exact=True)
+    assert run(make(), *map(integer, range(7))) == decimal("3")
 
 
 @pytest.mark.parametrize("is_maximum", [True, False])
@@ -306,6 +332,7 @@ def total(*terms: str, is_average: bool = False):
         # of three others the definition allows for n roundings of 2 ** -52, and here twice as many
         ([double("0.5")] * 3, (3, 1.5, 1.5 * 3 * 2 / 2**52)),
         ([literal("0.5", XSD + "float")] * 3, (2, 1.5, 1.5 * 3 * 2 / 2**23)),
+        ([literal("0.5", XSD + "float")] * 4, (2, 2.0, 2.0 * 4 * 2 / 2**23)),
         # and of whole ones that are not all exact
         ([double("4503599627370496")] * 3, (3, 3.0 * 2**52, 3.0 * 2**52 * 3 * 2 / 2**52)),
         ([double("1501199875790165")] * 3, (3, 4503599627370495.0, 0.0)),

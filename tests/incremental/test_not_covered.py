@@ -6,9 +6,13 @@ import pytest
 from incremental_trials import double
 
 from refengine import Body, literal
+from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.substitution import always_bound, split_pattern
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
+from refengine.model.errors import NoSingleAnswer
+from refengine.sparql.algebra import Exists, walk
 from refengine.sparql.functions import TIMESTAMP
 
 P = "<urn:p>"
@@ -32,6 +36,10 @@ BODIES = {
         "EXISTS with ?y from outside in an OPTIONAL"
     ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z { ?z ?q ?w FILTER(?w = ?y) } } }": (
+        "EXISTS with ?y from outside in an inner filter"
+    ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS "
+    "{ { ?x <urn:q> ?z FILTER(?z = ?y) } MINUS { ?z <urn:q> ?w } } }": (
         "EXISTS with ?y from outside in an inner filter"
     ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { VALUES ?y { 1 } ?x <urn:q> ?z } }": (
@@ -195,6 +203,12 @@ VALUES = [
         "the lexical form of a computed number",
     ),
     (
+        "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?k) FILTER EXISTS "
+        "{ ?x <urn:n> ?v FILTER(?v + 1 != ?w && EXISTS { ?y <urn:n> ?k }) } }",
+        [number("1.0", "decimal"), number("2.0", "decimal")],
+        "the lexical form of a computed number",
+    ),
+    (
         "SELECT * { ?x <urn:n> ?w "
         "{ SELECT DISTINCT ?m { { ?y <urn:n> ?m } UNION { ?y <urn:n> ?v BIND(?v + 0.0 AS ?m) } } } "
         "}",
@@ -259,6 +273,26 @@ def test_a_value_that_is_not_covered(text: str, values: list[str], reason: str):
     assert str(refused.value) == reason
 
 
+@pytest.mark.parametrize(
+    "group",
+    [
+        "{ ?x <urn:n> ?v . ?y <urn:n> ?w FILTER(?v < ?w) } FILTER(?x = <urn:b>)",
+        "{ ?x <urn:n> ?v FILTER('x'@en < 'y'@en) } FILTER(?x = <urn:b>)",
+        "{ { ?x <urn:n> ?v . ?y <urn:n> ?w FILTER(?v < ?w) } FILTER(?x = ?y) } FILTER(?v = ?w)",
+    ],
+)
+def test_an_inner_filter_is_asked_of_what_an_outer_one_drops(group: str):
+    """So does the definition, which has no single answer then."""
+    triples = [(f"<urn:{i}>", "<urn:n>", value) for i, value in enumerate(DATES)]
+    body = Body(f"SELECT * {{ {group} }}")
+    with pytest.raises(NoSingleAnswer):
+        r2r.defined_answer(body, frozenset(triples))
+    maintained = MaintainedBody(body, ignore)
+    with pytest.raises(NotCovered):
+        for triple in triples:
+            maintained.insert(triple)
+
+
 @pytest.mark.parametrize("is_set", [False, True])
 def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
     rows: list = []
@@ -274,3 +308,51 @@ def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
         assert rows == [(("n", double("0.875")),)]
     assert MaintainedBody(Body(text), ignore).is_set is False
     assert MaintainedBody(Body(text.replace("SELECT", "SELECT DISTINCT")), ignore).is_set is True
+
+
+def test_numbers_are_counted_whatever_their_form():
+    """One is computed as 2.0, and the other is the data's."""
+    rows: list = []
+    text = AGGREGATE.format("COUNT(IF(?v < 2, ?v + 1.0, ?v))")
+    body = MaintainedBody(Body(text), lambda row, count: rows.append(row))
+    for i, value in enumerate(("1.0", "2.0")):
+        body.insert((f"<urn:{i}>", "<urn:n>", number(value, "decimal")))
+    body.flush()
+    assert rows == [(("n", number("2")),)]
+
+
+def test_a_condition_on_all_that_its_pattern_binds_stays_within_exists():
+    (pattern,) = (
+        part.pattern
+        for part in walk(
+            Body("ASK { FILTER EXISTS { ?x <urn:p> ?z FILTER(?x != ?z) } }").algebra.pattern
+        )
+        if isinstance(part, Exists)
+    )
+    assert split_pattern(pattern, {"x", "z"}) == ((), pattern)
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("?x <urn:p> ?y", "xy"),
+        ("{ ?x <urn:p> ?y } { ?y <urn:q> ?z }", "xyz"),
+        ("{ ?x <urn:p> ?y } UNION { ?y <urn:q> ?z }", "y"),
+        ("GRAPH ?g { ?x <urn:p> ?y }", "gxy"),
+        ("GRAPH <urn:g> { ?x <urn:p> ?y }", "xy"),
+        ("VALUES (?x ?y) { (1 UNDEF) (2 3) }", "x"),
+        ("?x <urn:p> ?y OPTIONAL { ?y <urn:q> ?z }", "xy"),
+        ("?x <urn:p> ?y MINUS { ?y <urn:q> ?z }", "xy"),
+        ("?x <urn:p> ?y FILTER(?y = ?z)", "xy"),
+        ("?x <urn:p> ?y BIND(?y AS ?z)", "xy"),
+        ("{ SELECT ?x ?z { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT DISTINCT ?x { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT REDUCED ?x { ?x <urn:p> ?y } }", "x"),
+        ("{ SELECT ?x { ?x <urn:p> ?y } ORDER BY ?y LIMIT 1 }", "x"),
+        ("{ SELECT ?x (COUNT(*) AS ?n) { ?x <urn:p> ?y } GROUP BY ?x }", ""),
+    ],
+)
+def test_variables_that_every_solution_binds(group: str, names: str):
+    """Filters within EXISTS may look at these, where solutions outside bind them, too."""
+    pattern = Body(f"SELECT * {{ {group} }}").algebra.pattern
+    assert always_bound(pattern.pattern) == set(names)

@@ -69,6 +69,8 @@ BOTH = {"s": [4, 8], "r": [3, 6, 7, 9]}
         ({"change_scope": "graph"}, 6),
         # s is compared at 4, and r is not; at 6 s has changed since then
         ({"change_scope": "graph", "trigger": "leading"}, 7),
+        # so it has when 6 arrives, if that is when [3, 6) is seen to expire
+        ({"change_scope": "graph", "trigger": "leading", "expiry_seen": "eager"}, 6),
         # 6 closes [3, 6) of both, and the element 4 in it is new
         ({"report": "content-change,window-close"}, 6),
         # 7 is the first arrival that is past 6, and closes it

@@ -27,12 +27,13 @@ from refengine.incremental.arrival_buffer import (
 )
 from refengine.incremental.content_follower import ContentFollower, without
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.maintained import MaintainedAnswers
+from refengine.incremental.maintained import MaintainedAnswers, Provenance
 from refengine.incremental.partitions import PartitionContent, is_single_partition
 from refengine.incremental.supports import SupportedSolutions
 from refengine.incremental.whole_stream import (
     opening_of_first_window,
     whole_stream_frames,
+    window_origins,
     window_start_at,
 )
 from refengine.model.elements import Stream
@@ -380,6 +381,9 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
     assert buffer.number_forgotten == 0
     buffer.forget_before(1500)
     assert buffer.number_forgotten == 1500 and len(buffer.items) == 4500
+    buffer.items = list(elements_at(*range(6003)))
+    buffer.forget_before(3000)  # a fourth of 6,003, rounded down
+    assert buffer.number_forgotten == 3000
 
 
 @pytest.mark.parametrize(
@@ -394,6 +398,8 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
         ("rows", {"size": 3}, {"closure": "none"}, 5),
         ("time", {"size": 5, "slide": 5}, {"t0": 50}, 7),
         ("landmark", {}, {}, 0),
+        ("landmark", {}, {"t0": 50}, 7),
+        ("unbounded", {}, {"closure": "none"}, 0),
         (
             "time",
             {"size": 5, "slide": 5},
@@ -502,6 +508,14 @@ def test_streams_that_are_not_computed_in_parts():
 
 
 TUMBLING = asked(BODY, size=10, slide=10)
+TWO = from_table(
+    {
+        "body": BODY,
+        "windows": [
+            {"stream": name, "kind": "time", "size": 10, "slide": 10} for name in ("s", "r")
+        ],
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -525,6 +539,28 @@ def test_where_halos_begin(fields, start, expected):
     semantics = chosen(**fields)
     found = parts.halo_starts(TUMBLING, semantics, {"s": 0}, start, range(100))
     assert list(found) == expected
+
+
+def test_halos_of_several_windows_reach_back_to_what_they_last_reported():
+    """Two evaluations matter: the one compared with, and one after which it is known what both
+    windows last reported. They are 20 instants before, then 40.
+    """
+    semantics = chosen(report="content-change,window-close")
+    found = parts.halo_starts(TWO, semantics, {"s": 0, "r": 0}, 60, range(100))
+    assert list(found) == [30, 10, None]
+
+
+def test_the_first_arrival_since_which_all_is_known():
+    """For one window that is the first exact one. What two last reported is known at 32, when 35
+    arrives: the element of 31 is new there.
+    """
+    semantics = chosen(report="content-change", horizon="none")
+    for query, expected in ((TUMBLING, 31), (TWO, 35)):
+        streams = {name: elements_at(30, 31, 35, 41) for name in ("s", "r")}
+        planned = engine.plan(query, streams, semantics)
+        assert parts.first_exact_arrival(planned, 30) == 31
+        assert parts.first_known_arrival(query, planned, 30) == expected
+        assert parts.first_known_arrival(query, planned, 50) is None
 
 
 @pytest.mark.parametrize(
@@ -587,6 +623,13 @@ def test_where_the_first_frame_begins(fields, halo_start, first):
     assert (frame.first, frame.last, frame.least) == (first, first + 9, 0)
 
 
+def test_the_origin_of_windows_whose_slide_is_ignored():
+    """WIN-7: Flink's t0 is slide - size - 1, and WIN-17: a slide that is ignored is 1."""
+    for slide, expected in (("stated", -1), ("ignored", -10)):
+        semantics = chosen(t0="flink", slide=slide, closure="(]")
+        assert window_origins(TUMBLING, semantics, {}) == (expected,)
+
+
 def test_windows_that_are_cut_off_are_those_of_the_whole_stream_alone():
     """WIN-11: with partial windows the stream begins with some that opened before it."""
     query = asked(BODY, size=10, slide=5)
@@ -608,6 +651,18 @@ def test_where_a_window_opens_and_starts():
         assert window.scope(frame, -7) is None
 
 
+def test_a_part_whose_own_first_arrival_sees_less_than_the_whole_stream_needs_a_longer_halo():
+    """The arrival at 40 is looked at from the halo's beginning on, also where [20, 30) closes."""
+    with pytest.raises(parts.HaloTooShort):
+        parts.reports_of_part(
+            TUMBLING,
+            {"s": elements_at(40, 41)},
+            chosen(horizon="none"),
+            {"s": 0},
+            parts.Part(start=40, halo_start=30),
+        )
+
+
 def test_too_many_reports_of_a_part():
     """ENG-3: the bound is that of the arrivals' reports, in parts, too."""
     stream_of_many = {"s": elements_at(*MANY)}
@@ -619,6 +674,18 @@ def test_too_many_reports_of_a_part():
         expected = collect(engine.evaluate, TUMBLING, stream_of_many, semantics, max_reports=bound)
         assert isinstance(found[1], TooManyReports) is isinstance(expected[1], TooManyReports)
         assert re.sub(r"\d+", "", str(found[1])) == re.sub(r"\d+", "", str(expected[1]))
+
+
+def test_the_bound_of_reports_holds_before_a_part_too(monkeypatch):
+    """Of ten reports before it the part needs the last, which are more than by default."""
+    monkeypatch.setattr(parts, "MAX_REPORTS", 3)
+    streams = {"s": elements_at(*range(0, 100, 5))}
+    part = parts.Part(start=90)
+    reports, run = parts.reports_of_part(
+        TUMBLING, streams, chosen(), {"s": 0}, part, is_definition_asked=True, max_reports=1000
+    )
+    assert len(list(reports)) > 1
+    assert run.provenance == Provenance.of_request()
 
 
 def test_who_computed_the_reports():
@@ -642,6 +709,39 @@ def test_who_computed_the_reports():
             asked(text, **windows), {"s": stream(items)}, chosen(horizon="flush")
         )
         assert len(list(run)) >= 3 and str(run.provenance) == expected
+
+
+def test_the_definition_may_be_asked_for():
+    planned = engine.plan(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
+    run = incremental.evaluate_plan(asked(BODY), planned, is_definition_asked=True)
+    assert len(list(run)) > 1
+    assert str(run.provenance) == "the definition: it was asked for"
+    assert run.provenance == Provenance.of_request()
+
+
+def test_the_steps_of_a_run_are_those_of_the_definition():
+    """Each evaluation has one, also where its answer is empty and nothing is reported."""
+    semantics = chosen(empty="suppress")
+    planned = engine.plan(asked(BODY), {"s": elements_at(1, 9)}, semantics)
+    found = [
+        (step.at, Counter(step.answer), step.emitted)
+        for step in incremental.evaluate_plan(asked(BODY), planned).steps()
+    ]
+    expected = [
+        (step.at, Counter(step.answer), step.emitted) for step in engine.steps(asked(BODY), planned)
+    ]
+    assert found == expected
+    assert {emitted for _, _, emitted in found} == {True, False}
+
+
+def test_a_body_beyond_a_limit_of_the_definition_raises_before_the_first_report(monkeypatch):
+    def refuse(body: Body, dataset: frozenset) -> None:
+        raise Unsupported("a body that takes too long", rule="R2R-17")
+
+    monkeypatch.setattr(r2r, "defined_answer", refuse)
+    run = incremental.evaluate(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
+    with pytest.raises(Unsupported, match="R2R-17"):
+        next(run)
 
 
 def test_a_stream_that_is_read_has_no_definition_to_go_on_with():

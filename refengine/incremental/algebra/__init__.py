@@ -17,7 +17,7 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 - `partners`: how two sides of a join find one another; `equality`: where a filter joins by value
 - `forms`: where computed numbers are left to the definition
 - `answers`: solutions into the rows of ASK and CONSTRUCT
-- `by_definition`: expressions, of which `expressions` and `numbers` have quick forms
+- `by_definition`: expressions, of which `expressions`, `decimals` and `numbers` have quick forms
 - `builder`: from a body's algebra to its nodes
 - `counts`: bags whose counts go up and down
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from refengine.incremental.algebra.constants import EMPTY_PATTERN, MaintainedValues
 from refengine.incremental.algebra.extend import MaintainedExtend
@@ -140,8 +141,8 @@ class NodeBuilder:
             inner = inner.pattern
         conditions.reverse()
         if isinstance(inner, algebra.Basic) and not has_path(inner.triples):
-            parts = [part for each in conditions for part in conjuncts(each)]
-            return self._basic_pattern(inner.triples, parts)
+            own, *outer = map(list, map(conjuncts, conditions))
+            return self._basic_pattern(inner.triples, own, list(chain.from_iterable(outer)))
         node = self._for_filter(inner, conditions[0])
         for each in conditions:
             node = self.filters.filter(node, inner, each)
@@ -177,14 +178,17 @@ class NodeBuilder:
         return MaintainedOptional(one, other, rest)
 
     def _basic_pattern(
-        self, triples: Sequence[TriplePattern], filters: Sequence[Expression]
+        self,
+        triples: Sequence[TriplePattern],
+        filters: Sequence[Expression],
+        outer_filters: Sequence[Expression] = (),
     ) -> MaintainedNode:
         number_names: list[str] = []
         if self.has_numbers:
             # names that no variable has
             place = len(self.basic_patterns)
             number_names = [f"#{place}.{i}" for i in range(len(triples))]
-        basic = MaintainedBasicPattern(triples, filters, number_names)
+        basic = MaintainedBasicPattern(triples, filters, number_names, outer_filters)
         self.basic_patterns.append(basic)
         self.active_graph.add_patterns(basic)
         return basic

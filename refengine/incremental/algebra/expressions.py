@@ -6,7 +6,9 @@ is met.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Inexact
 
+from refengine.incremental.algebra.decimals import compile_exact_comparison
 from refengine.incremental.algebra.numbers import (
     check_computed,
     compare_numbers,
@@ -49,22 +51,9 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
             slot = slots[name]
             return lambda terms: terms[slot] is not None
         case Call(name, (left, right)) if name in SIGNS:
-            return _relation(
-                SIGNS[name], _compile_operand(left, slots), _compile_operand(right, slots)
-            )
+            return _compile_relation(name, left, right, slots)
         case _:
-            raise NotCovered(f"{_kind(expression)} as a condition")
-
-
-def _kind(expression: Expression) -> str:
-    """Return what a message calls an expression."""
-    match expression:
-        case Call(name, _):
-            return name
-        case Variable() | str():
-            return "a term"
-        case _:
-            return type(expression).__name__
+            raise NotCovered("a condition of another form")
 
 
 def _not(inner: Condition) -> Condition:
@@ -105,6 +94,27 @@ def _any_of(parts: list[Condition]) -> Condition:
     return any_holds
 
 
+def _compile_relation(
+    name: str, left: Expression, right: Expression, slots: Mapping[str, int]
+) -> Condition:
+    """Return a comparison. Where its operands are computed, it is asked as one of exact decimals
+    first. Raises NotCovered.
+    """
+    relation = _relation(SIGNS[name], _compile_operand(left, slots), _compile_operand(right, slots))
+    try:
+        exact_comparison = compile_exact_comparison(name, left, right, slots)
+    except NotCovered:
+        return relation
+
+    def holds(terms: Terms) -> bool | None:
+        try:
+            return exact_comparison(terms)
+        except (Inexact, NotCovered):
+            return relation(terms)
+
+    return holds
+
+
 def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operand:
     """Return the function that gives an operand's term or number. Raises NotCovered."""
     match expression:
@@ -117,10 +127,8 @@ def _compile_operand(expression: Expression, slots: Mapping[str, int]) -> Operan
             return _arithmetic(sign, _compile_operand(left, slots), _compile_operand(right, slots))
         case Call("unary -", (argument,)):
             return _negative(_compile_operand(argument, slots))
-        case Call("/", _):
-            raise NotCovered("division")
         case _:
-            raise NotCovered(f"{_kind(expression)} in an expression")
+            raise NotCovered("an operand of another form")
 
 
 def _arithmetic(sign: str, left: Operand, right: Operand) -> Operand:

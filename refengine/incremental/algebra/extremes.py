@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
@@ -30,11 +29,13 @@ class Order(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A member in its order: a value to compare by, the rank of a number's datatype, the term."""
+    """A member in its order: a value to compare by, the term, and of a number the rank of its
+    datatype.
+    """
 
     value: Any
-    rank: int
     term: Term
+    rank: int = 0
 
 
 NUMBERS = Order(LITERAL, "numbers")
@@ -95,11 +96,11 @@ class RunningExtreme(RunningAggregate):
         inwards = reversed(entries) if self.is_maximum else iter(entries)
         if order is NUMBERS:
             return self._extreme_number(self._equal_numbers(inwards))
-        best, *following = islice(inwards, 2)
-        if following and is_tied(order, best, following[0]):
+        best: Entry = next(inwards)
+        following: Entry | None = next(inwards, None)
+        if following is not None and is_tied(order, best, following):
             raise NotCovered("MIN or MAX of terms that are equal or have no order")
-        term: Term = best.term
-        return term
+        return best.term
 
     def _equal_numbers(self, inwards: Any) -> list[Entry]:
         """Return the entries that are equal to the first. Raises NotCovered if there are more than
@@ -147,21 +148,21 @@ def place_in_order(term: Term) -> tuple[Order, Entry]:
     """
     number = aggregated_number(term)
     if number is not None:
-        return NUMBERS, Entry(number.value, number.rank, term)
+        return NUMBERS, Entry(number.value, term, number.rank)
     kind = rank(term)
     if kind == IRI:
-        return IRIS, Entry(term[1:-1], 0, term)
+        return IRIS, Entry(term[1:-1], term)
     if kind == BLANK_NODE:
-        return BLANK_NODES, Entry(term, 0, term)
+        return BLANK_NODES, Entry(term, term)
     match value_of(term):
         case StringValue(lexical, ""):
-            return STRINGS, Entry(lexical, 0, term)
+            return STRINGS, Entry(lexical, term)
         case bool() as holds:
-            return BOOLEANS, Entry(holds, 0, term)
+            return BOOLEANS, Entry(holds, term)
         case Moment(seconds, is_zoned):
-            return MOMENTS[is_zoned], Entry(seconds, 0, term)
+            return MOMENTS[is_zoned], Entry(seconds, term)
         case _:
-            return OTHERS, Entry(term, 0, term)
+            return OTHERS, Entry(term, term)
 
 
 def is_tied(order: Order, best: Entry, following: Entry) -> bool:

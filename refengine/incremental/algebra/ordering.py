@@ -36,6 +36,9 @@ BEHIND_ALL_TERMS = "~"  # sorts behind the text of every term
 # calls them equal; but of OPEN it may leave any two without an order, and of rounded numbers two
 # that lie no further apart than their slacks.
 OPEN = "open"
+WITHOUT_VALUE = "without a value"  # errors and unbound variables
+RESOURCE, STRING, BOOLEAN = "IRI", "string", "boolean"
+MOMENTS = {False: "dateTime without a zone", True: "dateTime with a zone"}
 DECIMAL, ROUNDED_DECIMAL = "decimal number", "rounded decimal number"
 BINARY, ROUNDED_BINARY = "binary number", "rounded binary number"  # a float or a double
 WITHOUT_SURE_ORDER = {OPEN, ROUNDED_DECIMAL, ROUNDED_BINARY}
@@ -208,7 +211,7 @@ def has_rounding(term: Term) -> bool:
 def sort_key_of(result: Result) -> SortKey:
     """Return where a result stands. Raises NotCovered for a literal without a single value."""
     if result is ERROR:
-        return SortKey(sort_key(result, by_value=True), "no value")
+        return SortKey(sort_key(result, by_value=True), WITHOUT_VALUE)
     if isinstance(result, Computed) and result.number.slack:
         by_value = _sort_key_of_term(str(result)).by_value
         return SortKey(by_value, _kind_of(result), result.number.slack)
@@ -228,18 +231,18 @@ def _sort_key_of_term(term: Term) -> SortKey:
 def _kind_of(term: Term) -> str:
     """Return the kind of a term's values: by which two of them are compared, or OPEN."""
     if rank(term) == IRI:
-        return "IRI"
+        return RESOURCE
     if rank(term) == BLANK_NODE:
         return OPEN
     match value_of(term):
         case Number() as number:
             return _kind_of_number(number)
         case StringValue(_, ""):
-            return "string"
+            return STRING
         case bool():
-            return "boolean"
+            return BOOLEAN
         case Moment(seconds, zoned) if seconds % SURE_SECONDS == 0:
-            return "dateTime with a zone" if zoned else "dateTime without a zone"
+            return MOMENTS[zoned]
         case _:
             return OPEN
 

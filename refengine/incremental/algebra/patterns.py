@@ -136,8 +136,11 @@ class IndexedPattern:
 
 
 class MaintainedBasicPattern(MaintainedNode):
-    """A basic graph pattern under filters: it emits the solutions that an inserted triple
-    completes, and those that a retracted one was part of.
+    """A basic graph pattern under filters: it emits the solutions that an inserted triple completes
+    and those that a retracted one was in.
+
+    Each of `filters` is asked as soon as its variables are bound, `outer_filters` of what passes
+    all of them: they drop no solution of which an inner filter has no single answer.
 
     The body's blank nodes are variables, with names that no other has. `number_names` are given
     where triples are followed by the number of their element: one for each triple pattern. Those
@@ -151,6 +154,7 @@ class MaintainedBasicPattern(MaintainedNode):
         triples: Sequence[TriplePattern],
         filters: Sequence[Expression],
         number_names: Sequence[str] = (),
+        outer_filters: Sequence[Expression] = (),
     ) -> None:
         names = _variable_names(triples)
         super().__init__([*names, *number_names], names)
@@ -162,6 +166,7 @@ class MaintainedBasicPattern(MaintainedNode):
         self.solution: Slots = [None] * len(self.names)
 
         conditions = [self._with_slots(part) for part in filters]
+        self.outer_conditions = [self.condition(part) for part in outer_filters]
         self.equal_slots = equal_slots(filters, self.slots)
         for pattern in self.patterns:
             others = []
@@ -176,10 +181,10 @@ class MaintainedBasicPattern(MaintainedNode):
         """Insert a triple as a match of one pattern, and emit the solutions that it completes.
 
         A triple that matches several patterns is inserted as one after the other. It is joined
-        before it enters this pattern's index, and so meets itself as the earlier ones alone: each
-        solution that it completes is emitted once. `is_bound` says that its terms are still in the
-        solution, since `accepts` was called for no other pattern: that binds its own terms, even
-        where its filters then refuse the triple.
+        before it enters this pattern's index, and so meets itself as the earlier ones alone, and
+        each solution is emitted once. `is_bound` says that its terms are still in the solution,
+        since `accepts` was called for no other pattern: that binds its own terms, even where its
+        filters then refuse the triple.
         """
         if not is_bound:
             pattern.bind(triple, self.solution)
@@ -218,7 +223,7 @@ class MaintainedBasicPattern(MaintainedNode):
             steps.append((look_up, key, free_slots, ready))
 
         # the steps are linked from the last one, which emits, to the first
-        following = self._emit_if([each.holds for each in conditions])
+        following = self._emit_if([*(each.holds for each in conditions), *self.outer_conditions])
         for look_up, key, free_slots, ready in reversed(steps):
             following = _join_step(look_up, key, free_slots, ready, following)
         return following

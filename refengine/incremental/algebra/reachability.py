@@ -244,12 +244,12 @@ def _remove(index: dict[Term, Terms], key: Term, term: Term) -> None:
 
 def _follow(neighbours: Mapping[Term, Terms], start: Term) -> Iterator[Term]:
     """Yield what one step or more lead to from a term, each once."""
-    reached: Terms = {}
+    reached: set[Term] = set()
     waiting = [start]
     while waiting:
         for end in neighbours.get(waiting.pop(), NO_TERMS):
             if end not in reached:
-                reached[end] = None
+                reached.add(end)
                 waiting.append(end)
                 yield end
 
