@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 
 from refengine.core.query import Query
 from refengine.core.semantics import R2S
-from refengine.dialects import grammar
+from refengine.dialects import faults, grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
@@ -76,7 +76,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     try:
         source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
-        fault = grammar.syntax_error(query.body.text, error)
+        fault = faults.syntax_error(query.body.text, error)
         raise Unrenderable(
             f"cannot be split into tokens: {fault.reason}",
             rule="DIA-6",
@@ -158,10 +158,10 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
 
 def _unread(text: str, error: UnexpectedInput, spoken: Dialect) -> RefengineError:
     """DIA-7: Return the error of a text that cannot be read further."""
-    offset = grammar.reached_offset(text, error)
+    offset = faults.reached_offset(text, error)
     if (known := name_construct(text, offset)) is not None:
         return Unsupported(known, rule="DIA-7", place=grammar.line_and_column(text, offset))
-    return grammar.syntax_error(text, error, _likely(text, spoken, offset))
+    return faults.syntax_error(text, error, _likely(text, spoken, offset))
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:
@@ -184,8 +184,8 @@ def _reach(text: str, dialect: Dialect) -> int:
         trees = [dialect.added.parser.parse(text)]
         far = len(text) + 1
     except UnexpectedInput as error:
-        trees = [item for item in grammar.unfinished_items(error) if isinstance(item, Tree)]
-        far = grammar.reached_offset(text, error)
+        trees = [item for item in faults.unfinished_items(error) if isinstance(item, Tree)]
+        far = faults.reached_offset(text, error)
     if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)):
         return far
     return 0
