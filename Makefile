@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts answers arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -90,6 +90,10 @@ w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a chec
 texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
 	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+answers: $(READY) ## run CityBench's and LSBench's published texts in FOLDER=... (as for texts), and compare their answers (a minute)
+	@[ -n "$(FOLDER)" ] || { echo "answers: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
+	@$(PY) -m tools.published_answers "$(FOLDER)"
 
 JARS := build/arq/jars
 
