@@ -160,3 +160,13 @@ def unfinished_items(error: UnexpectedInput) -> list[Tree[Token] | Token]:
     if not state:
         return []
     return list(state.parser_state.value_stack)
+
+
+def tokens_read(error: UnexpectedInput) -> list[Token]:
+    """Return the tokens that the parser had read, and the one at which it could not go on."""
+    found: list[Token] = []
+    for item in unfinished_items(error):
+        found += grammar.tokens(item) if isinstance(item, Tree) else [item]
+    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
+        found.append(error.token)
+    return found

@@ -64,3 +64,49 @@ def test_the_direction_after_a_variable(order, expected):
 def test_the_advice_for_a_stream_that_is_none(clause, advice):
     with pytest.raises(RefengineError, match=f"line 1 {advice}"):
         read(f"SELECT * FROM STREAM {clause} {PATTERN}", "csparql")
+
+
+@pytest.mark.parametrize(
+    "dialect, text, message",
+    [
+        (
+            "csparql",
+            f"SELECT * FORM STREAM <s> [RANGE 1s STEP 1s] {PATTERN}",
+            "column 10: .*FROM, ",
+        ),
+        (
+            "csparql",
+            f"SELECT * STREAM <s> [RANGE 1s STEP 1s] {PATTERN}",
+            "column 10: .*FROM before",
+        ),
+        ("csparql", f"SELECT FROM STREAM <s> [RANGE 1s STEP 1s] {PATTERN}", "column 8: .*variable"),
+        ("cqels", f"SELECT * {{ <s> [RANGE 1s] {PATTERN} }}", "column 12: .*STREAM before '<s>'"),
+        (
+            "cqels",
+            f"SELECT * {{ STERAM <s> [NOW] {PATTERN} }}",
+            "column 12: .*STREAM, got 'STERAM'",
+        ),
+        (
+            "rsp4j",
+            "SELECT * FROM NAMED WINDOW <w> ON <s> [RANGE PT1S STEP PT1S] "
+            f"{{ ?x <p> ?z . <w> {PATTERN} }}",
+            "column 76: .*GRAPH or WINDOW before '<w>'",
+        ),
+        (
+            "sparqlstream",
+            "SELECT * FROM STREAM <s> [NOW] { ?x <p> ?z . (?z > 3) }",
+            r"column 46: .*FILTER before '\('",
+        ),
+        # where another dialect reads the text, it has no mistake
+        ("csparql", f"SELECT * {{ STREAM <s> [NOW] {PATTERN} }}", "column 10: .*like CQELS-QL"),
+        # a mistake behind the place is not told
+        (
+            "csparql",
+            f"SELECT ?x FROM STREAM <s> [RANGE 1 STEP 1s] {{ <w> {PATTERN} }}",
+            "column 36",
+        ),
+    ],
+)
+def test_the_mistake_that_is_told(dialect, text, message):
+    with pytest.raises(RefengineError, match=f"line 1 {message}"):
+        read(text, dialect)
