@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts answers arq bench spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -77,8 +77,8 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 brute: $(READY) ## hold the engine against the brute-force definition, at length
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_brute.py
 
-fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect on 5,000, and 1,000 hostile bodies
-	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects/test_dialects.py tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body'
+fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects/test_dialects.py tests/dialects/test_mutated_texts.py tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py -rP
@@ -90,6 +90,10 @@ w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a chec
 texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
 	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+answers: $(READY) ## run CityBench's and LSBench's published texts in FOLDER=... (as for texts), and compare their answers (a minute)
+	@[ -n "$(FOLDER)" ] || { echo "answers: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
+	@$(PY) -m tools.published_answers "$(FOLDER)"
 
 JARS := build/arq/jars
 

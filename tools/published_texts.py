@@ -34,6 +34,7 @@ JAVA = re.compile(
     re.DOTALL,
 )
 RUST = re.compile(r'r#"(.*?)"#|r"(.*?)"', re.DOTALL)
+TEMPLATE = re.compile(r"`([^`]*)`")
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 INDENTED = re.compile(r"(?:^(?: {0,3}\t| {4})[^\n]*\n|^[ \t]*\n)+", re.MULTILINE)
 PROPERTY = re.compile(r"^[\w.]+ *= *((?:[^\n\\]|\\.|\\\n)*)", re.MULTILINE)
@@ -72,7 +73,7 @@ def listed_texts() -> list[PublishedText]:
 
 def texts_in(path: Path) -> list[str]:
     """Return the continuous queries in a file: the file itself, or blocks of Markdown, literals of
-    Java or Rust, values of properties.
+    Java, JavaScript or Rust, values of properties.
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     match path.suffix:
@@ -80,6 +81,8 @@ def texts_in(path: Path) -> list[str]:
             found = FENCE.findall(text) or INDENTED.findall(text)
         case ".java":
             found = list(_java_texts(text, path))
+        case ".js" | ".ts":
+            found = TEMPLATE.findall(text)
         case ".rs":
             found = ["".join(groups) for groups in RUST.findall(text)]
         case ".properties":
@@ -97,7 +100,8 @@ def _java_texts(text: str, path: Path) -> Iterator[str]:
         if found[3] is not None:
             yield _java_constant(path, found[1], found[2]) + found[3]
         else:
-            yield "".join(_unescaped(part) for part in re.findall(STRING, found[0]))
+            parts = re.findall(rf"{STRING}|//[^\n]*|/\*.*?\*/", found[0], re.DOTALL)
+            yield "".join(map(_unescaped, parts))
 
 
 def _java_constant(path: Path, name: str | None, constant: str | None) -> str:

@@ -16,7 +16,7 @@ from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, WindowKind
 from refengine.core.semantics import R2S
-from refengine.dialects import dialect, durations, grammar, source, windows
+from refengine.dialects import dialect, durations, faults, grammar, source, windows
 from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable
 from refengine.model import iris
@@ -363,7 +363,7 @@ def columns_from_0(right: Right, text: str, offset: int) -> str:
 
 @wrong(
     "DIA-7",
-    replaces=grammar.syntax_error,
+    replaces=faults.syntax_error,
     half="what stands there and what was expected",
     seen=f"{RSP_JS}: a window of NaN, and no error",
 )

@@ -12,14 +12,15 @@ from lark.exceptions import UnexpectedInput
 
 from refengine.core.query import Query
 from refengine.core.semantics import R2S
-from refengine.dialects import grammar
+from refengine.dialects import faults, grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
 from refengine.dialects.foreign import name_construct
+from refengine.dialects.mistakes import find_mistake
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
-from refengine.dialects.source import DialectText, Unrenderable, end_offset
+from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
 from refengine.model.messages import nearest
@@ -49,6 +50,14 @@ def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query
         source = DialectText(text, spoken.added.parser.parse(text), base=base)
     except UnexpectedInput as error:
         raise _unread(text, error, spoken) from None
+    try:
+        return _query_of(source, spoken, static, base)
+    except InvalidQuery as error:
+        raise _blame_mistake(source, spoken, error) from None
+
+
+def _query_of(source: DialectText, spoken: Dialect, static: bool, base: str) -> Query:
+    """Return the query that a text means. Raises as `read` does."""
     source.check_prefixes()
     source.refuse_graphs_in_template()
     r2s = stated_operator(source)
@@ -56,7 +65,7 @@ def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query
     if not declared:
         source.fail(
             source.pattern,
-            f"expected a window of {spoken.title}, found none{_likely(text, spoken, 0)}",
+            f"expected a window of {spoken.title}, found none{_likely(source.text, spoken, 0)}",
         )
     if base:
         source.insert(0, [f"BASE <{base}>"])
@@ -76,7 +85,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     try:
         source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
     except UnexpectedInput as error:
-        fault = grammar.syntax_error(query.body.text, error)
+        fault = faults.syntax_error(query.body.text, error)
         raise Unrenderable(
             f"cannot be split into tokens: {fault.reason}",
             rule="DIA-6",
@@ -156,12 +165,47 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
     raise Unrenderable(reason, rule="DIA-6", place="r2s")
 
 
+def _blame_mistake(source: DialectText, spoken: Dialect, error: InvalidQuery) -> InvalidQuery:
+    """Return the error of the mistake that another error comes from, or that one: of a keyword
+    misspelled or missing before its place, or anywhere if the error is that of WHERE as a whole.
+    """
+    mistake = find_mistake(source.tokens, spoken.added.keywords)
+    if mistake is None or _is_whole_elsewhere(source.text, spoken):
+        return error
+    place = source.locate(mistake.token)
+    if error.place != source.locate(source.pattern) and not _is_before(place, error.place):
+        return error
+    return InvalidQuery(mistake.reason, rule="DIA-7", place=place)
+
+
+def _is_whole_elsewhere(text: str, spoken: Dialect) -> bool:
+    """Return whether another dialect reads all of a text, and finds no mistake in it."""
+    for dialect in DIALECTS.values():
+        if dialect is not spoken and _reach(text, dialect) > len(text):
+            read_tokens = list(grammar.tokens(dialect.added.parser.parse(text)))
+            if find_mistake(read_tokens, dialect.added.keywords) is None:
+                return True
+    return False
+
+
+def _is_before(place: str, other: str) -> bool:
+    """Return whether one place is before another: `line 3 column 7` before `line 12 column 1`."""
+    numbers = [[int(word) for word in one.split() if word.isdecimal()] for one in (place, other)]
+    return numbers[0] < numbers[1]
+
+
 def _unread(text: str, error: UnexpectedInput, spoken: Dialect) -> RefengineError:
     """DIA-7: Return the error of a text that cannot be read further."""
-    offset = grammar.reached_offset(text, error)
+    offset = faults.reached_offset(text, error)
     if (known := name_construct(text, offset)) is not None:
         return Unsupported(known, rule="DIA-7", place=grammar.line_and_column(text, offset))
-    return grammar.syntax_error(text, error, _likely(text, spoken, offset))
+    mistake = find_mistake(faults.tokens_read(error), spoken.added.keywords)
+    if mistake is not None and not _is_whole_elsewhere(text, spoken):
+        start = start_offset(mistake.token)
+        if start < offset:
+            place = grammar.line_and_column(text, start)
+            return InvalidQuery(mistake.reason, rule="DIA-7", place=place)
+    return faults.syntax_error(text, error, _likely(text, spoken, offset))
 
 
 def _likely(text: str, spoken: Dialect, far: int) -> str:
@@ -184,8 +228,8 @@ def _reach(text: str, dialect: Dialect) -> int:
         trees = [dialect.added.parser.parse(text)]
         far = len(text) + 1
     except UnexpectedInput as error:
-        trees = [item for item in grammar.unfinished_items(error) if isinstance(item, Tree)]
-        far = grammar.reached_offset(text, error)
+        trees = [item for item in faults.unfinished_items(error) if isinstance(item, Tree)]
+        far = faults.reached_offset(text, error)
     if any(node.data in OWN for tree in trees for node in grammar.nodes(tree)):
         return far
     return 0

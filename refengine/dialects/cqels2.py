@@ -21,7 +21,7 @@ from refengine.dialects.dialect import (
     refuse_graphs_of_windows,
 )
 from refengine.dialects.grammar import Additions, child_node, child_token
-from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import ExtentForms
 from refengine.model.errors import Unsupported
 from refengine.model.messages import nearest
@@ -34,9 +34,9 @@ RULES = r"""
     window_pattern: STREAM stream_name group | WINDOW iri group
     stream_name: WORD | iri
     extent: NOW -> now | TRIPLES INTEGER -> triples | RANGE duration -> tumbling
-        | RANGE duration STEP duration -> time | SLIDE duration STEP duration -> time
+        | (RANGE | SLIDE) duration STEP duration -> time | RANGE duration SLIDE duration -> time
     duration: INTEGER UNIT
-    UNIT: /[smhd](?!\w)/
+    UNIT: /(?:ms|[smhd])(?!\w)/
 """
 NAME = re.compile(r"(?!(?:NAMED|STREAM|STATIC)$)[A-Za-z_]\w*", re.IGNORECASE | re.ASCII)
 
@@ -53,6 +53,7 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     for node in source.nodes("graph_source"):
         _, keyword, iri = node.children
         source.put(start_offset(keyword), start_offset(iri), "")
+    _write_order_as_sparql(source)
 
     found = _read_window_clauses(source)
     patterns = source.nodes("window_pattern")
@@ -89,6 +90,16 @@ def _rewrite_pattern(source: DialectText, node: Tree[Token], names: Mapping[str,
         reason = f"expected a stream of FROM STREAM, got {stream!r}{nearest(stream, names)}"
         source.fail(name_node, reason)
     source.put(start_offset(node), start_offset(node.children[-1]), f"GRAPH <{names[stream]}> ")
+
+
+def _write_order_as_sparql(source: DialectText) -> None:
+    """DIA-5: Write `ORDER BY ?x DESC` as SPARQL has it, `ORDER BY DESC(?x)`."""
+    for variable, direction, following in zip(
+        source.tokens, source.tokens[1:], [*source.tokens[2:], None], strict=False
+    ):
+        is_direction = direction.upper() in ("ASC", "DESC")
+        if variable.type == "VAR" and is_direction and getattr(following, "type", "") != "LPAR":
+            source.put(start_offset(variable), end_offset(direction), f"{direction}({variable})")
 
 
 def _stream(source: DialectText, node: Tree[Token]) -> str:

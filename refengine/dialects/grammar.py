@@ -8,16 +8,12 @@ keyword, between it and WHERE, and among the patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-
-from refengine.model.errors import InvalidQuery, require
-from refengine.model.messages import display
 
 ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 # of names: more than SPARQL has, which is for the body's parser to say
@@ -67,42 +63,6 @@ SHARED = rf"""
 KEYWORDS = "BASE FROM NAMED WHERE GRAPH VALUES SELECT ASK DESCRIBE CONSTRUCT"
 # it is not the beginning of a prefixed name; NOW-10S has one
 KEYWORD = r"    {0}.2: /{0}(?![\w:])(?![.-][\w.-]*:)/i"
-BRACKETS = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
-WORDS = {  # what a person calls a terminal; keywords are called by their name
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "IRIREF": "an IRI such as <urn:s>",
-    "PNAME": "a prefixed name",
-    "NAMESPACE": "a prefix such as ex:",
-    "VAR": "a variable",
-    "INTEGER": "an integer",
-    "MINUS": "'-'",
-    "UNIT": "a unit such as s",
-    "ISO": "an ISO 8601 duration such as PT10S",
-    "QUERY_NAME": "a name",
-    "$END": "the end",
-}
-SUBSELECT = frozenset({"SELECT", "WHERE", "VALUES"})
-SPARQL = frozenset(
-    [
-        "WORD",
-        "VAR",
-        "PNAME",
-        "IRIREF",
-        "BLANK",
-        "STRING",
-        "LANGUAGE",
-        "INTEGER",
-        "NUMBER",
-        "SIGN",
-        "LPAR",
-        "LSQB",
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -147,105 +107,6 @@ def line_and_column(text: str, offset: int) -> str:
     """Return `line 3 column 7` of an offset, both from 1."""
     before = text[:offset]
     return f"line {before.count(chr(10)) + 1} column {offset - before.rfind(chr(10))}"
-
-
-def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQuery:
-    """DIA-7: Return the error of a text that cannot be read further: what stands there, and what
-    was expected. Where the text ends too early, or another bracket closes, the error also names the
-    bracket that is still open.
-    """
-    offset = reached_offset(text, error)
-    opened: Token | None = None
-    expected: Iterable[str]
-    match error:
-        case UnexpectedCharacters():
-            found = display(text[offset])
-            if text[offset] in "\"'":
-                found = "a string that is not closed"
-            expected = SPARQL
-        case UnexpectedToken() if error.token.type == "$END":
-            found = "the end"
-            expected = error.accepts or error.expected
-            opened = _open(error)
-        case UnexpectedToken():
-            found = display(str(error.token))
-            expected = error.accepts or error.expected
-            opened = _unmatched(error)
-        case _:
-            raise AssertionError(error)  # LALR(1) has no other
-    still = _advice(error)
-    if opened:
-        opened_at = line_and_column(text, require(opened.start_pos))
-        still = f"; {display(str(opened))} at {opened_at} is not closed"
-    return InvalidQuery(
-        f"expected {_either(set(expected))}, got {found}{still}{hint}",
-        rule="DIA-7",
-        place=line_and_column(text, offset),
-    )
-
-
-def _advice(error: UnexpectedInput) -> str:
-    """Return what an author must have meant, where that is plain: a bracket too many, or a name
-    that was meant as an IRI.
-    """
-    if not isinstance(error, UnexpectedToken):
-        return ""
-    if error.token.type in BRACKETS.values() and _open(error) is None:
-        return "; no bracket is open here: leave it out"
-    if error.token.type == "WORD" and {"IRIREF", "PNAME"} <= (error.accepts or error.expected):
-        return f"; for an IRI write <{error.token}>"
-    return ""
-
-
-def reached_offset(text: str, error: UnexpectedInput) -> int:
-    """Return the offset of the first character that cannot be read."""
-    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-        return len(text)
-    return require(error.pos_in_stream)
-
-
-def _either(terminals: set[str]) -> str:
-    """Return `'}', an IRI or SPARQL`: where many of SPARQL's own terminals fit they are no news."""
-    names = sorted(WORDS.get(name, name) for name in terminals)
-    if len(terminals & SPARQL) > 3:
-        own = terminals - SPARQL
-        if terminals >= SUBSELECT:
-            own -= SUBSELECT
-        names = [*sorted(WORDS.get(name, name) for name in own), "SPARQL"]
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:]))) or "nothing"
-
-
-def _open(error: UnexpectedToken) -> Token | None:
-    """Return the innermost bracket that is not closed, or None."""
-    waiting: list[Token] = []
-    for item in unfinished_items(error):
-        if isinstance(item, Token) and item.type in BRACKETS:
-            waiting.append(item)
-        elif isinstance(item, Token) and item.type in BRACKETS.values():
-            waiting.pop()
-    if not waiting:
-        return None
-    return waiting[-1]
-
-
-def _unmatched(error: UnexpectedToken) -> Token | None:
-    """Return the innermost open bracket, if another bracket than its other half stands there."""
-    if error.token.type not in BRACKETS.values():
-        return None
-    innermost = _open(error)
-    if innermost is None or BRACKETS[innermost.type] == error.token.type:
-        return None
-    return innermost
-
-
-def unfinished_items(error: UnexpectedInput) -> list[Tree[Token] | Token]:
-    """Return what the parser had read when it could not go on: trees, and those tokens that are in
-    no tree yet.
-    """
-    state = getattr(error, "interactive_parser", None)
-    if not state:
-        return []
-    return list(state.parser_state.value_stack)
 
 
 def child_token(node: Tree[Token], place: int) -> Token:

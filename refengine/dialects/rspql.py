@@ -43,8 +43,15 @@ KEYWORDS = (
     "NOW TO"
 )
 CLAUSE = '\n    window_clause: FROM NAMED WINDOW iri ON STREAM? (iri | VAR) "[" extent "]"'
-AFTER = ' | FROM NAMED WINDOW ON STREAM? (iri | VAR) "[" extent "]" AS iri'
+AFTER = """ | FROM NAMED WINDOW ON STREAM? (iri | VAR) "[" extent "]" AS iri
+    | FROM NAMED WINDOW iri "[" extent "]" ON STREAM? (iri | VAR)"""
 STEPPED = "\n    extent: RANGE duration STEP duration -> time"
+DURATION = r"""
+    duration: ISO | SHORT
+    SHORT: /[0-9]+(?:ms|[smhd])(?!\w)/
+    MINUS: "-"
+    COMMA: ","
+"""
 COUNTED = " | ELEMENTS INTEGER STEP INTEGER -> tuple"
 
 
@@ -104,9 +111,10 @@ def _declarations(source: DialectText) -> dict[str, Window]:
     found: dict[str, Window] = {}
     for node in source.nodes("window_clause"):
         trees = [child for child in node.children if isinstance(child, Tree)]
-        if trees[1].data != "iri":  # FROM NAMED WINDOW ON s [extent] AS w
-            trees = [trees[2], *trees[:2]]
-        window_iri, stream_iri, extent = trees
+        [extent] = (tree for tree in trees if tree.data != "iri")
+        window_iri, stream_iri = (tree for tree in trees if tree.data == "iri")
+        if isinstance(node.children[3], Token):  # FROM NAMED WINDOW ON s [extent] AS w
+            window_iri, stream_iri = stream_iri, window_iri
         name = windows.absolute_name(source.resolve(window_iri))
         if name in found:
             source.fail(window_iri, f"a window needs a name of its own, got <{name}> again")
@@ -225,11 +233,12 @@ RSPQL = Dialect(
     name="rspql",
     title="RSP-QL",
     added=_additions(
-        CLAUSE + AFTER + "\n    extent: RANGE duration (STEP | SLIDE) duration -> time | RANGE "
+        CLAUSE
+        + AFTER
+        + "\n    extent: RANGE duration COMMA? (STEP | SLIDE) duration -> time | RANGE "
         "duration -> range" + COUNTED + " | ELEMENTS INTEGER -> rows"
         " | ITEM INTEGER STEP INTEGER -> tuple | ITEM INTEGER -> rows"
-        " | FROM NOW MINUS duration TO NOW MINUS duration (STEP duration)? -> until"
-        '\n    duration: ISO\n    MINUS: "-"',
+        " | FROM NOW MINUS duration TO NOW MINUS duration (STEP duration)? -> until" + DURATION,
         operator="operator?",
     ),
     extents=ExtentForms(

@@ -124,6 +124,8 @@ def _length(source: DialectText, node: Tree[Token] | Token) -> int:
     words = [str(token) for token in node.children]
     if child_token(node, 0).type == "ISO":
         found = durations.iso(words[0])
+    elif child_token(node, 0).type == "SHORT":
+        found = durations.milliseconds(re.findall(r"([0-9]+)(\w+)", words[0]))
     elif len(words) == 1:
         found = integer(words[0])
     else:

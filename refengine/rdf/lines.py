@@ -66,7 +66,9 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
             terms.append(make_literal(lexical, datatype))
 
     if not _LINE_END.fullmatch(line, end):
-        raise Fault(f"no RDF term at column {end + 1}: {display(line[end:].strip())}")
+        rest = line[end:].lstrip(" \t")
+        column = len(line) - len(rest) + 1
+        raise Fault(f"no RDF term at column {column}: {display(rest.rstrip())}")
     return terms
 
 

@@ -13,7 +13,7 @@ from tools.published_texts import PublishedText, digest_of, listed_texts, main, 
 TEXT = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s TUMBLING] { ?x <urn:p> ?y }"
 JAVA = r'''
 class Queries {
-    String first = "SELECT ?x " // a comment
+    String first = "SELECT ?x " // a comment, + "SELECT *"
         + "FROM STREAM <urn:s> [RANGE 1s TUMBLING]\n{ ?x <urn:p> \"y\" }";
     String second = Prefixes.ALL + """
     SELECT ?x FROM STREAM s [NOW] { ?x e:p ?y }
@@ -40,6 +40,7 @@ def test_the_list_has_each_text_once_and_none_of_its_words():
         ("q.csparql", f"\n{TEXT}\n", [TEXT]),
         ("q.md", f"# One\n```\n{TEXT}\n```\n```\nno query\n```\n", [TEXT]),
         ("q.md", f"One:\n\n\t{TEXT}\n\nTwo.\n", [f"\t{TEXT}"]),
+        ("q.ts", f"const q = `{TEXT}`; const none = `x`;", [TEXT]),
         ("q.rs", f'let q = r#"{TEXT}"#; let none = r#"x"#;', [TEXT]),
         (
             "q.properties",

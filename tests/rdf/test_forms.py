@@ -350,7 +350,7 @@ MALFORMED = {
             ":1: subject <urn:a>: ",
             "no date, nor does a subject with",
         ),
-        (DATED + "\n<urn:b> <urn:p> 5 .", ":3: ", "no RDF term at column 16: '5 .'"),
+        (DATED + "\n<urn:b> <urn:p> 5 .", ":3: ", "no RDF term at column 17: '5 .'"),
         (DATED + DATED.replace('"5"', '"6"'), ":2: subject <urn:a>: ", "two dates: "),
         (DATED.replace('"5"', '"x"'), ":1: subject <urn:a>: ", "a date must be an xsd:dateTime"),
         (DATED.replace("integer", "date"), ":1: ", "or an integer (ms), got "),

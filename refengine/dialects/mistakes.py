@@ -1,0 +1,106 @@
+"""The mistake behind an error: a text often can be read far beyond a word that is misspelled or
+missing, since SPARQL is tokens here (DIA-7).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from lark import Token
+
+from refengine.dialects import grammar
+from refengine.model.messages import display
+
+SHORTEST = 4  # letters of a keyword with which words are compared
+NAMES = frozenset({"IRIREF", "PNAME"})
+BEFORE_NAMES = frozenset(
+    [
+        "GRAPH",
+        "WINDOW",
+        "STREAM",
+        "ON",
+        "SERVICE",
+        "SILENT",
+        "FROM",
+        "NAMED",
+        "STATIC",
+        "DESCRIBE",
+        "BASE",
+    ]
+)
+EXTENTS = frozenset({"RANGE", "NOW", "TRIPLES", "ALL", "SLIDE"})  # what an extent begins with
+AFTER_FROM = frozenset({"NAMED", "STREAM", "STATIC", "WINDOW"})
+BEFORE_WORDS = frozenset({"STREAM", "QUERY", "REGISTER", "ON", "AS"})  # a name comes after these
+
+
+class Mistake(NamedTuple):
+    """The token at which a mistake is, and what it is."""
+
+    token: Token
+    reason: str
+
+
+def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
+    """Return the first token at which a keyword is misspelled or missing, if there is one. `own`
+    are the keywords of the dialect, with spaces between.
+    """
+    keywords = {word for word in f"{grammar.KEYWORDS} {own}".split() if len(word) >= SHORTEST}
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1].upper() if place else ""
+        after = tokens[place + 1 : place + 3]
+        reason = ""
+        if token.type == "WORD" and before not in BEFORE_WORDS:
+            reason = _misread_word(token, keywords)
+        elif token.type in NAMES and before not in BEFORE_NAMES and not before.endswith(":"):
+            reason = _keyword_before(token, after, keywords)
+        elif token.type == "LPAR" and before in (".", "{", "}", ")"):
+            reason = _filter_before(tokens[place:])
+        if reason:
+            return Mistake(token, reason)
+    return None
+
+
+def _misread_word(token: Token, keywords: Collection[str]) -> str:
+    """Return what is wrong with a word that was read as SPARQL's: it is a keyword of a clause that
+    has lost its beginning, or nearly a keyword.
+    """
+    word = token.upper()
+    if word == "FROM":
+        return "expected '*' or a variable before FROM"
+    if word in AFTER_FROM & frozenset(keywords):
+        return f"expected FROM before {display(str(token))}"
+    if word in keywords:
+        return ""
+    near = difflib.get_close_matches(word, sorted(keywords), n=1, cutoff=0.75)
+    if near and abs(len(near[0]) - len(word)) <= 1:
+        return f"expected {near[0]}, got {display(str(token))}"
+    return ""
+
+
+def _keyword_before(token: Token, after: Sequence[Token], keywords: Collection[str]) -> str:
+    """Return which keyword is missing before a name: no pattern of SPARQL begins with a name and a
+    group, nor with a name and an extent.
+    """
+    types = [one.type for one in after]
+    if types[:1] == ["LBRACE"]:
+        pattern = "GRAPH"
+        if "WINDOW" in keywords:
+            pattern = "GRAPH or WINDOW"
+        return f"expected {pattern} before {display(str(token))}"
+    if types == ["LSQB", "WORD"] and "STREAM" in keywords and after[1].upper() in EXTENTS:
+        return f"expected STREAM before {display(str(token))}"
+    return ""
+
+
+def _filter_before(tokens: Sequence[Token]) -> str:
+    """Return that FILTER is missing before a bracket which holds a comparison."""
+    depth = 0
+    for token in tokens:
+        depth += {"LPAR": 1, "RPAR": -1}.get(token.type, 0)
+        if depth == 0:
+            return ""
+        if token in ("=", "!=", "<", ">", "<=", ">=", "&&", "||"):
+            return "expected FILTER before '('"
+    return ""
