@@ -97,6 +97,8 @@ def _window(
         if kind is WindowKind.RANGE:
             which = "WIN-12 the latest window that has ended"
         yield f"{which} is number {held.n}, WIN-3 {left}{borders[0]}, {borders[1]}{right}"
+    if view.spec.lag:
+        yield f"WIN-20 the window lies {view.spec.lag} back, by its lag"
     if kind not in CONTENTS and kind is not WindowKind.UNBOUNDED:
         yield f"WIN-5 the scope is the instants {extent[0]} to {extent[1]}"
     yield f"{CONTENTS.get(kind, 'WIN-8')} the content is {_content(view, held.content)}"

@@ -151,14 +151,15 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
 
 def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
     """ORA-2: from one slide before the last t0 at which no window that holds the first element is
-    missing, up to that element; 0, the registration, and the formulas of WIN-7.
+    missing, up to that element; 0, the registration, and the formulas of WIN-7. A window with a lag
+    can see an element that much later; then the first element's time, and ω before it, too.
     """
     if len(query.windows) > 1:
         return several_origins(query, streams, profile)
     spec = query.windows[0]
     elements = streams[spec.stream].elements
     # the streams that are drawn have an element
-    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app
+    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app + spec.lag
     slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
     slide = 2 if spec.kind is WindowKind.LANDMARK else slide
     cycle = lcm(slide, beat(profile))
@@ -168,6 +169,8 @@ def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
         known.append(query.registered)
+    if spec.lag:
+        known += [elements[0].app, elements[0].app - spec.span]
     return [*range(first - spec.span - cycle + 1, first + 1), 0, *known]
 
 
@@ -183,7 +186,7 @@ def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
     """
     elements = {spec.stream: streams[spec.stream].elements for spec in query.windows}
     firsts = {name: found[0].app for name, found in elements.items() if found}
-    cycle, reach = beat(profile), None
+    cycle, reach, seen = beat(profile), None, []
     for spec in query.windows:
         is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (
             WindowKind.TIME,
@@ -192,9 +195,10 @@ def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profil
         slide = 1 if is_ignored else spec.slide or 1
         cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide)
         if spec.stream in firsts:
-            whole = firsts[spec.stream] - spec.span
+            seen.append(firsts[spec.stream] + spec.lag)
+            whole = seen[-1] - spec.span
             reach = whole if reach is None else min(reach, whole)
-    return [*range(reach - cycle + 1, max(firsts.values(), default=0) + 1), T0.FIRST, T0.REACH]
+    return [*range(reach - cycle + 1, max(seen, default=0) + 1), T0.FIRST, T0.REACH]
 
 
 def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:
@@ -232,7 +236,7 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
     if profile.fields["t0"] == UNKNOWN and not report & {Condition.CHANGE, Condition.NON_EMPTY}:
         return True
     times = [element.app for element in streams[spec.stream]]
-    if streams[spec.stream].ordered or len(set(times)) == len(times):
+    if streams[spec.stream].ordered or len(set(times)) == len(times) or spec.lag:
         return False
     if spec.kind in (WindowKind.TUPLE, WindowKind.ROWS, WindowKind.PARTITION):
         return True

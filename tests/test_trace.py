@@ -212,6 +212,18 @@ CHANGE = "REP-2 content change is of elements, against the last-report"
                 CHANGE,
             ],
         ),
+        (  # so long before: the window that would be [1, 3) is [0, 2)
+            Window("s", WindowKind.TIME, 2, 1, lag=1),
+            {"report": "window-close,non-empty"},
+            [
+                "WIN-4 the active window is number 1, WIN-3 [0, 2)",
+                "WIN-20 the window lies 1 back, by its lag",
+                "WIN-5 the scope is the instants 0 to 1",
+                "WIN-8 the content is the elements 1@1",
+                "REP-1 window close holds: 2 is a window's last instant",
+                "REP-3 non-empty holds",
+            ],
+        ),
         (  # ids: the window [1, 3) holds the first and the second when the third comes
             window("tuple", 2, 1),
             {"report": "window-close,non-empty"},

@@ -152,7 +152,7 @@ def _query_lines(case: Case) -> list[str]:
 def _window(window: Mapping[str, Any], shorten: Shorten) -> str:
     """Write a window: `time, size 10, slide 5, on s`."""
     parts = [str(window["kind"])]
-    for key in ("size", "slide", "unit"):
+    for key in ("size", "slide", "lag", "unit"):
         if window.get(key) is not None:
             parts.append(f"{key} {window[key]}")
     if "by" in window:

@@ -148,7 +148,7 @@ class Engine(StartableEngine):
             )
         if self.dialect == "table":
             return json.dumps(table)
-        return dialects.render(query, self.dialect, self._operator(), static)
+        return dialects.render(query, self.dialect, self._operator(), static, is_for_engine=True)
 
     def profile_for(self, query: Query) -> Profile:
         """Return the profile under which the engine is judged on a query. If the query states

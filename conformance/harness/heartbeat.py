@@ -124,20 +124,25 @@ def heartbeat_for(tested: Engine, question: Question) -> Heartbeat | None:
         for delay in (0, 1)
     }
     expiries: list[int] = []
-    if any(change.step == 1 for change in changes):  # there may be too many to send all
+    is_sliding = any(change.step == 1 for change in changes)  # there may be too many to send all
+    has_lag = any(spec.lag for spec in question.query.windows)
+    if is_sliding or has_lag:
         expiries = sorted(set(_expiries(question)))
     return Heartbeat(tested.heartbeat, frozenset(changes), tuple(expiries))
 
 
 def _expiries(question: Question) -> Iterator[int]:
     """Yield the instants at which elements leave windows that slide with every instant: with a
-    range of 10 an element at 3 leaves at 13 or 14, as the borders belong to the window or not.
+    range of 10 an element at 3 leaves at 13 or 14, as the borders belong to the window or not. An
+    element enters a window with a lag when that has passed.
     """
     for spec in question.query.windows:
         if spec.kind in WITH_BORDERS:
             for element in question.streams.get(spec.stream, ()):
-                leaves = valid(element)[1] + spec.span
+                leaves = valid(element)[1] + spec.span + spec.lag
                 yield from (leaves, leaves + 1)
+                if spec.lag:
+                    yield element.app + spec.lag
 
 
 def _borders(question: Question, profile: Profile, every: int) -> Iterator[PeriodicInstants]:

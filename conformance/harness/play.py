@@ -80,7 +80,7 @@ def commands(
     """
     pushes = _pushes(engine_query.query, streams)
     if heartbeat is not None:
-        longest = max(window.span for window in engine_query.query.windows)
+        longest = max(window.span + window.lag for window in engine_query.query.windows)
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
     yield "register", _registration(engine_query, streams, static)
     yield from pushes

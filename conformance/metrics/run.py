@@ -112,12 +112,12 @@ def _contents(
     setting: Setting, answer: engine.EvaluateBody, *, is_incremental: bool = False
 ) -> _Contents | None:
     """Return the answers over shifted windows. None if the query does not have one time-based
-    window over points: only then does the content of a window decide its answer.
+    window over points, without a lag: only then does the content of a window decide its answer.
     """
     query, collection = setting.query, setting.semantics.collection
     views = engine.plan(query, setting.streams, setting.semantics).views
     view = views[0]
-    if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.ends:
+    if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.spec.lag or view.ends:
         return None
 
     extents: SupportedSolutions | None = None

@@ -224,6 +224,8 @@ def _window(window: Window) -> dict[str, Any]:
         "size": window.size,
         "slide": window.slide,
     }
+    if window.lag:
+        entry["lag"] = window.lag
     if window.unit is not Unit.ELEMENTS:
         entry["unit"] = str(window.unit)
     if window.by:

@@ -88,17 +88,26 @@ def the_end_is_a_flush(
 
 @wrong(
     "ENG-1",
+    "QRY-5",
     replaces=engine.plan,
-    half="a sentinel without payload",
+    half=(
+        "a sentinel without payload",
+        "a tuple-based window is the only window of its query",
+    ),
 )
-def the_end_fills_tuple_windows(
+def a_tuple_window_is_alone_and_filled_at_the_end(
     right: Right, query: Query, streams: Streams, semantics: Semantics
 ) -> Any:
-    """Close every tuple-based window at the end of the stream, full or not."""
-    planned: Plan = right(query, streams, semantics)
-    spec = query.windows[0]
+    """Drop the other windows of a query that has a tuple-based one, and close that at the end of
+    the stream, full or not.
+    """
+    tuple_based = [spec for spec in query.windows if spec.kind is WindowKind.TUPLE]
+    if not tuple_based:
+        return right(query, streams, semantics)
+    spec = tuple_based[0]
+    planned: Plan = right(replace(query, windows=(spec,)), streams, semantics)
     has_sentinel = len(planned.own) > len(planned.views[0].elements)
-    if spec.kind is not WindowKind.TUPLE or not has_sentinel:
+    if not has_sentinel:
         return planned
     *ids, id_of_sentinel = planned.own
     last_id = id_of_sentinel + (spec.size or 1) - 1

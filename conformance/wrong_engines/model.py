@@ -318,16 +318,3 @@ def query_and_semantics_are_not_compared(right: Right, query: Query, semantics: 
     kinds = {spec.kind for spec in query.windows}
     if WindowKind.TUPLE in kinds:
         right(query, semantics)
-
-
-@wrong(
-    "QRY-5",
-    replaces=engine.plan,
-    half="a tuple-based window is the only window of its query",
-)
-def a_tuple_window_is_alone(right: Right, query: Query, streams: Streams, *rest: Any) -> Any:
-    """Drop the other windows of a query that has a tuple-based one, instead of refusing it."""
-    tuple_based = [spec for spec in query.windows if spec.kind is WindowKind.TUPLE]
-    if tuple_based:
-        query = replace(query, windows=(tuple_based[0],))
-    return right(query, streams, *rest)

@@ -35,32 +35,25 @@ def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
 
 @wrong(
     "WIN-12",
+    "WIN-13",
     replaces=window.scope,
     half="`now` is the window of the one instant t",
     besides=EVERY_INSTANT,
 )
-def now_is_two_instants(right: Right, frame: Frame, t: int) -> Scope:
-    """Include the instant before t in `now`."""
+def windows_without_a_size_begin_elsewhere(right: Right, frame: Frame, t: int) -> Scope:
+    """Begin `now` an instant earlier, an unbounded window at t0, and a landmark window before all
+    elements.
+    """
     scope: Scope = right(frame, t)
-    if scope is None or frame.kind is not WindowKind.NOW:
-        return scope
+    if scope is None:
+        return None
     first, last = scope
-    return first - 1, last
-
-
-@wrong(
-    "WIN-13",
-    replaces=window.scope,
-    besides=EVERY_INSTANT,
-)
-def only_unbounded_has_a_landmark(right: Right, frame: Frame, t: int) -> Scope:
-    """Begin an unbounded window at t0, and a landmark window before all elements."""
-    scope: Scope = right(frame, t)
-    if scope and frame.kind is WindowKind.UNBOUNDED:
-        return frame.first, t
-    if scope and frame.kind is WindowKind.LANDMARK:
-        return -TIME_BOUND, t
-    return scope
+    beginnings = {
+        WindowKind.NOW: first - 1,
+        WindowKind.UNBOUNDED: frame.first,
+        WindowKind.LANDMARK: -TIME_BOUND,
+    }
+    return beginnings.get(frame.kind, first), last
 
 
 @wrong("WIN-14", replaces=window.rows)

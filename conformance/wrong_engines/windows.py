@@ -23,6 +23,7 @@ Scope = tuple[int, int] | None
 @wrong(
     "WIN-1",
     "WIN-15",
+    "WIN-20",
     replaces=query.check_extent,
     half="integers greater than 0",
     seen=f"{RSP_JS}: PT10S becomes NaN in silence",
@@ -109,6 +110,30 @@ def there_is_a_window_before_window_0(
 ) -> Any:
     """Open a window one slide before t0."""
     return right(spec, closure, t0 - (spec.slide or 1), partial)
+
+
+@wrong(
+    "WIN-20",
+    replaces=window.frame,
+    half="its scope is moved back by d",
+)
+def a_lag_is_ignored(
+    right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
+) -> Any:
+    """Let every window end at the present, whatever its lag is."""
+    return right(replace(spec, lag=0), closure, t0, partial)
+
+
+@wrong(
+    "WIN-20",
+    replaces=window.frame,
+    half="is reported when the same window without a lag would be",
+)
+def a_window_with_a_lag_is_reported_early(
+    right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
+) -> Any:
+    """Report a window with a lag once its own borders have passed."""
+    return right(replace(spec, lag=0), closure, t0 - spec.lag, partial)
 
 
 @wrong(

@@ -226,11 +226,12 @@ class Definition:
 
     def reach(self, window: Window) -> int:
         """ENG-1: Return how long after an element's end a window can still show it: ω, or for a
-        `range` ω + L − 1, since a range shows a window until the next one ends.
+        `range` ω + L − 1, since a range shows a window until the next one ends. WIN-20: A lag adds
+        to it.
         """
         if window.kind is WindowKind.RANGE:
-            return self.span(window) + self.slide(window) - 1
-        return self.span(window)
+            return self.span(window) + self.slide(window) - 1 + window.lag
+        return self.span(window) + window.lag
 
     def own(self, arrival: Arrival) -> int:
         """WIN-6, TICK-6: Return an arrival's own instant: its t_app, or t_app − 1 where the close
@@ -410,12 +411,13 @@ class Definition:
 
     def scope(self, window: Window, t: int) -> frozenset[int]:
         """WIN-5, WIN-12, WIN-13: Return the instants of the current instance up to t. A `range` or
-        `now` has ended by t, so all of its instants are returned.
+        `now` has ended by t, so all of its instants are returned. WIN-20: They are moved back by
+        the window's lag.
         """
         current = self.current(window, t)
         if current is None:
             return frozenset()
-        return frozenset(instant for instant in current.instants if instant <= t)
+        return frozenset(instant - window.lag for instant in current.instants if instant <= t)
 
     def content(self, window: Window, t: int, k: int) -> Content:
         """WIN-8, WIN-18, ENG-5: Return the content at t and arrival k: the places of those elements
@@ -670,11 +672,15 @@ class Definition:
 
     def report(self, t: int, k: int) -> QueryReport:
         """REP-12: Return the report of instant t at arrival k. From now on the contents of all
-        windows count as reported.
+        windows count as reported. WIN-20: The borders of a window are moved back by its lag.
         """
         self.reported = self.contents(t, k)
         windows = []
         for window, content in zip(self.windows, self.reported, strict=True):
             current = self.current(window, t) or WindowInstance(None, None, ())
-            windows.append(ShownWindow(current.number, current.borders, content))
+            borders = current.borders
+            if borders is not None:
+                o, c = borders
+                borders = o - window.lag, c - window.lag
+            windows.append(ShownWindow(current.number, borders, content))
         return QueryReport(t, k, tuple(windows))

@@ -41,6 +41,8 @@ def explain_window(window: Window) -> Iterator[str]:
         place = f"Its content is the named graph <{window.name}> (R2R-8)."
     yield f"A window of kind {window.kind} over the stream {window.stream!r}. {place}"
     yield f"  {_content(window)}"
+    if window.lag:
+        yield f"  It lies {window.lag} units of time back: it ends so long before now (WIN-20)."
     if window.triggers:
         yield "  It is marked as a trigger (REP-12)."
 

@@ -198,6 +198,8 @@ def why_not_consumed(query: Query) -> str | None:
     )
     if len(query.windows) > 1 or first.name is not None or not is_of_matches:
         return "needs one window without a name, of kind range without a slide or unbounded"
+    if first.lag:
+        return "needs a window without a lag"
     if query.r2s not in (None, R2S.APPEND):
         return f"needs append, and the query states {query.r2s}"
     if patterns_of(query.body) is None:

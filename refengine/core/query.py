@@ -55,6 +55,7 @@ SPANNING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE})
 COUNTING = frozenset({WindowKind.TUPLE, WindowKind.ROWS})
 BORDERED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.LANDMARK})
 CLOSING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW})
+LAGGING = frozenset({WindowKind.TIME, WindowKind.RANGE})
 POSITIONS = ("subject", "predicate", "object")
 Word = TypeVar("Word", bound=StrEnum)
 _CHARACTERS = r"(?:[\w.~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
@@ -67,7 +68,7 @@ class Window:
 
     `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
     of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
-    explicit trigger.
+    explicit trigger. `lag` says how long before the present it ends, in the stream's time unit.
     """
 
     stream: str
@@ -78,6 +79,7 @@ class Window:
     by: tuple[str, ...] = ()
     name: str | None = None
     triggers: bool = False
+    lag: int = 0
 
     def __post_init__(self) -> None:
         check_extent(self)
@@ -101,6 +103,7 @@ def check_extent(window: Window) -> None:
     size they tumble, with slide > size they leave gaps. Raises InvalidWindow.
     """
     place = f"window on {window.stream!r}"
+    check_lag(window, place)
     check_length("size", window, window.kind in SIZED, place)
     check_length("slide", window, window.kind in SLIDING, place)
     if window.unit is Unit.TRIPLES and window.kind not in COUNTING:
@@ -138,6 +141,19 @@ def check_length(name: str, window: Window, is_asked: bool, place: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
         reason = f"{name} must be an integer > 0, got {display(value)}"
         raise InvalidWindow(reason, rule="WIN-1", place=place)
+
+
+def check_lag(window: Window, place: str) -> None:
+    """WIN-20: Refuse a lag that is no integer >= 0, and a lag other than 0 of a window that is not
+    of the kind `time` or `range`. Raises InvalidWindow.
+    """
+    lag: object = window.lag
+    if not isinstance(lag, int) or isinstance(lag, bool) or lag < 0:
+        reason = f"lag must be an integer >= 0, got {display(lag)}"
+        raise InvalidWindow(reason, rule="WIN-20", place=place)
+    if lag and window.kind not in LAGGING:
+        reason = f"a window of kind {window.kind} has no lag; leave it out, or write kind range"
+        raise InvalidWindow(reason, rule="WIN-20", place=place)
 
 
 class Form(StrEnum):
@@ -222,7 +238,8 @@ class Query:
             raise InvalidQuery("a query has at least one window", rule="QRY-1", place="windows")
 
 
-WINDOW_KEYS = ("stream", "kind", "size", "slide", "unit", "by", "name", "triggers")
+WINDOW_KEYS = ("stream", "kind", "size", "slide", "lag", "unit", "by", "name", "triggers")
+GIVEN_AS_THEY_ARE = ("size", "slide", "lag", "name", "triggers")
 QUERY_KEYS = ("windows", "body", "r2s", "registered")
 
 
@@ -250,7 +267,7 @@ def window_from_table(entry: Any, place: str) -> Window:
     check_keys(entry, WINDOW_KEYS, required=("stream", "kind"), place=place)
     kind = parse_word(WindowKind, "kind", entry, place)
     check_types(entry, {"stream": str, "by": list, "name": str, "triggers": bool}, place)
-    options = {key: entry[key] for key in ("size", "slide", "name", "triggers") if key in entry}
+    options = {key: entry[key] for key in GIVEN_AS_THEY_ARE if key in entry}
     if "unit" in entry:
         options["unit"] = parse_word(Unit, "unit", entry, place)
     by = tuple(map(str, entry.get("by", ())))

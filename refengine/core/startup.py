@@ -41,10 +41,13 @@ def notes_on_hidden_ranges(planned: Plan) -> Iterator[str]:
     """
     for view in planned.views:
         first = first_shown(view)
-        if first is None or not view.elements or view.elements[0].app >= first:
+        if first is None or not view.elements:
+            continue
+        enters = view.elements[0].app + view.spec.lag
+        if enters >= first:
             continue
         slide = require(view.frame).slide
-        slides = -((view.elements[0].app - first) // slide)
+        slides = -((enters - first) // slide)
         forms = f"t0={require(view.t0) - slides * slide}"
         if planned.semantics.partial is Partial.SUPPRESSED:
             forms += " or partial=reported"

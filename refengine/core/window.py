@@ -27,11 +27,12 @@ class Frame(NamedTuple):
     """Where the windows lie that one window of a query stands for (WIN-3). Window n has the
     instants from first + n·slide to last + n·slide, for n = `least`, …, 0, 1, ….
 
-    `first` and `last` are the first and the last instant of window 0. No scope starts before
-    `floor` (None: each scope starts with its window).
+    `first` and `last` are the first and the last instant of window 0. No window starts before
+    `floor` (None: each scope starts with its window). A scope lies `lag` before its window
+    (WIN-20).
 
     >>> Frame(first=0, last=9, slide=5)  # [0, 10), [5, 15), [10, 20), …
-    Frame(first=0, last=9, slide=5, kind=<WindowKind.TIME: 'time'>, least=0, floor=None)
+    Frame(first=0, last=9, slide=5, kind=<WindowKind.TIME: 'time'>, least=0, floor=None, lag=0)
     """
 
     first: int
@@ -40,6 +41,7 @@ class Frame(NamedTuple):
     kind: WindowKind = WindowKind.TIME
     least: int = 0
     floor: int | None = None
+    lag: int = 0
 
 
 @dataclass(frozen=True)
@@ -231,12 +233,13 @@ def policy(
 
 
 def longest_stay(spec: Window) -> int:
-    """ENG-1: Return how long after an element's end a window can still hold it, at most: ω, or for
-    a `range` with slide L, which is shown until the next one ends, ω + L − 1.
+    """ENG-1: Return how long after an element's end a window can still hold it, at most: ω and the
+    lag, or for a `range` with slide L, which is shown until the next one ends, L − 1 more.
     """
+    stay = spec.span + spec.lag
     if spec.kind is WindowKind.RANGE:
-        return spec.span + spec.step - 1
-    return spec.span
+        stay += spec.step - 1
+    return stay
 
 
 def closure_of(spec: Window, closure: Closure | None) -> Closure | None:
@@ -278,7 +281,7 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     floor = None
     if partial is Partial.CLIPPED:
         floor = first
-    return Frame(first, last, spec.step, spec.kind, number_of_first, floor)
+    return Frame(first, last, spec.step, spec.kind, number_of_first, floor, spec.lag)
 
 
 def least(partial: Partial, size: int, step: int) -> int:
@@ -294,14 +297,14 @@ def least(partial: Partial, size: int, step: int) -> int:
 
 
 def borders_of_window(view: WindowView, n: int | None) -> tuple[int, int] | None:
-    """Return the borders (o, c) of window n. None if n is None, or if windows of this kind do not
-    have both borders.
+    """Return the borders (o, c) of window n, of which a lag has been taken (WIN-20). None if n is
+    None, or if windows of this kind do not have both borders.
     """
     if n is None or view.spec.kind not in BORDERED - {WindowKind.LANDMARK}:
         return None
     if view.t0 is None or view.frame is None:
         return None
-    opens = view.t0 + n * view.frame.slide
+    opens = view.t0 + n * view.frame.slide - view.frame.lag
     return opens, opens + view.spec.span
 
 
@@ -360,7 +363,8 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
     scope (5, 12).
 
     WIN-12: A `range` or `now` has the scope of its whole window. WIN-13: A landmark window's scope
-    begins with window 0's first instant, that of a window without borders at −2^63.
+    begins with window 0's first instant, that of a window without borders at −2^63. WIN-20: A lag
+    moves the scope back.
     """
     n = window_number(frame, t)
     is_shown_ended = frame.kind in SHOWN_ENDED
@@ -371,9 +375,10 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
     first = frame.first + n * frame.slide
     if frame.floor is not None:
         first = max(first, frame.floor)
+    last = t
     if is_shown_ended:
-        return first, frame.last + n * frame.slide
-    return first, t
+        last = frame.last + n * frame.slide
+    return first - frame.lag, last - frame.lag
 
 
 def content(view: WindowView, t: int, arrived: int) -> Content:
@@ -481,13 +486,13 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
     leaving = earliest_end(view, first, last, entering)
     changes = []
     if entering < arrived:
-        changes.append(enters_at(frame, view.times[entering]))
+        changes.append(enters_at(frame, view.times[entering] + frame.lag))
     if leaving is not None and frame.kind not in (WindowKind.UNBOUNDED, WindowKind.LANDMARK):
-        changes.append(leaves_at(frame, leaving))
+        changes.append(leaves_at(frame, leaving + frame.lag))
     if view.ends is not None:
         if last < first:
             # t is in a gap. The active window begins at `first`, with the elements still valid.
-            changes.append(first)
+            changes.append(first + frame.lag)
         elif leaving is not None and is_hopping(frame):
             # With [0, 2), [5, 7), … an element valid from 1 to 6 is in both windows. It leaves at
             # 2, when the gap begins, and not only after the last window that holds it.
@@ -521,7 +526,8 @@ def first_scope(frame: Frame, t: int) -> int | None:
 
 def enters_at(frame: Frame, instant: int) -> int:
     """Return when an element at `instant`, which is after the scope, comes into scope: at that
-    instant, or for a `range` or `now` at the last instant of the first window that holds it.
+    instant, or for a `range` or `now` at the last instant of the first window that holds it. A lag
+    is in `instant` already.
 
     >>> enters_at(Frame(first=0, last=9, slide=5), 12)
     12
@@ -536,7 +542,7 @@ def enters_at(frame: Frame, instant: int) -> int:
 def leaves_at(frame: Frame, instant: int) -> int:
     """Return when an element that ends at `instant` leaves the scope: one instant after the last
     instant of the last window that holds it, or for a `range` or `now` at the last instant of the
-    next window.
+    next window. A lag is in `instant` already.
 
     >>> leaves_at(Frame(first=0, last=9, slide=5), 7)  # the last window that holds 7 is 5 to 14
     15

@@ -98,6 +98,7 @@ CSPARQL = Dialect(
             durations.write_duration,
             forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"},
         ),
+        borrowed_forms={"range": "RANGE {size} STEP"},  # by sparql2stream
     ),
     read_windows=csparql_windows,
     write_windows=write_csparql,

@@ -242,7 +242,14 @@ RSPQL = Dialect(
         operator="operator?",
     ),
     extents=ExtentForms(
-        FORMS | {"range": "RANGE {size}", "rows": "ELEMENTS {size}"}, durations.write_iso_duration
+        FORMS
+        | {
+            "range": "RANGE {size}",
+            "rows": "ELEMENTS {size}",
+            "time with a lag": "FROM NOW-{begin} TO NOW-{lag} STEP {slide}",
+            "range with a lag": "FROM NOW-{begin} TO NOW-{lag}",
+        },
+        durations.write_iso_duration,
     ),
     read_windows=rspql_windows,
     write_windows=writer("ON", "WINDOW", lines=True),

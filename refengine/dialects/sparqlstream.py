@@ -76,6 +76,8 @@ SPARQLSTREAM = Dialect(
         {
             "time": "NOW - {size} SLIDE {slide}",
             "range": "NOW - {size}",
+            "time with a lag": "NOW - {begin} TO NOW - {lag} SLIDE {slide}",
+            "range with a lag": "NOW - {begin} TO NOW - {lag}",
             "triples": "TRIPLES {size}",
             "now": "NOW",
             "unbounded": "",

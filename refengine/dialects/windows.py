@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from lark import Token, Tree
 
@@ -14,7 +14,7 @@ from refengine.dialects.grammar import child_token
 from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.model import iris
 from refengine.model.elements import require_64_bits
-from refengine.model.errors import InvalidWindow, Unsupported
+from refengine.model.errors import InvalidWindow
 from refengine.model.messages import display, integer
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
@@ -23,26 +23,28 @@ COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are num
 
 @dataclass(frozen=True)
 class ExtentForms:
-    """The forms in which a dialect writes extents: the text of each, with {size} and {slide}, and
-    how it writes a duration.
+    """The forms in which a dialect writes extents: the text of each, with {size}, {slide}, {lag}
+    and {begin}, which is size + lag, and how it writes a duration.
+
+    `borrowed_forms` are forms that another engine has added to the language: its own engine does
+    not read them.
     """
 
     forms: Mapping[str, str]
     duration: Callable[[int], str]
+    borrowed_forms: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, window: Window, title: str) -> str:
         """DIA-3: Return a window's extent as text, without brackets. Raises Unrenderable for a form
         that the dialect has not.
         """
+        forms = {**self.forms, **self.borrowed_forms}
         form = shape(window)
-        if form == "time" and window.size == window.slide and "tumbling" in self.forms:
+        if form == "time" and window.size == window.slide and "tumbling" in forms:
             form = "tumbling"
-        if form not in self.forms:
+        if form not in forms:
             has = ", ".join(
-                sorted(
-                    text.format(**_symbols(name)) or "no window"
-                    for name, text in self.forms.items()
-                )
+                sorted(text.format(**_symbols(name)) or "no window" for name, text in forms.items())
             )
             raise Unrenderable(
                 f"{title} has no window of kind {form}; it has {has}",
@@ -53,21 +55,27 @@ class ExtentForms:
         if form in COUNTED:
             length = str
         lengths = {
-            name: length(value)
-            for name in ("size", "slide")
-            if (value := getattr(window, name)) is not None
+            "size": window.size,
+            "slide": window.slide,
+            "lag": window.lag,
+            "begin": (window.size or 0) + window.lag,
         }
-        return self.forms[form].format(**lengths)
+        written = {name: length(value) for name, value in lengths.items() if value}
+        return forms[form].format(**written)
 
 
 def _symbols(form: str) -> dict[str, str]:
     if form in COUNTED:
         return {"size": "n", "slide": "m"}
-    return {"size": "ω", "slide": "β"}
+    return {"size": "ω", "slide": "β", "lag": "d", "begin": "(ω+d)"}
 
 
 def shape(window: Window) -> str:
-    """Return the name of a window's form: one word if some dialect has such a form."""
+    """Return the name of a window's form: one word, or one word and `with a lag`, if some dialect
+    has such a form.
+    """
+    if window.lag:
+        return f"{shape(replace(window, lag=0))} with a lag"
     match window.kind, window.unit:
         case WindowKind.RANGE | WindowKind.ROWS, _ if window.slide is not None:
             return f"{window.kind} with a slide"
@@ -94,16 +102,18 @@ def read_window(
     ]
     fields: dict[str, object]
     match str(extent.data):
-        case "until":  # NOW - ω TO NOW - 0 [SLIDE β]
-            if lengths.pop(1) != 0:
+        case "until":  # NOW - (ω+d) TO NOW - d [SLIDE β]
+            begin, lag, *slides = lengths
+            if begin <= lag:
                 source.fail(
                     extent,
-                    "a window that ends before NOW is unsupported; write one that ends at NOW",
-                    Unsupported,
+                    "expected a window that begins before it ends, such as NOW - 10 TO NOW - 5 in "
+                    "units of time",
                 )
-            fields = {"kind": WindowKind.RANGE}
-            if lengths[1:]:
-                fields = {"kind": WindowKind.TIME}
+            fields = {"kind": WindowKind.RANGE, "lag": lag}
+            if slides:
+                fields["kind"] = WindowKind.TIME
+            lengths = [begin - lag, *slides]
         case "triples":
             fields = {"kind": WindowKind.ROWS, "unit": Unit.TRIPLES}
         case "tumbling":

@@ -24,6 +24,7 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.core.window import Content
+from refengine.incremental.whole_stream import window_start_at
 from refengine.model import elements
 from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
@@ -252,11 +253,7 @@ def first_needed(planned: Plan, content: Content) -> int:
     if view.spec.kind is WindowKind.ROWS:
         index = cast("range", window.rows(view, len(arrivals))).start
     elif view.frame is not None:
-        scope = window.scope(view.frame, planned.own[len(arrivals) - 1])
-        if scope is not None:
-            first_instant = scope[0]
-        else:
-            first_instant = view.frame.first + view.frame.least * view.frame.slide
+        first_instant = window_start_at(view.frame, planned.own[len(arrivals) - 1])
         index = min(bisect_left(view.times, first_instant), len(arrivals))
     else:
         return 0

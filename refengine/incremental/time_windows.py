@@ -64,10 +64,10 @@ def is_covered_by_time_windows(planned: Plan) -> bool:
     """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`, whose
     place in time is known.
 
-    The window's elements must have no intervals, and the tick must not be `batch`. The report must
-    name window close, or content change by elements; it must not name `periodic`. Content change
-    must compare with the content last reported. If the report does not name window close, then
-    `close_rule` must be `reached`, or the tick `tuple`.
+    The window must have no lag and its elements no intervals, and the tick must not be `batch`. The
+    report must name window close, or content change by elements; it must not name `periodic`.
+    Content change must compare with the content last reported. If the report does not name window
+    close, then `close_rule` must be `reached`, or the tick `tuple`.
     """
     semantics = planned.semantics
     if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
@@ -91,6 +91,7 @@ def _has_one_time_window(planned: Plan) -> bool:
     return (
         len(planned.views) == 1
         and view.spec.kind is WindowKind.TIME
+        and not view.spec.lag
         and view.frame is not None
         and view.ends is None
     )

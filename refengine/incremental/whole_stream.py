@@ -70,5 +70,5 @@ def window_start_at(frame: Frame, instant: int) -> int:
     """
     scope = window.scope(frame, instant)
     if scope is None:
-        return frame.first + frame.least * frame.slide
+        return frame.first + frame.least * frame.slide - frame.lag
     return scope[0]

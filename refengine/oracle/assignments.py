@@ -186,7 +186,7 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
     if len(planned.views) > 1:
         return T0Candidates(lo, hi, (T0.FIRST, T0.REACH))
 
-    known = {0, *_formulas(planned)}
+    known = {0, *_formulas(planned), *_beginnings(planned.views[0])}
     if query.registered is not None:
         known.add(query.registered)
     outside = {t for t in known if t > hi}
@@ -202,7 +202,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
     """
     views_with_elements = [view for view in planned.views if view.times]
-    firsts = [(view.times[0], view.spec.span) for view in views_with_elements]
+    firsts = [(view.times[0] + view.spec.lag, view.spec.span) for view in views_with_elements]
     if not firsts:
         firsts = [(0, view.spec.span) for view in planned.views]
 
@@ -238,16 +238,24 @@ def _formulas(planned: engine.Plan) -> Iterator[int]:
     if planned.semantics.closure not in (Closure.LEFT_OPEN, None):
         return
     view = planned.views[0]
-    first = next(iter(view.times), None)
     for formula in T0:
         if formula in POLICIES:
             continue
         with suppress(InvalidSemantics):
             t0 = window.origin(
-                view.spec, replace(planned.semantics, t0=formula, offset=None), first
+                view.spec, replace(planned.semantics, t0=formula, offset=None), view.first
             )
             if t0 is not None:
                 yield t0
+
+
+def _beginnings(view: window.WindowView) -> Iterator[int]:
+    """Yield the values of t0 by the first element, and ω before it (WIN-10), for a window with a
+    lag. Without a lag they are in the range.
+    """
+    if view.first is not None and view.spec.lag:
+        yield view.first
+        yield view.first - view.spec.span
 
 
 def _shows_empty_windows(semantics: Semantics) -> bool:
@@ -286,7 +294,7 @@ def split_into_t0_classes(planned: engine.Plan, candidates: T0Candidates) -> lis
 
 def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     """Return the values of t0 in a range with which a class begins."""
-    element_times = (time for view in planned.views for time in view.times)
+    element_times = (time + view.spec.lag for view in planned.views for time in view.times)
     times = sorted({*element_times, *planned.own})
     starts = {lo}
     for view in planned.views:
@@ -353,7 +361,7 @@ def fit_to_stated_window(
         return t0_class
     borders, stated_closure = stated_window
     first_instant = borders[0] + window.borders(stated_closure or closure)[0]
-    opens = first_instant - window.borders(closure)[0]
+    opens = first_instant - window.borders(closure)[0] + view.spec.lag
     t0 = t0_class.lo + (opens - t0_class.lo) % view.spec.step
     if t0 > t0_class.hi:
         return None

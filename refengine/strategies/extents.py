@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 
 from hypothesis import strategies as st
 
-from refengine.core.query import COUNTING, SIZED, SLIDING, Unit, Window, WindowKind
+from refengine.core.query import COUNTING, LAGGING, SIZED, SLIDING, Unit, Window, WindowKind
 from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.payloads import Strategy
 
@@ -24,6 +24,7 @@ class WindowChoices:
     streams: Sequence[str] = ("s",)
     sizes: Strategy[int] | None = None
     slides: Strategy[int] | None = None
+    lags: Strategy[int] | None = None
     units: Sequence[Unit | str] = tuple(Unit)
     keys: Sequence[tuple[str, ...]] = KEYS
     triggers: bool = True
@@ -35,6 +36,7 @@ class ChoicesKeywords(TypedDict, total=False):
     streams: Sequence[str]
     sizes: Strategy[int] | None
     slides: Strategy[int] | None
+    lags: Strategy[int] | None
     units: Sequence[Unit | str]
     keys: Sequence[tuple[str, ...]]
     triggers: bool
@@ -53,11 +55,12 @@ def windows(
     names: Sequence[str] = (),
     **options: Unpack[ChoicesKeywords],
 ) -> Strategy[Window]:
-    """Return windows of the given kinds over the given `streams`. `sizes` and `slides` are
+    """Return windows of the given kinds over the given `streams`. `sizes`, `slides` and `lags` are
     strategies, `units` is what may be counted. Sizes and slides are by default small, multiples of
     1,000, 60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often
-    the size, a part of it, or more. `names` are IRIs that a window may have; `keys`, what a
-    partition may be `by`; with `triggers` some are explicit triggers.
+    the size, a part of it, or more. Few windows have a lag by default. `names` are IRIs that a
+    window may have; `keys`, what a partition may be `by`; with `triggers` some are explicit
+    triggers.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import windows
@@ -73,7 +76,8 @@ def windows_of(
     kinds: Iterable[WindowKind | str], names: Sequence[str], choices: WindowChoices
 ) -> Strategy[Window]:
     """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
-    for name, strategy in (("sizes", choices.sizes), ("slides", choices.slides)):
+    lengths = (("sizes", choices.sizes), ("slides", choices.slides), ("lags", choices.lags))
+    for name, strategy in lengths:
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     several("streams", choices.streams)
     units = [Unit(unit) for unit in choices.units]
@@ -108,6 +112,7 @@ def _window(
         by,
         draw(named),
         choices.triggers and draw(st.booleans()),
+        _lag(draw, kind, size, choices.lags),
     )
 
 
@@ -133,6 +138,16 @@ def _slide(
     if may_have_none and draw(st.integers(0, 3)) == 3:
         return None
     return slide
+
+
+def _lag(draw: st.DrawFn, kind: WindowKind, size: int | None, lags: Strategy[int] | None) -> int:
+    if kind not in LAGGING or size is None:
+        return 0
+    if lags is not None:
+        return draw(lags)
+    if draw(st.integers(0, 3)) < 3:
+        return 0
+    return draw(st.sampled_from([1, size]) | st.integers(1, 2 * size))
 
 
 def _sizes() -> Strategy[int]:

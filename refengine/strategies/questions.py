@@ -60,7 +60,7 @@ def queries(
     `windows` draws them (a tuple-based one alone, QRY-5; no two of one name, QRY-4), over some of
     the streams, whose names are words or absolute IRIs; a body as `bodies` draws it, which reads
     the named windows; an operator of `r2s`; and `registered`, by default sometimes an instant.
-    `options` are the keywords of `windows` (`streams`, `sizes`, `slides`, `units`, `keys`,
+    `options` are the keywords of `windows` (`streams`, `sizes`, `slides`, `lags`, `units`, `keys`,
     `triggers`) and of `bodies` (`forms`, `graph_variable`).
 
     >>> from hypothesis import given

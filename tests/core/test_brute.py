@@ -36,7 +36,7 @@ from refengine.core import engine
 from refengine.core.definition import ON_INSTANTS, Definition, QueryReport
 from refengine.core.definition_r2s import DefinitionWithR2S, EmittedRelation
 from refengine.core.profiles import PLAIN
-from refengine.core.query import BORDERED, COUNTING, SIZED, SLIDING, Unit
+from refengine.core.query import BORDERED, COUNTING, LAGGING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS
 from refengine.core.semantics import (
     ENUMS,
@@ -127,6 +127,7 @@ CHOICES: dict[str, object] = {
     "stated": [None, *R2S],
     "windows": range(1, 4),
     "unit": Unit,
+    "lag": [False, True],
     "intervals": [False, True],
     "late": [False, True],
     "static": [False, True],
@@ -160,6 +161,7 @@ class Case:
         ]
         yield from (("kind", window.kind) for window in windows)
         yield from (("unit", window.unit) for window in windows)
+        yield from (("lag", window.lag > 0) for window in windows)
         yield from (("named", window.name is not None) for window in windows)
         yield ("intervals", any(e.end not in (None, e.app) for e in elements))
         yield ("late", bool(brute(self).late))
@@ -201,6 +203,7 @@ def draw_windows(rng: Random) -> tuple[Window, ...]:
                 rng.choice(KEYS) if kind is WindowKind.PARTITION else (),
                 f"urn:w{number}" if rng.randint(0, 3) == 0 else None,
                 rng.choice((False, True)),
+                rng.choice((0, 0, rng.randint(1, 7))) if kind in LAGGING else 0,
             )
         )
     return tuple(windows)
@@ -577,6 +580,7 @@ def of_kind(kind: WindowKind, other: WindowKind) -> Callable[[Case], Case | None
                 name=w.name,
                 by=("subject",) if other is WindowKind.PARTITION else (),
                 triggers=w.triggers,
+                lag=w.lag if other in LAGGING else 0,
             )
             for w in case.query.windows
         ]
@@ -607,6 +611,8 @@ CHANGES = {
     "another key": of_windows(by=("object",)),
     "sizes": of_windows(size=3),
     "slides": of_windows(slide=2),
+    "lags": of_windows(lag=0),
+    "another lag": of_windows(lag=3),
     "triggers": lambda case: (
         of_windows(triggers=False)(case) if case.semantics.trigger is Trigger.EXPLICIT else None
     ),
@@ -712,6 +718,52 @@ class NoKeys(DefinitionWithR2S):
 
     def key(self, window, index):
         return []
+
+
+class ScopeWithoutLag(DefinitionWithR2S):
+    """Breaks WIN-20: what is in scope does not lag."""
+
+    def scope(self, window, t):
+        return frozenset(instant + window.lag for instant in super().scope(window, t))
+
+
+class BordersWithoutLag(DefinitionWithR2S):
+    """Breaks WIN-20: the borders of a window do not lag."""
+
+    def report(self, t, k):
+        shown = super().report(t, k)
+        found = []
+        for window, each in zip(self.windows, shown.windows, strict=True):
+            borders = each.borders and tuple(border + window.lag for border in each.borders)
+            found.append(each._replace(borders=borders))
+        return shown._replace(windows=tuple(found))
+
+
+class FlushWithoutLag(DefinitionWithR2S):
+    """Breaks ENG-1: the horizon `flush` does not wait for what lags."""
+
+    def reach(self, window):
+        return super().reach(window) - window.lag
+
+
+class FirstElementLags(DefinitionWithR2S):
+    """Breaks WIN-20: t0 by the first element is that element's instant and the lag."""
+
+    def earliest(self, window):
+        found = super().earliest(window)
+        return found and found + window.lag
+
+
+class LagBeforePartial(DefinitionWithR2S):
+    """Breaks WIN-20: of a clipped window what is left begins with window 0 of a window without a
+    lag.
+    """
+
+    def scope(self, window, t):
+        found = super().scope(window, t)
+        if self.semantics.partial is Partial.CLIPPED and window in self.starts:
+            return frozenset(t for t in found if t > self.starts[window])
+        return found
 
 
 class StartsOnly(DefinitionWithR2S):

@@ -483,7 +483,7 @@ def order(side: Side) -> None:
 @law("Ids that count elements, and triples, where every element has one.")
 def units(side: Side) -> None:
     side = with_report(side, CHANGE).but(closure=None, close_rule=CloseRule.REACHED)
-    rows = replace(side, window=replace(side.window, kind=WindowKind.ROWS))
+    rows = replace(side, window=replace(side.window, kind=WindowKind.ROWS, lag=0))
     assert (
         rows.contents() == replace(rows, window=replace(rows.window, unit=Unit.TRIPLES)).contents()
     )

@@ -313,6 +313,16 @@ def test_where_every_instant_is_a_border_those_at_which_elements_leave_are_sent_
     ]
 
 
+def test_an_element_enters_a_window_with_a_lag_when_time_is_sent():
+    """The element at 12 comes into windows of 10 at 19, though their borders are multiples of
+    1,000, and leaves them at 29.
+    """
+    question = question_of([over("s", 10, 1000, lag=7)], s=stream([(TRIPLE, 12), (TRIPLE, 900)]))
+    sent = commands_sent(engine_with(1, t0=0, offset=None, closure="[)"), question)
+    instants = {t for command, t in sent if command == "advance" and t < 900}
+    assert {19, 29} <= instants and not instants & {18, 20, 28}
+
+
 def test_a_configurable_engine_is_sent_no_time():
     """Its semantics comes with each case."""
     question = question_of([over("s")], s=stream([(TRIPLE, 3), (TRIPLE, 12)]))

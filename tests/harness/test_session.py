@@ -106,17 +106,18 @@ EMPTY = {"s": stream([])}
 
 
 def test_what_an_engine_has_not_is_declined():
-    """A window in the past is no window of ours, and the next query is asked of the same process;
-    bad input ends it.
+    """COMPUTED EVERY is no clause of ours, and the next query is asked of the same process; bad
+    input ends it.
     """
     running = reference()
-    with pytest.raises(Declined, match=r"^line 1 column 34: DIA-7: a window that ends before NOW"):
+    with pytest.raises(Declined, match=r"^line 1 column 18: DIA-7: COMPUTED EVERY belongs"):
         play(
             running,
             EngineQuery(
                 QUERY,
-                "SELECT ?x FROM NAMED STREAM <s> [NOW - 9 S TO NOW - 5 S] { ?x <urn:p> ?y }",
-                "sparqlstream",
+                "REGISTER QUERY q COMPUTED EVERY 5m AS "
+                "SELECT ?x FROM STREAM <s> [RANGE 1s TUMBLING] { ?x <urn:p> ?y }",
+                "csparql",
             ),
             EMPTY,
         )

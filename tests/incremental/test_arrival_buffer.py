@@ -34,6 +34,8 @@ def test_a_streamed_first_element_is_checked():
         ("time", {"size": 5, "slide": 50_000}),
         ("time", {"size": 5, "slide": 5}),
         ("range", {"size": 5}),
+        ("range", {"size": 5, "lag": 500}),
+        ("time", {"size": 5, "slide": 5, "lag": 500}),
         ("rows", {"size": 5}),
         ("tuple", {"size": 5, "slide": 5}),
     ],

@@ -39,7 +39,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r, reports
 from refengine.core.profiles import PLAIN
-from refengine.core.query import BORDERED, CLOSING, SIZED, SLIDING
+from refengine.core.query import BORDERED, CLOSING, LAGGING, SIZED, SLIDING
 from refengine.core.question import Question
 from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import (
@@ -211,6 +211,7 @@ def cases(draw: st.DrawFn) -> Case:
         kind,
         draw(integers(1, 4)) if kind in SIZED else None,
         draw(integers(1, 5)) if kind in SLIDING else None,
+        lag=draw(one_of(0, 0, 0, 1, 3)) if kind in LAGGING else 0,
     )
     source = draw(streams(body, WHOLE if mode is Mode.TERM or body in COMPUTING else TRIPLES))
     stated = draw(one_of(None, None, None, *R2S))
@@ -267,7 +268,7 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     ]
     report = draw(st.sampled_from(reports + [frozenset({Condition.CHANGE})] * 8))
     periodic = Condition.PERIODIC in report
-    first = 1 if spec.kind is WindowKind.TUPLE else source.elements[0].app
+    first = 1 if spec.kind is WindowKind.TUPLE else source.elements[0].app + spec.lag
     lo = first - spec.span - draw(integers(-3, 5))
     t0 = draw(
         st.just(
@@ -577,12 +578,9 @@ def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
     """A stream of elements that all differ, and a range of t0 that can reach before, into or past
     it.
     """
-    spec = Window(
-        "s",
-        draw(one_of(WindowKind.TIME, WindowKind.TUPLE)),
-        draw(integers(1, 6)),
-        draw(integers(1, 9)),
-    )
+    kind = draw(one_of(WindowKind.TIME, WindowKind.TUPLE))
+    lag = draw(one_of(0, 0, 1, 5)) if kind in LAGGING else 0
+    spec = Window("s", kind, draw(integers(1, 6)), draw(integers(1, 9)), lag=lag)
     apps = sorted(draw(APPS))
     batched = draw(st.booleans())
     items = [

@@ -44,7 +44,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r, window
 from refengine.core.profiles import PLAIN
-from refengine.core.query import BORDERED, CLOSING, SIZED, SLIDING
+from refengine.core.query import BORDERED, CLOSING, LAGGING, SIZED, SLIDING
 from refengine.core.question import Question
 from refengine.core.semantics import (
     ENUMS,
@@ -152,7 +152,9 @@ def draw_window(rng: random.Random, kind: WindowKind, name: str) -> Window:
     if kind in (WindowKind.TUPLE, WindowKind.ROWS) and rng.random() < 0.2:
         unit = Unit.TRIPLES
     by = ("subject",) if kind is WindowKind.PARTITION else ()
-    return Window(name, kind, size, slide, unit, by, None, rng.random() < 0.3)
+    triggers = rng.random() < 0.3
+    lag = rng.randint(1, 5) if kind in LAGGING and rng.random() < 0.2 else 0
+    return Window(name, kind, size, slide, unit, by, None, triggers, lag)
 
 
 def draw_streams(
@@ -367,11 +369,11 @@ def open_t0(rng: random.Random, own: Engine) -> object:
 def is_tried(own: Engine) -> bool:
     """ORA-2: whether an engine's t0 is a value that an unknown t0 stands for."""
     views = engine.plan(own.query, own.streams, own.semantics).views
-    firsts = [view.times[0] for view in views if view.times]
+    firsts = [view.times[0] + view.spec.lag for view in views if view.times]
     if not firsts or any(view.t0 is None for view in views):
         return False
     t0 = own.semantics.t0
-    reaches = [view.times[0] - view.spec.span for view in views if view.times]
+    reaches = [view.times[0] + view.spec.lag - view.spec.span for view in views if view.times]
     cycle = lcm(*(2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step for view in views))
     if own.semantics.anchor is Anchor.T0:
         cycle = lcm(cycle, own.semantics.period)
@@ -385,6 +387,9 @@ def is_tried(own: Engine) -> bool:
     is_seen = not own.semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
     if value <= max(firsts) and not is_seen:
         return True  # windows that hold nothing are not reported, however many there are
+    beginnings = (views[0].first, views[0].first - views[0].spec.span)
+    if views[0].spec.lag and value in beginnings:
+        return True
     return value in (0, own.query.registered) or (isinstance(t0, T0) and t0 not in POLICIES)
 
 
@@ -406,6 +411,7 @@ def may_be_unsupported(own: Engine) -> bool:
     is_complete = (
         semantics.tick is Tick.TIME
         or is_passed
+        or all(spec.lag for spec in query.windows)
         or (Condition.CLOSE in semantics.report and not looks_back)
     )
     if is_complete and not by_arrival:

@@ -158,7 +158,8 @@ def _search_any_t0(
         semantics, _ = next(assignments(recorded.question, any_t0, answers.plan))
         planned = answers.plan_of(recorded, semantics)
         first = find_t0_candidates(recorded.query, planned, UNKNOWN).hi + 1
-        last = max(planned.views[0].times, default=0)
+        view = planned.views[0]
+        last = max(view.times, default=0) + view.spec.lag
     except RefengineError:
         return OUT_OF_REACH
     if first > last:

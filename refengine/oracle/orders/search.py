@@ -66,8 +66,8 @@ def order_matters(planned: engine.Plan) -> bool:
     It cannot where no elements are simultaneous, nor, if no elements are consumed, where windows
     over application time are evaluated at complete instants alone: under window close, under the
     time tick, and where windows [o, c) are to be passed (there an arrival's own instant is one
-    earlier, TICK-6). Window close beside content change against the instant before does see
-    incomplete instants.
+    earlier, TICK-6), and where all windows have a lag. Window close beside content change against
+    the instant before does see incomplete instants.
     """
     semantics = planned.semantics
     is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
@@ -78,6 +78,8 @@ def order_matters(planned: engine.Plan) -> bool:
     if semantics.is_consuming:
         return True
     if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
+        return False
+    if all(view.spec.lag for view in planned.views):
         return False
     looks_back = (
         Condition.CHANGE in semantics.report
