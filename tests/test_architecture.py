@@ -48,7 +48,7 @@ ARROWS: dict[str, str] = {
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
     "conformance.report": "refengine schemas metrics verdict corpus",
-    "conformance.bench": "refengine verdict installation harness benchmarks suite report",
+    "conformance.bench": "refengine metrics verdict installation harness benchmarks suite report",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (

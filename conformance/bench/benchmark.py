@@ -5,7 +5,7 @@ answers, and the tables in which it shows that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +45,8 @@ class Workload:
     `table` is the query (QRY-1), which is rendered in the language of each engine. `semantics` is
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
-    outputs may be missing at each end (ORA-3). `options` are further ones of the benchmark.
+    outputs may be missing at each end (ORA-3). `options` has what else the benchmark
+    itself needs to know of the test.
     """
 
     experiment: str
@@ -57,7 +58,7 @@ class Workload:
     static: Dataset = frozenset()
     t0: Callable[[Query, Profile], int] | None = None
     missing: int | Missing = 1
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: object = None
 
     @property
     def name(self) -> str:

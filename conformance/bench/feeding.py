@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from conformance.bench.benchmark import Workload
-from conformance.harness.client import Harness
+from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery
 from conformance.harness.resources import ResourceSampler, Sample
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
+
+# The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
+REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
 
 
 class Feeding(NamedTuple):
@@ -98,7 +102,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     """
     prepared = prepare_workload(tested, workload, question)
     pacing = ClockPacing() if is_live else ImmediatePacing()
-    harness = Harness(tested.command, limits=tested.limits, environment=tested.environment)
+    harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
     try:
         harness.start()
         with ResourceSampler(harness.pid) as sampler:
@@ -121,6 +125,19 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
+    )
+
+
+def _limits_of(tested: Engine) -> Limits:
+    """Return the limits of a run: those of the engine's file, or those of benchmarks, which are
+    longer than any case of the corpus, where these are greater.
+    """
+    limits = tested.limits
+    return replace(
+        limits,
+        reply_seconds=max(limits.reply_seconds, REPLY_SECONDS),
+        case_seconds=max(limits.case_seconds, RUN_SECONDS),
+        case_bytes=max(limits.case_bytes, RUN_BYTES),
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
 from conformance.bench.feeding import Feeding, elements_of
 from conformance.harness.engine_file import Engine
+from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.probe import describe_deviations
 from conformance.verdict import evidence
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import Outcome, Result
 from refengine.core.query import Query
@@ -64,7 +66,7 @@ def judge_run(
         is_fail_explained=False,
     )
     table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
-    entries = evidence.measures(answers, judged.judgement, most=MEASURED_REPORTS)
+    entries = measure_windows(workload, answers, judged.judgement)
     if entries is not None:
         table["metrics"] = entries
     table["samples"] = [sample.as_json() for sample in run.samples]
@@ -80,6 +82,23 @@ def judge_run(
     if result.outcome is not Outcome.FAIL:
         return result
     return _with_known_deviations(result, claiming, exchange)
+
+
+def measure_windows(
+    workload: Workload,
+    answers: Sequence[EngineReport],
+    judgement: Judgement | None,
+    reading: Reading = Reading.PAPER,
+) -> list[dict[str, Any]] | None:
+    """Return YABench's measures of each window. None if YABench has none for such a query.
+
+    If no output may be missing before the first answer, the first answer stands beside the first
+    window.
+    """
+    is_from_start = Missing.of(workload.missing).before == 0
+    return evidence.measures(
+        answers, judgement, reading, MEASURED_REPORTS, is_from_start=is_from_start
+    )
 
 
 def _with_known_deviations(result: Result, claiming: Engine, exchange: Exchange) -> Result:

@@ -180,9 +180,14 @@ def measures(
     judgement: Judgement | None,
     reading: Reading = Reading.PAPER,
     most: int = REPORTS,
+    *,
+    is_from_start: bool = False,
 ) -> list[dict[str, Any]] | None:
     """Return YABench's measures, an entry for each window (metrics/run.py). None if YABench has no
     measure for such a query, or if there are more than `most` reports.
+
+    The verdict says which report is the first that was recorded. If `is_from_start`, it is known to
+    be the first of all, whatever the verdict of a fail takes for the nearest.
     """
     if judgement is None or judgement.trial is None:
         return None
@@ -195,7 +200,8 @@ def measures(
     output = EngineOutput(
         [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
     )
-    recorded_reports = reports[_before(judgement) : stop]
+    start = 0 if is_from_start else _before(judgement)
+    recorded_reports = reports[start:stop]
     try:
         return of_run(
             judgement.setting,

@@ -48,7 +48,6 @@ def workloads(choice: Choice) -> Sequence[Workload]:
             {csrbench.query(name).windows[0].stream: source},
             profile("csparql").but(t0=0),
             choice.runs or 1,
-            missing=0,
         )
         for name in choice.only or csrbench.QUERIES
     ]
