@@ -44,10 +44,12 @@ def judge_run(
     run: Run,
     feeding: Feeding,
     digests: Mapping[str, str],
+    *,
+    is_explained: bool = False,
 ) -> Result:
     """Return the result of a run: its outcome under the engine's profile, the argument, the known
     deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files.
+    the streams' files. If `is_explained`, the argument of a fail says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
     be compared with one on a recording.
@@ -63,7 +65,7 @@ def judge_run(
         exchange.relations,
         timestamps=[answer.instant for answer in answers],
         missing=exchange.missing,
-        is_fail_explained=False,
+        is_fail_explained=is_explained,
     )
     table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
     entries = measure_windows(workload, answers, judged.judgement)
@@ -81,7 +83,27 @@ def judge_run(
     )
     if result.outcome is not Outcome.FAIL:
         return result
+    if is_explained:
+        argument = f"{result.argument}\n{_with_open_t0(tested, workload, exchange)}".rstrip()
+        result = replace(result, argument=argument)
     return _with_known_deviations(result, claiming, exchange)
+
+
+def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str:
+    """Write the verdict on answers if the start of the windows is left open, where the workload
+    fixes it; nothing where it does not.
+    """
+    query = exchange.question.query
+    if profile_of(tested, workload, query) == tested.profile_for(query):
+        return ""
+    judged = judge_relations(
+        exchange.question,
+        tested.profile_for(query),
+        exchange.relations,
+        is_fail_explained=False,
+    )
+    first_lines = judged.argument.splitlines()[:3]
+    return "\n".join(["  if t0 is left open:", *(f"    {line.strip()}" for line in first_lines)])
 
 
 def measure_windows(

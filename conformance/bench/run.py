@@ -40,7 +40,8 @@ class Task(NamedTuple):
 @dataclass(frozen=True)
 class Plan:
     """What is run: a benchmark, what a user chose of it, and the engines. If `is_live`, elements
-    are sent by the clock. `out` is the folder of everything that is written.
+    are sent by the clock, and if `is_explained`, it is looked for what would explain a fail. `out`
+    is the folder of everything that is written.
     """
 
     benchmark: Benchmark
@@ -48,6 +49,7 @@ class Plan:
     engines: Sequence[Engine]
     is_live: bool
     out: Path
+    is_explained: bool = False
 
     def tasks(self) -> list[Task]:
         """Return the runs in their order: engine by engine. Raises RefengineError."""
@@ -73,6 +75,7 @@ class Plan:
             str(choice.runs),
             str(choice.data),
             str(self.is_live),
+            str(self.is_explained),
             *(json.dumps([tested.name, list(tested.command)]) for tested in self.engines),
         ]
         return fingerprint([config, *(word.encode() for word in words)])
@@ -111,7 +114,9 @@ def run_task(plan: Plan, task: Task) -> Result:
             feeding.samples,
         )
         digests = {name: one.digest for name, one in loaded.items()}
-        result = judge_run(plan.benchmark, tested, run, feeding, digests)
+        result = judge_run(
+            plan.benchmark, tested, run, feeding, digests, is_explained=plan.is_explained
+        )
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     except Disputed as error:

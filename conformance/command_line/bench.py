@@ -67,6 +67,12 @@ def add_parser(commands: Commands) -> None:
         "takes them)",
     )
     bench.add_argument(
+        "--explain",
+        action="store_true",
+        help="look for what would explain a fail, which can take minutes for each (default: known "
+        "deviations alone)",
+    )
+    bench.add_argument(
         "--data", type=cli.path, metavar="DIR", help="the user's own stream, for csrbench"
     )
     bench.add_argument(
@@ -140,7 +146,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
         _scale(options.scale), tuple(options.only), options.runs, options.data, options.config
     )
     engines = [_engine(name, options.classpath) for name in dict.fromkeys(options.engine)]
-    return Plan(benchmark, choice, engines, options.live, out)
+    return Plan(benchmark, choice, engines, options.live, out, options.explain)
 
 
 def _scale(text: str) -> str | int:
@@ -161,7 +167,8 @@ def _engine(name: str, classpaths: list[str]) -> Engine:
     from conformance.harness import engine_file
 
     paths = dict(engine_file.pair(word, "ENGINE=PATH") for word in classpaths)
-    tested = engine_file.engine(name).with_classpath(paths.get(name, ""))
+    tested = engine_file.engine(name)
+    tested = tested.with_classpath(paths.get(tested.name, ""))
     if tested.missing:
         raise RefengineError(tested.missing, rule="engine", place=name)
     return tested

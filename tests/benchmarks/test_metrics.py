@@ -906,8 +906,8 @@ def test_the_codes_fold_of_content_change():
 
 
 def test_the_codes_fold_of_content_change_with_singleresult():
-    """b is lost: a found (1, 1). At 4 one relation is tried for b, c, and dropped (0, 0); at 5 it is
-    d for c, and at 8 e for d. At 11 nothing is left for e (1, 0).
+    """b is lost: a found (1, 1). At 4 one relation is tried for b: c, which is dropped (0, 0). At 5
+    it is d for c, and at 8 e for d. At 11 nothing is left for e (1, 0).
     """
     assert changed("a,c,d,e", reading=Reading.CODE_SINGLE_RESULT) == [
         entry([0, 5], pytest.approx(1 / 3), pytest.approx(1 / 3), (3, 1, 3)),
