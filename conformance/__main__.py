@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.command_line import (
+    bench,
     case,
     csrbench,
     engines,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # in the order of the help
 COMMANDS: dict[str, Command] = {
+    "bench": bench,
     "csrbench": csrbench,
     "secret": secret,
     "report": report,

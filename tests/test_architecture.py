@@ -48,10 +48,11 @@ ARROWS: dict[str, str] = {
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
     "conformance.report": "refengine schemas metrics verdict corpus",
+    "conformance.bench": "refengine metrics verdict installation harness benchmarks suite report",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
-        "refengine skeletons verdict installation harness benchmarks suite report spark"
+        "refengine skeletons verdict installation harness benchmarks suite report bench spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

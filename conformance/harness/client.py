@@ -24,6 +24,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.harness.resources import SAMPLE_INTERVAL, Sample, measure_use
 from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
@@ -32,7 +33,6 @@ from refengine.rdf.recordings import refuse_key_twice
 PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
-SAMPLE_INTERVAL = 0.5  # seconds between two samples of resources, as in YABench
 GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
 # A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
 # even if the next one has been registered.
@@ -67,17 +67,6 @@ class TimeLimit(NamedTuple):
 
     seconds: float
     message: str
-
-
-class Sample(NamedTuple):
-    """A sample of the resources that all processes of a harness use together: seconds since its
-    start, resident bytes, CPU seconds, threads.
-    """
-
-    at: float
-    rss: int
-    cpu: float
-    threads: int
 
 
 @dataclass
@@ -173,6 +162,11 @@ class Harness:
         self._last_command = command
         self._last_replied = time.monotonic()
         return reply
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
 
     @property
     def usable(self) -> bool:
@@ -399,13 +393,8 @@ class Harness:
             leader = psutil.Process(self._process.pid)
             descendants = leader.children(recursive=True)
             self._descendants.update(descendants)
-            used = [
-                (p.memory_info().rss, sum(p.cpu_times()[:2]), p.num_threads())
-                for p in (leader, *descendants)
-            ]
-            rss, cpu, threads = map(sum, zip(*used, strict=True))
             seconds = round(now - self._process_began, 3)
-            self.samples.append(Sample(seconds, rss, round(cpu, 3), threads))
+            self.samples.append(Sample(seconds, *measure_use([leader, *descendants])))
 
 
 def message_line(seq: int, command: str, fields: Mapping[str, Any]) -> bytes:

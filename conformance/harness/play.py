@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.harness.client import Broken, Harness
 from conformance.harness.heartbeat import Heartbeat
@@ -43,18 +43,31 @@ class EngineQuery:
     semantics: Semantics | None = None
 
 
+class Pacing(Protocol):
+    """What says when the next element is sent, and when a reply came."""
+
+    def wait_until(self, instant: int) -> None:
+        """Wait until an instant of the stream, in ms, is due."""
+
+    def instant(self) -> int | None:
+        """Return the stream's time now, in ms; None if it does not go on with the clock."""
+
+
 def play(
     harness: Harness,
     engine_query: EngineQuery,
     streams: Mapping[str, Stream],
     static: Dataset = frozenset(),
     heartbeat: Heartbeat | None = None,
+    pacing: Pacing | None = None,
 ) -> list[EngineReport]:
     """Play a query and its streams to an engine, and return its reports in the order in which they
     come.
 
     With a `heartbeat` the engine is sent the time between elements, and after the last one until
-    the last window with an element is over.
+    the last window with an element is over. With a `pacing` it says when each element is sent, and
+    each report has the time at which it was received. Otherwise the engine is fed as fast as it
+    takes elements.
 
     Raises Declined if the engine does not support the query, and Broken if the harness breaks down
     or answers with malformed terms.
@@ -62,10 +75,15 @@ def play(
     reports: list[EngineReport] = []
     labels: dict[Term, Term] = {}
     for command, fields in commands(engine_query, streams, static, heartbeat):
+        if pacing is not None and "at" in fields:
+            pacing.wait_until(fields["at"])
         reply = harness.ask(command, **fields)
         _check_result(reply, command, len(reports))
+        received = None
+        if pacing is not None:
+            received = pacing.instant()
         for report in _reports(reply, engine_query.query.body.variables, command, labels):
-            reports.append(report._replace(push_instant=fields.get("at")))
+            reports.append(report._replace(push_instant=fields.get("at"), received=received))
     return reports
 
 

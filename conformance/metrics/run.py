@@ -34,11 +34,13 @@ SHIFTED = 3  # sizes that a shifted window spans, at most: each border shifts by
 
 class Reading(StrEnum):
     """The reading of YABench's measures: as its paper defines them, or as its code computes them,
-    over windows that have both borders.
+    over windows that have both borders; the latter also with its option `singleresult`, which
+    counts under content change alone.
     """
 
     PAPER = "paper"
     CODE = "yabench-code"
+    CODE_SINGLE_RESULT = "yabench-code-singleresult"
 
 
 def of_run(
@@ -84,8 +86,9 @@ def of_run(
         raise Unsupported(
             "YABench measures window close and content change", rule="REP-1", place="of_run"
         )
-    if reading is Reading.CODE:
-        return list(_folded_by_code(setting, output, answer, mode, is_incremental=is_incremental))
+    if reading is not Reading.PAPER:
+        contents = _contents(setting, answer, is_incremental=is_incremental)
+        return list(_folded_by_code(setting, output, contents, reading, mode))
     return list(_slide_entries(setting.query, expected, output.rows, mode))
 
 
@@ -153,7 +156,7 @@ class _ClosedWindows:
         code's reading there is one for each report that was answered.
         """
         timed = output.timed()
-        if self.reading is Reading.CODE:
+        if self.reading is not Reading.PAPER:
             for report, (rows, at) in zip(expected, timed, strict=False):
                 yield self._by_code(report, rows, at)
             return
@@ -211,15 +214,13 @@ def _beyond_the_last(actual: Bag, mode: Mode) -> Entry:
 def _folded_by_code(
     setting: Setting,
     output: EngineOutput,
-    answer: engine.EvaluateBody,
+    contents: _Contents | None,
+    reading: Reading,
     mode: Mode,
-    *,
-    is_incremental: bool,
 ) -> Iterator[Entry]:
     """Yield the entries of YABench's code under content change, one for each slide. The number of
     elements is that of the whole window.
     """
-    contents = _contents(setting, answer, is_incremental=is_incremental)
     if contents is None:
         raise Unsupported(
             "YABench's code measures one time-based window over points",
@@ -228,7 +229,10 @@ def _folded_by_code(
         )
     spec = setting.query.windows[0]
     is_timed = all(at is not None for _, at in output.timed())
-    steps = yabench_code.steps_code(contents.expects, spec.span, spec.step, output, mode=mode)
+    is_single = reading is Reading.CODE_SINGLE_RESULT
+    steps = yabench_code.steps_code(
+        contents.expects, spec.span, spec.step, output, is_single_result=is_single, mode=mode
+    )
     for slide in yabench_code.slides_code(steps, spec.span, spec.step):
         elements = 0
         if slide.steps:

@@ -50,10 +50,11 @@ def steps_code(
     slide: int,
     output: EngineOutput,
     *,
+    is_single_result: bool = False,
     mode: Mode = Mode.VALUE,
 ) -> Iterator[Step]:
-    """Yield the steps of the code under content change, in its order, without gracious mode and
-    without `singleresult`.
+    """Yield the steps of the code under content change, in its order, without gracious mode.
+    `is_single_result` is its option `singleresult`.
 
     At each instant t the query is evaluated over [kβ, t], k being the least with kβ + ω >= t. The
     rows that are due are those that the last answer with new rows did not have. The engine's next
@@ -61,7 +62,8 @@ def steps_code(
     relation is taken, until nothing is due. If it is anything else, that is noted once for all rows
     that are still due. If no row was found at this instant, the next relation is taken in its
     place, up to the last; otherwise the relation waits for the next instant. No relation waits at
-    the end.
+    the end. With `singleresult` only one relation is tried at an instant at which no row is found,
+    and it is dropped.
 
     Source: OnContentChangeComparator. Its reader passes over instants that have a single triple,
     which is not followed.
@@ -88,7 +90,7 @@ def steps_code(
         while waiting is not None and not is_found:
             waiting, is_found = yield from _hold(waiting, coming, due, window, mode)
             if waiting is not None and not is_found:
-                waiting = next(coming, None)
+                waiting = None if is_single_result else next(coming, None)
         before = now
 
     yield from _unexpected(coming, max(expects.instants, default=0), slide)

@@ -11,13 +11,13 @@ from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.heartbeat import Heartbeat, heartbeat_for
-from conformance.harness.play import Command, EngineQuery, commands, play
+from conformance.harness.play import Command, EngineQuery, Pacing, commands, play
 from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
 from refengine.model.elements import Relation
-from refengine.oracle.trial import JudgementOptions
+from refengine.oracle.trial import JudgementOptions, Missing
 
 
 class BenchmarkQuery(NamedTuple):
@@ -41,7 +41,7 @@ class Exchange:
     answers: list[EngineReport]
     text: str = ""
     window_closure: Closure | None = None
-    missing: int = 0
+    missing: int | Missing = 0
 
     @property
     def relations(self) -> list[Relation]:
@@ -75,10 +75,19 @@ class PreparedQuestion:
         question = self.question
         return commands(self.engine_query, question.streams, question.static, self.heartbeat)
 
-    def ask(self, harness: Harness) -> list[EngineReport]:
-        """Put the question to an engine, and return its reports. Raises Declined and Broken."""
+    def ask(self, harness: Harness, pacing: Pacing | None = None) -> list[EngineReport]:
+        """Put the question to an engine, and return its reports. `pacing` is that of `play`. Raises
+        Declined and Broken.
+        """
         question = self.question
-        return play(harness, self.engine_query, question.streams, question.static, self.heartbeat)
+        return play(
+            harness,
+            self.engine_query,
+            question.streams,
+            question.static,
+            self.heartbeat,
+            pacing,
+        )
 
 
 def prepare_question(

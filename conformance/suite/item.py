@@ -376,7 +376,7 @@ def _with_samples(
     result = probe.probe_benchmark(engine, harness, about, question)
     if not result.evidence:
         return result
-    samples = [sample._asdict() for sample in harness.samples[before:]]
+    samples = [sample.as_json() for sample in harness.samples[before:]]
     return replace(result, evidence={**result.evidence, "samples": samples})
 
 

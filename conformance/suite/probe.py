@@ -74,7 +74,7 @@ def _result_or_error(
         deviations = find_crash_deviations(tested, case)
         argument = f"{error}\n{write_explanation(case, deviations, NO_CLAIM)}"
         broken = _make_result(tested, case, Outcome.ERROR, argument)
-        return replace(broken, known=_describe_deviations(deviations, case, NO_CLAIM))
+        return replace(broken, known=describe_deviations(deviations, case, NO_CLAIM))
     except RefengineError as error:
         argument = f"the case has no answer under this semantics, so it says nothing here: {error}"
         return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
@@ -92,7 +92,7 @@ def _make_result(
     return Result(tested.name, suite, case.id, case.rule, outcome, argument)
 
 
-def _describe_deviations(
+def describe_deviations(
     deviations: tuple[Deviation, ...], case: Case | BenchmarkQuery, claim: Claim
 ) -> tuple[KnownDeviation, ...]:
     """Return deviations as the result of a case has them. `claim` is what the engine claims."""
@@ -143,7 +143,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         argument += f"\n{write_explanation(case, deviations, claim)}"
     return replace(
         _make_result(tested, case, judged.outcome, argument),
-        known=_describe_deviations(deviations, case, claim),
+        known=describe_deviations(deviations, case, claim),
         evidence=evidence_table,
         witnesses=judged.witnesses,
         computed_by=judged.computed_by,

@@ -13,12 +13,14 @@ class EngineReport(NamedTuple):
     `instant` is the engine's stamp, and `window` the borders of the window that the report is
     about; both are None if the engine does not state them. `push_instant` is the
     instant of the element whose `push` brought the report; None if another command brought it.
+    `received` is when the report came, in ms of the stream's time, if the run was timed.
     """
 
     relation: Relation
     instant: int | None = None
     window: tuple[int, int] | None = None
     push_instant: int | None = None
+    received: int | None = None
 
 
 def to_nquads(dataset: Dataset) -> str:

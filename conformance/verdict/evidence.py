@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from conformance.metrics.run import of_run
+from conformance.metrics.run import Reading, of_run
 from conformance.metrics.yabench import EngineOutput
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from conformance.verdict.row_origin import RowOrigin, find_row_origin
@@ -141,15 +141,15 @@ def _rests_on(origin: RowOrigin, elements: Sequence[Mapping[str, Any]]) -> dict[
     }
 
 
-def _due(judgement: Judgement) -> tuple[engine.Report, ...]:
-    """Return the reports that are due by a verdict, at most one more than evidence has.
+def _due(judgement: Judgement, most: int = REPORTS + 1) -> tuple[engine.Report, ...]:
+    """Return the first reports that are due by a verdict: by default one more than evidence has.
 
     For a pass they are the reports with which the verdict explains the recording. For a fail they
     are all reports of the nearest assignment.
     """
     if judgement.passed and judgement.alignment is not None:
-        return judgement.alignment.reports[: REPORTS + 1]
-    return judgement.reports.first(REPORTS + 1)
+        return judgement.alignment.reports[:most]
+    return judgement.reports.first(most)
 
 
 def _before(judgement: Judgement) -> int:
@@ -176,15 +176,23 @@ def of_benchmark(
 
 
 def measures(
-    answers: Sequence[EngineReport], judgement: Judgement | None
+    answers: Sequence[EngineReport],
+    judgement: Judgement | None,
+    reading: Reading = Reading.PAPER,
+    most: int = REPORTS,
+    *,
+    is_from_start: bool = False,
 ) -> list[dict[str, Any]] | None:
     """Return YABench's measures, an entry for each window (metrics/run.py). None if YABench has no
-    measure for such a query, or the outputs are longer than evidence has them.
+    measure for such a query, or if there are more than `most` reports.
+
+    The verdict says which report is the first that was recorded. If `is_from_start`, it is known to
+    be the first of all, whatever the verdict of a fail takes for the nearest.
     """
     if judgement is None or judgement.trial is None:
         return None
-    reports = _due(judgement)
-    if len(reports) > REPORTS or len(answers) > REPORTS:
+    reports = _due(judgement, most + 1)
+    if len(reports) > most or len(answers) > most:
         return None
     stop = len(reports)
     if judgement.trial.accepting_state is not None:
@@ -192,10 +200,16 @@ def measures(
     output = EngineOutput(
         [answer.relation.rows for answer in answers], [answer.instant for answer in answers]
     )
-    recorded_reports = reports[_before(judgement) : stop]
+    start = 0 if is_from_start else _before(judgement)
+    recorded_reports = reports[start:stop]
     try:
         return of_run(
-            judgement.setting, recorded_reports, output, answer=UNCONFIRMED, is_incremental=True
+            judgement.setting,
+            recorded_reports,
+            output,
+            reading=reading,
+            answer=UNCONFIRMED,
+            is_incremental=True,
         )
     except Unsupported:
         return None

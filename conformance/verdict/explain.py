@@ -52,7 +52,7 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
 
 
 def explain_fail(
-    profile: Profile, judgement: Judgement, far: UnreachableRow | None, near: Explanations
+    profile: Profile, judgement: Judgement, far: UnreachableRow | None, near: Explanations | None
 ) -> str:
     """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
     edges of windows, and what would explain the output.
@@ -69,6 +69,9 @@ def explain_fail(
     lines += _extent(judgement)
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
+    if near is None:
+        lines += ["  what would explain it was not looked for", _how_it_was_judged(judgement)]
+        return "\n".join(lines)
     lines += border_lines(trial, near, shorten)
     lines += [printable_line(f"  {reading}") for reading in near.readings]
     if far is not None:

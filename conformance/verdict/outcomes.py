@@ -53,14 +53,17 @@ def judge_relations(
     timestamps: Sequence[int | None] = (),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
     answers: SharedAnswers | None = None,
+    is_fail_explained: bool = True,
     **options: Unpack[JudgementOptions],
 ) -> Result:
     """Judge a recording under a profile, and return the result, with the judgement if the oracle
     came to one. Its engine is the profile's name, and its suite and case are still empty.
 
     The options are those of `refengine.oracle.judge.judge`. `timestamps` are those of the
-    recording's relations; they never change the outcome. Bad input, such as a query or a profile
-    without meaning, raises its RefengineError, since it says nothing about an engine.
+    recording's relations; they never change the outcome. If `is_fail_explained`, the argument of a
+    fail names what would explain it, which can take much longer than the verdict. Bad input, such
+    as a query or a profile without meaning, raises its RefengineError, since it says nothing about
+    an engine.
     """
     recorded = RecordingToJudge.of(question, recording, **options)
     answers = answers or SharedAnswers()
@@ -72,7 +75,10 @@ def judge_relations(
         return _result(profile, Outcome.DISPUTED, explain.disputed(question.query, error))
     if judgement.passed:
         return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
-    argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
+    if is_fail_explained:
+        argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
+    else:
+        argument = explain.explain_fail(profile, judgement, None, None)
     return _result(profile, Outcome.FAIL, argument, judgement)
 
 

@@ -905,6 +905,17 @@ def test_the_codes_fold_of_content_change():
     ]
 
 
+def test_the_codes_fold_of_content_change_with_singleresult():
+    """b is lost: a found (1, 1). At 4 one relation is tried for b: c, which is dropped (0, 0). At 5
+    it is d for c, and at 8 e for d. At 11 nothing is left for e (1, 0).
+    """
+    assert changed("a,c,d,e", reading=Reading.CODE_SINGLE_RESULT) == [
+        entry([0, 5], pytest.approx(1 / 3), pytest.approx(1 / 3), (3, 1, 3)),
+        entry([5, 8], 0.0, 0.0, (2, 0, 1)),
+        entry([10, 11], 1.0, 0.0, (1, 1, 0)),
+    ]
+
+
 def test_the_code_notes_a_slide_without_answers_as_perfect():
     """YABench's own test of its writer: 3 found, 10,000 to 20,000 in the second slide, 10 the mean
     delay of the third.
@@ -922,14 +933,14 @@ def test_the_code_notes_a_slide_without_answers_as_perfect():
     assert list(yabench_code.slides_code([], 10, 10)) == []
 
 
-def changed(actual: str, *instants: int) -> list[dict]:
+def changed(actual: str, *instants: int, reading: Reading = Reading.CODE) -> list[dict]:
     semantics = profile("cqels").but(t0=0).semantics()
     reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
     found = of_run(
         Question(QUERY, {"s": STREAM}).under(semantics),
         reports,
         EngineOutput(output(actual), instants),
-        reading=Reading.CODE,
+        reading=reading,
     )
     return json.loads(json.dumps(found))
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from pathlib import Path
 from random import Random
 
 import pytest
-import yabench_generator as generator
 import yabench_literal
 
+from conformance.bench.yabench import generator
+from conformance.bench.yabench.generator import Parameters
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.yabench import EngineOutput
 from refengine import evaluate, from_table, literal, profile
@@ -24,6 +26,10 @@ from refengine.rdf.streams import read_stream
 FAST = r2r.defined_answer
 
 # The generator
+
+
+def write(path: Path, parameters: Parameters) -> None:
+    path.write_text("".join(f"{line}\n" for line in generator.stream_lines(parameters)))
 
 
 def test_javas_random():
@@ -43,15 +49,19 @@ def test_the_generators_quirks():
     """One station: the first observation is at 0, those after it at its phase, 31, and a second
     later each. A station whose phase is 0 has one at the very end, at 2000.
     """
-    assert [one.time for one in generator.observations(1430236808, 1, 3000)] == [0, 1031, 2031]
-    assert [one.time for one in generator.observations(1430236808, 1, 2000, interval=1)] == list(
+    assert [one.time for one in generator.observations(Parameters(1430236808, 1, 3000))] == [
+        0,
+        1031,
+        2031,
+    ]
+    assert [one.time for one in generator.observations(Parameters(1430236808, 1, 2000, 1))] == list(
         range(2001)
     )
 
 
 def test_an_observation_is_read_as_it_was_drawn(tmp_path):
     path = tmp_path / "SG_small1"
-    generator.write(path, seed=1430236808, stations=1, duration=1031)
+    write(path, Parameters(1430236808, stations=1, duration=1031))
     stream = list(read_stream(path))
     assert [element.app for element in stream] == [0] * 7 + [1031] * 7
     values = [
@@ -70,7 +80,7 @@ def test_a_folder_over_spark_has_the_same_lines(tmp_path):
     from conformance.spark.streams import lines
 
     path = tmp_path / "s.n3t"
-    generator.write(path, seed=7, stations=3, duration=2000)
+    write(path, Parameters(7, stations=3, duration=2000))
     found = list(lines._lines(pyarrow.py_buffer(path.read_bytes()), 1, -(2**63)))
     assert [(time, frozenset((triple,))) for _, time, triple, _ in found] == [
         (one.app, one.graph) for one in read_stream(path)
@@ -134,7 +144,7 @@ def tumbling(body: str) -> Query:
 def test_the_expected_sizes_are_those_that_yabench_published(tmp_path, name):
     body, seed, stations, duration, triples, rows = PUBLISHED[name]
     path = tmp_path / "SG_published"
-    generator.write(path, seed, stations, duration)
+    write(path, Parameters(seed, stations, duration))
 
     query, streams = tumbling(body), {"s": read_stream(path)}
     semantics = profile("csparql").but(t0=0, closure="[]").semantics()
@@ -167,9 +177,13 @@ def test_an_exact_engine_has_the_published_figures_under_content_change(tmp_path
     """
     _, seed, stations, duration, triples, rows = PUBLISHED["experiment 1, small"]
     path = tmp_path / "SG_small1"
-    generator.write(path, seed, stations, duration)
+    write(path, Parameters(seed, stations, duration))
     streams = {"s": read_stream(path)}
-    hot = [one for one in generator.observations(seed, stations, duration) if one.temperature > 50]
+    hot = [
+        one
+        for one in generator.observations(Parameters(seed, stations, duration))
+        if one.temperature > 50
+    ]
     actual = [bag([(one.station, one.time, one.temperature)]) for one in hot]
     semantics = profile("cqels").but(t0=0).semantics()
     clocks = [one.time for one in hot]
@@ -262,11 +276,11 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
         random.choice([500, 1000]),
     )
     path = tmp_path / "SG_drawn"
-    drawn = generator.observations(seed, stations, duration, interval)
+    drawn = generator.observations(Parameters(seed, stations, duration, interval))
     # of the instants: on coarse ones many observations are on a border
     step = random.choice([1, 250, 500])
     observations = [one._replace(time=one.time // step * step) for one in drawn]
-    path.write_text("".join(line for one in observations for line in generator.lines(one)))
+    path.write_text("\n".join(line for one in observations for line in generator.lines(one)))
 
     streams = {"s": read_stream(path)}
     query = from_table(

@@ -18,6 +18,8 @@ import reports
 from reports import BAD, EXAMINED, MIXED, WRONG, integer, result
 
 import conformance
+from conformance.bench import page as bench_page
+from conformance.bench.yabench import YABENCH
 from conformance.report import page, source
 from conformance.verdict.results import Result
 
@@ -496,3 +498,31 @@ def test_a_name_that_a_shell_would_read_is_in_no_command(browser, tmp_path):
     with Seen(browser, written(tmp_path / "page.html", found)) as seen:
         seen.open_all()
         assert seen.page.locator("#list .command").count() == 0
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_of_a_benchmark_opens_and_runs_no_text_of_an_engine(browser, tmp_path, width):
+    """Two runs of one test, so that there are boxplots; nothing is wider than the window."""
+    window = {"window": [0, 5], "gracious": None, "delay": 1, "elements": 2}
+    entry = {**window, "precision": 1.0, "recall": 0.5, "expected": 2, "actual": 1}
+    run = {"experiment": BAD, "test": BAD, "seconds": 1.0, "elements": 2, "measures": {}}
+    found = [
+        result(
+            engine=BAD,
+            suite="yabench",
+            case=f"{BAD} {number}",
+            outcome="fail",
+            argument=BAD,
+            evidence={"query": BAD, "metrics": [entry], "run": {**run, "sampling_seconds": 0.1}},
+        )
+        for number in (1, 2)
+    ]
+    path = tmp_path / "bench.html"
+    path.write_text(bench_page.page(YABENCH, YABENCH.tables(found), found), encoding="utf-8")
+    with Seen(browser, path, width) as seen:
+        summary = seen.page.locator("details.bench-test summary")
+        assert summary.count() == 1 and "2 runs" in summary.inner_text()
+        summary.click()
+        assert seen.page.locator("svg .box").count() == 3
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -188,8 +188,8 @@ def _sizes(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float], 
 def resources(samples: Sequence[Entry]) -> Drawing:
     """Draw memory in MB, CPU in percent of one core, and threads, over the time of the run.
 
-    Samples have CPU seconds since the start (`conformance.harness.client.Sample`): each percentage
-    is that since the sample before.
+    Samples have CPU seconds since the start (`conformance.harness.resources.Sample`): each
+    percentage is that since the sample before.
     """
     drawing = Drawing(count_text(len(samples), "sample"))
     start, end = samples[0]["at"], samples[-1]["at"]

@@ -1,5 +1,5 @@
-"""YABench's generator SG1 as its Java code runs: with java.util.Random, one sequence of draws, and
-all that it does not mean.
+"""YABench's generator SG1 as its Java code runs: one sequence of draws of java.util.Random, and all
+that it does without meaning to.
 
 `tools/sg1.py` makes streams of the same shape, from draws of its own; here the streams are those
 that YABench published figures of. The figures of the generator are public (YABench/yabench,
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import NamedTuple
 
 SSW = "http://knoesis.wright.edu/ssw/"
@@ -20,18 +20,18 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 FLOAT = "http://www.w3.org/2001/XMLSchema#float"
 
 MULTIPLIER, INCREMENT, BITS = 0x5DEECE66D, 0xB, 48
-TEMPERATURES = 100  # whole degrees, from 0
+MODULUS = 1 << BITS
 
 
 class JavaRandom:
     """java.util.Random, as far as SG1 asks it: a linear congruential generator of 48 bits."""
 
     def __init__(self, seed: int):
-        self.state = (seed ^ MULTIPLIER) % 2**BITS
+        self.state = (seed ^ MULTIPLIER) % MODULUS
 
     def next(self, bits: int) -> int:
         """Draw the upper `bits` of the next state, as an unsigned number."""
-        self.state = (self.state * MULTIPLIER + INCREMENT) % 2**BITS
+        self.state = (self.state * MULTIPLIER + INCREMENT) % MODULUS
         return self.state >> (BITS - bits)
 
     def next_int(self, bound: int) -> int:
@@ -56,23 +56,37 @@ class Observation(NamedTuple):
     temperature: int
 
 
-def observations(
-    seed: int, stations: int, duration: int, interval: int = 1000
-) -> Iterator[Observation]:
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a stream: the duration of the stream and the interval between two
+    observations of a station, both in ms, and temperatures in [lowest, highest), in whole degrees.
+    """
+
+    seed: int
+    stations: int
+    duration: int
+    interval: int = 1000
+    lowest: int = 0
+    highest: int = 100
+
+
+def observations(parameters: Parameters) -> Iterator[Observation]:
     """Make the observations of a stream in its order, which is that of time.
 
     Each station draws its phase, in [0, interval); those of one phase stay in the order of their
     numbers. The first observation is at 0, whatever its station's phase, and one at the very end of
     the duration is in the stream.
     """
-    random = JavaRandom(seed)
-    phases = [(random.next_int(interval), station) for station in range(stations)]
+    random = JavaRandom(parameters.seed)
+    interval = parameters.interval
+    phases = [(random.next_int(interval), station) for station in range(parameters.stations)]
     waiting = deque(sorted(phases, key=lambda one: one[0]))
 
     time = 0
-    while time <= duration:
+    while time <= parameters.duration:
         due, station = waiting.popleft()
-        yield Observation(time, station, random.next_int(TEMPERATURES))
+        drawn = random.next_int(parameters.highest - parameters.lowest)
+        yield Observation(time, station, drawn + parameters.lowest)
         waiting.append((due + interval, station))
         time = waiting[0][0]
 
@@ -92,11 +106,10 @@ def lines(observation: Observation) -> Iterator[str]:
         (measure, f"{OM_OWL}uom", f"<{WEATHER}fahrenheit>"),
     )
     for subject, predicate, written in triples:
-        yield f'<{subject}> <{predicate}> {written} "{time}" .\n'
+        yield f'<{subject}> <{predicate}> {written} "{time}" .'
 
 
-def write(path: Path, seed: int, stations: int, duration: int) -> None:
-    """Write a stream to a file."""
-    with open(path, "w", encoding="ascii") as file:
-        for observation in observations(seed, stations, duration):
-            file.writelines(lines(observation))
+def stream_lines(parameters: Parameters) -> Iterator[str]:
+    """Yield the lines of a stream's file."""
+    for observation in observations(parameters):
+        yield from lines(observation)

@@ -1,0 +1,131 @@
+"""What a benchmark declares: the queries that it asks over which streams, what it measures of the
+answers, and the tables in which it shows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from conformance.bench.streams import StreamSource
+from conformance.bench.tables import Table
+from conformance.harness.resources import Sample
+from conformance.suite.exchange import Exchange
+from conformance.verdict.results import Result
+from refengine.core.query import Query, from_table
+from refengine.core.semantics import Profile
+from refengine.model.elements import Dataset
+from refengine.oracle.judge import Judgement
+from refengine.oracle.trial import Missing
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a user chooses of a benchmark.
+
+    `scale` is `small`, `paper`, or a number whose meaning the benchmark says. `only` are the
+    experiments that are run (empty: all). `runs` is how often each test is run (None: as the
+    benchmark says). `data` is a folder with the user's own stream, and `config` a file that
+    declares experiments in place of the benchmark's own.
+    """
+
+    scale: str | int = "small"
+    only: tuple[str, ...] = ()
+    runs: int | None = None
+    data: Path | None = None
+    config: Path | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A test of an experiment: one query over some streams.
+
+    `table` is the query (QRY-1), which is rendered in the language of each engine. `semantics` is
+    sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
+    the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
+    outputs may be missing at each end (ORA-3). `options` has what else the benchmark
+    itself needs to know of the test.
+    """
+
+    experiment: str
+    test: str
+    table: Mapping[str, Any]
+    streams: Mapping[str, StreamSource]
+    semantics: Profile
+    runs: int = 1
+    static: Dataset = frozenset()
+    t0: Callable[[Query, Profile], int] | None = None
+    missing: int | Missing = 1
+    options: object = None
+
+    @property
+    def name(self) -> str:
+        """The experiment and the test: `1 small`. They are the same for a benchmark whose
+        experiments have one test each.
+        """
+        return " ".join(dict.fromkeys((self.experiment, self.test)))
+
+    @property
+    def query(self) -> Query:
+        """The query."""
+        return from_table(dict(self.table))
+
+
+class Run(NamedTuple):
+    """One run of a workload on an engine. `number` counts from 1; `started` is when the first
+    element was sent, in ms since 1970.
+    """
+
+    workload: Workload
+    engine: str
+    number: int
+    exchange: Exchange
+    started: int
+    samples: Sequence[Sample]
+
+
+# Files by their names, each with its lines.
+Files = Mapping[str, Iterable[str]]
+
+
+def measure_nothing(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
+    """Return no measures beyond those of every run."""
+    return {}
+
+
+def write_nothing(run: Run, result: Result) -> Files:
+    """Return no files for a run."""
+    return {}
+
+
+def write_nothing_of_all(results: Sequence[Result]) -> Files:
+    """Return no files for the runs of an engine."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark.
+
+    `title` has the name and `source` the publication. `scale` says in words what a number means as
+    scale, and `experiments` are the names of all experiments. `workloads` gives the tests that a
+    user chose, and `tables` shows results. `recorded` judges the recordings of a folder, those of
+    the engines that are named.
+
+    `measure` gives measures of a run beyond those of every benchmark, `files` the files of a run in
+    the benchmark's own formats, and `files_of_all` those of all runs of an engine.
+    """
+
+    name: str
+    title: str
+    source: str
+    scale: str
+    experiments: tuple[str, ...]
+    workloads: Callable[[Choice], Sequence[Workload]]
+    tables: Callable[[Sequence[Result]], Sequence[Table]]
+    recorded: Callable[[Path, Sequence[str]], list[Result]]
+    measure: Callable[[Run, Judgement | None], Mapping[str, Any]] = measure_nothing
+    files: Callable[[Run, Result], Files] = write_nothing
+    files_of_all: Callable[[Sequence[Result]], Files] = write_nothing_of_all

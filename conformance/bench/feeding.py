@@ -1,0 +1,155 @@
+"""Feeding an engine with the streams of a workload, in a process of its own that is sampled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from conformance.bench.benchmark import Workload
+from conformance.harness.client import Harness, Limits
+from conformance.harness.engine_file import Engine
+from conformance.harness.play import EngineQuery
+from conformance.harness.resources import ResourceSampler, Sample
+from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
+from conformance.verdict.engine_report import EngineReport
+from refengine.core.question import Question
+
+# The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
+REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
+
+
+class Feeding(NamedTuple):
+    """What came of feeding an engine.
+
+    The instants of the answers are those that the engine states, or else those at which they were
+    received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
+    time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
+    samples.
+    """
+
+    exchange: Exchange
+    started: int
+    seconds: float
+    samples: Sequence[Sample]
+    sampling_seconds: float
+    is_live: bool
+
+
+class ImmediatePacing:
+    """Sends each element as soon as the reply to the one before is there."""
+
+    is_live = False
+
+    def __init__(self) -> None:
+        self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
+        self.started_at = 0  # the same in ms since 1970
+
+    def wait_until(self, instant: int) -> None:
+        """Note when the first element is sent."""
+        if not self.started:
+            self.started = time.monotonic()
+            self.started_at = time.time_ns() // 1_000_000
+
+    def instant(self) -> int | None:
+        """Return None, since the stream's time does not go on with the clock."""
+        return None
+
+
+class ClockPacing(ImmediatePacing):
+    """Sends each element when the clock has gone on as far as the stream's time. The stream's first
+    instant is when it begins.
+    """
+
+    is_live = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._first: int | None = None
+
+    def wait_until(self, instant: int) -> None:
+        """Wait until an instant of the stream is due."""
+        super().wait_until(instant)
+        if self._first is None:
+            self._first = instant
+        due = self.started + (instant - self._first) / 1000
+        time.sleep(max(0.0, due - time.monotonic()))
+
+    def instant(self) -> int | None:
+        """Return the stream's time now, in ms; None before it has begun."""
+        if self._first is None:
+            return None
+        return self._first + round(1000 * (time.monotonic() - self.started))
+
+
+def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
+    """Return the question of a workload as it is put to an engine. An engine that has no semantics
+    of its own is sent the workload's. Raises Unrenderable.
+    """
+    if not tested.is_configurable:
+        return prepare_question(tested, question, workload.table)
+    text = tested.text(question.query, bool(question.static), workload.table)
+    semantics = workload.semantics.semantics()
+    engine_query = EngineQuery(question.query, text, tested.dialect, semantics)
+    return PreparedQuestion(question, engine_query)
+
+
+def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) -> Feeding:
+    """Start an engine, put the question of a workload to it, and stop it.
+
+    If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
+    """
+    prepared = prepare_workload(tested, workload, question)
+    pacing = ClockPacing() if is_live else ImmediatePacing()
+    harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
+    try:
+        harness.start()
+        with ResourceSampler(harness.pid) as sampler:
+            answers = prepared.ask(harness, pacing)
+            ended = time.monotonic()
+    finally:
+        harness.stop()
+    exchange = Exchange(
+        prepared.question,
+        [_timed(answer) for answer in answers],
+        prepared.engine_query.text,
+        tested.window_closure,
+        tested.unreported,
+    )
+    seconds = round(ended - pacing.started, 3) if pacing.started else 0.0
+    return Feeding(
+        exchange,
+        pacing.started_at,
+        seconds,
+        sampler.samples,
+        round(sampler.cost, 3),
+        pacing.is_live,
+    )
+
+
+def _limits_of(tested: Engine) -> Limits:
+    """Return the limits of a run: those of the engine's file, or those of benchmarks, which are
+    longer than any case of the corpus, where these are greater.
+    """
+    limits = tested.limits
+    return replace(
+        limits,
+        reply_seconds=max(limits.reply_seconds, REPLY_SECONDS),
+        case_seconds=max(limits.case_seconds, RUN_SECONDS),
+        case_bytes=max(limits.case_bytes, RUN_BYTES),
+    )
+
+
+def _timed(answer: EngineReport) -> EngineReport:
+    """Return an answer whose instant is when it was received, if the engine does not state one: in
+    the stream's time, or else the instant of the element after which it came.
+    """
+    instants = (answer.instant, answer.received, answer.push_instant)
+    instant = next((instant for instant in instants if instant is not None), None)
+    return answer._replace(instant=instant)
+
+
+def elements_of(exchange: Exchange) -> int:
+    """Return how many elements were sent."""
+    return sum(len(stream) for stream in exchange.question.streams.values())

@@ -1,0 +1,108 @@
+"""Figures of a result that every benchmark has, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from conformance.bench.tables import Cell, Table
+from conformance.verdict.results import Result
+
+NONE = Cell("–")
+COLUMNS = (
+    "engine",
+    "query",
+    "verdict",
+    "precision",
+    "recall",
+    "delay ms",
+    "elements/s",
+    "CPU s",
+    "memory MB",
+    "threads",
+    "sampling CPU s",
+)
+
+
+def run_of(result: Result) -> Mapping[str, Any]:
+    """Return what was run, as the evidence of a result has it; nothing for a recording and for a
+    run that did not take place.
+    """
+    run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
+    return run
+
+
+def outcome_cell(result: Result) -> Cell:
+    """Return the cell of an outcome."""
+    return Cell(result.kind, result.kind)
+
+
+def mean_of(entries: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    """Return the mean of a measure over windows; None if no window has it."""
+    values = [entry[key] for entry in entries if entry.get(key) is not None]
+    return fmean(values) if values else None
+
+
+def share_cell(value: float | None) -> Cell:
+    """Return the cell of a share, with four decimals as in the papers."""
+    return NONE if value is None else Cell(f"{value:.4f}")
+
+
+def amount_cell(value: float | None, decimals: int = 0) -> Cell:
+    """Return the cell of an amount."""
+    return NONE if value is None else Cell(f"{value:,.{decimals}f}")
+
+
+def greatest(samples: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    """Return the greatest value of a resource in samples; None if there is no sample."""
+    return max((sample[key] for sample in samples), default=None)
+
+
+def cpu_used(samples: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the CPU seconds from the first sample to the last; None if there are not two."""
+    if len(samples) < 2:
+        return None
+    used: float = samples[-1]["cpu"] - samples[0]["cpu"]
+    return used
+
+
+def table_of_runs(results: Iterable[Result]) -> Table:
+    """Return the table with a row for each run: its verdict, its scores, and what it took.
+
+    CPU and memory are those of all processes of the harness together. CPU counts from the first
+    sample, which is taken before the query is registered.
+    """
+    return Table(
+        "Runs",
+        COLUMNS,
+        tuple(_row(result) for result in sorted(results, key=lambda result: result.key)),
+        "Scores are means over the windows, under the engine's profile. Memory and threads are the "
+        "greatest of all samples; samples are taken every 0.5 s of the harness with all that it "
+        "started. The CPU time of taking them is not in them.",
+    )
+
+
+def _row(result: Result) -> tuple[Cell, ...]:
+    """Return the row of a run."""
+    evidence = result.evidence or {}
+    entries = evidence.get("metrics", [])
+    samples = evidence.get("samples", [])
+    run = run_of(result)
+    rate = None
+    if run and run["seconds"]:
+        rate = run["elements"] / run["seconds"]
+    memory = greatest(samples, "rss")
+    return (
+        Cell(result.engine),
+        Cell(result.case),
+        outcome_cell(result),
+        share_cell(mean_of(entries, "precision")),
+        share_cell(mean_of(entries, "recall")),
+        amount_cell(mean_of(entries, "delay")),
+        amount_cell(rate),
+        amount_cell(cpu_used(samples), 2),
+        amount_cell(None if memory is None else memory / 1e6),
+        amount_cell(greatest(samples, "threads")),
+        amount_cell(run.get("sampling_seconds"), 3),
+    )

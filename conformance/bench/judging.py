@@ -1,0 +1,182 @@
+"""The verdict on the answers of a run, and the measures that stand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from conformance.bench.benchmark import Benchmark, Run, Workload
+from conformance.bench.feeding import Feeding, elements_of
+from conformance.harness.engine_file import Engine
+from conformance.metrics.run import Reading
+from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
+from conformance.suite.exchange import BenchmarkQuery, Exchange
+from conformance.suite.probe import describe_deviations
+from conformance.verdict import evidence
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.outcomes import judge_relations
+from conformance.verdict.results import Outcome, Result
+from refengine.core.query import Query
+from refengine.core.semantics import UNKNOWN, Profile
+from refengine.oracle.judge import Judgement
+from refengine.oracle.trial import Missing
+
+# More reports than these are judged, but not measured window by window.
+MEASURED_REPORTS = 1_000_000
+
+
+def profile_of(tested: Engine, workload: Workload, query: Query) -> Profile:
+    """Return the profile under which an engine is judged: its own, or the workload's for an engine
+    that is sent its semantics. Where it leaves t0 open, t0 is that of the workload, if it has one.
+    """
+    if tested.is_configurable:
+        return workload.semantics
+    profile = tested.profile_for(query)
+    if workload.t0 is not None and profile.fields.get("t0") == UNKNOWN:
+        return profile.but(t0=workload.t0(query, profile))
+    return profile
+
+
+def judge_run(
+    benchmark: Benchmark,
+    tested: Engine,
+    run: Run,
+    feeding: Feeding,
+    digests: Mapping[str, str],
+    *,
+    is_explained: bool = False,
+) -> Result:
+    """Return the result of a run: its outcome under the engine's profile, the argument, the known
+    deviations that explain a fail, and the evidence with what was measured. `digests` are those of
+    the streams' files. If `is_explained`, the argument of a fail says what would explain it.
+
+    The verdict is on relations alone, and not on the windows that the engine states, so that it can
+    be compared with one on a recording.
+    """
+    workload = run.workload
+    profile = profile_of(tested, workload, run.exchange.question.query)
+    claiming = replace(tested, profile=profile)
+    answers = [answer._replace(window=None) for answer in run.exchange.answers]
+    exchange = replace(run.exchange, answers=answers, missing=_missing(workload, tested))
+    judged = judge_relations(
+        exchange.question,
+        profile,
+        exchange.relations,
+        timestamps=[answer.instant for answer in answers],
+        missing=exchange.missing,
+        is_fail_explained=is_explained,
+    )
+    table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
+    entries = measure_windows(workload, answers, judged.judgement)
+    if entries is not None:
+        table["metrics"] = entries
+    table["samples"] = [sample.as_json() for sample in run.samples]
+    table["run"] = _run_as_json(benchmark, run, feeding, digests, judged.judgement)
+    result = replace(
+        judged,
+        engine=run.engine,
+        suite=benchmark.name,
+        case=case_of(workload, run.number),
+        evidence=table,
+        judgement=None,
+    )
+    if result.outcome is not Outcome.FAIL:
+        return result
+    if is_explained:
+        argument = f"{result.argument}\n{_with_open_t0(tested, workload, exchange)}".rstrip()
+        result = replace(result, argument=argument)
+    return _with_known_deviations(result, claiming, exchange)
+
+
+def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str:
+    """Write the verdict on answers if the start of the windows is left open, where the workload
+    fixes it; nothing where it does not.
+    """
+    query = exchange.question.query
+    if profile_of(tested, workload, query) == tested.profile_for(query):
+        return ""
+    judged = judge_relations(
+        exchange.question,
+        tested.profile_for(query),
+        exchange.relations,
+        is_fail_explained=False,
+    )
+    first_lines = judged.argument.splitlines()[:3]
+    return "\n".join(["  if t0 is left open:", *(f"    {line.strip()}" for line in first_lines)])
+
+
+def measure_windows(
+    workload: Workload,
+    answers: Sequence[EngineReport],
+    judgement: Judgement | None,
+    reading: Reading = Reading.PAPER,
+) -> list[dict[str, Any]] | None:
+    """Return YABench's measures of each window. None if YABench has none for such a query.
+
+    If no output may be missing before the first answer, the first answer stands beside the first
+    window.
+    """
+    is_from_start = Missing.of(workload.missing).before == 0
+    return evidence.measures(
+        answers, judgement, reading, MEASURED_REPORTS, is_from_start=is_from_start
+    )
+
+
+def _with_known_deviations(result: Result, claiming: Engine, exchange: Exchange) -> Result:
+    """Return a fail with the known deviations of the engine that explain it, if they do."""
+    about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
+    claim = Claim.of(claiming, exchange.question.query)
+    found = find_explaining_deviations(claiming, about, exchange)
+    return replace(
+        result,
+        argument=f"{result.argument}\n{write_explanation(about, found, claim)}",
+        known=describe_deviations(found, about, claim),
+    )
+
+
+def result_without_run(
+    benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
+) -> Result:
+    """Return the result of a run that did not take place, with its outcome and the reason."""
+    outcome, reason = fault
+    return Result(engine, benchmark.name, case_of(workload, number), "", outcome, reason)
+
+
+def case_of(workload: Workload, number: int) -> str:
+    """Return the case of a result: `1 small run 2`, or `Q3` for a workload that is run once."""
+    if workload.runs == 1:
+        return workload.name
+    return f"{workload.name} run {number:02d}"
+
+
+def _missing(workload: Workload, tested: Engine) -> Missing:
+    """Return how many outputs may be missing: what the workload allows, or the engine's file if
+    that is more.
+    """
+    before, after = Missing.of(workload.missing)
+    return Missing(max(before, tested.unreported), max(after, tested.unreported))
+
+
+def _run_as_json(
+    benchmark: Benchmark,
+    run: Run,
+    feeding: Feeding,
+    digests: Mapping[str, str],
+    judgement: Judgement | None,
+) -> dict[str, Any]:
+    """Return what was run and how, as evidence has it."""
+    exchange = run.exchange
+    return {
+        "experiment": run.workload.experiment,
+        "test": run.workload.test,
+        "number": run.number,
+        "streams": dict(digests),
+        "elements": elements_of(exchange),
+        "is_live": feeding.is_live,
+        "seconds": feeding.seconds,
+        "answers": len(exchange.answers),
+        "rows": sum(relation.rows.total() for relation in exchange.relations),
+        "sampling_seconds": feeding.sampling_seconds,
+        "measures": dict(benchmark.measure(run, judgement)),
+    }

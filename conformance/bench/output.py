@@ -1,0 +1,51 @@
+"""What a run of a benchmark writes beside the files of its runs: the results as lines of JSON, the
+tables as text, and the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from conformance.bench.benchmark import Benchmark
+from conformance.bench.page import page
+from conformance.bench.run import folder_of, write_files
+from conformance.bench.tables import all_as_text
+from conformance.verdict import results
+from conformance.verdict.results import Result, writing
+
+RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+
+
+def results_file(out: Path) -> Path:
+    """Return the file of results of a folder, which is made. Raises RefengineError if it cannot be
+    written, so that this is known before the run begins.
+    """
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    return results.target(out / RESULTS)
+
+
+def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> None:
+    """Write results, tables and page to a folder, and the files of all runs of each engine. Raises
+    RefengineError.
+    """
+    done = sorted(done, key=lambda result: result.key)
+    for (engine, experiment), of_experiment in groupby(done, key=_experiment):
+        files = benchmark.files_of_all(list(of_experiment))
+        write_files(folder_of(out, engine, experiment), files)
+    tables = benchmark.tables(done)
+    results.replace(
+        {
+            out / RESULTS: results.lines(done),
+            out / TABLES: all_as_text(tables),
+            out / PAGE: [page(benchmark, tables, done)],
+        }
+    )
+
+
+def _experiment(result: Result) -> tuple[str, str]:
+    """Return the engine and the experiment of a result; the case for one without a run."""
+    run = (result.evidence or {}).get("run", {})
+    return result.engine, run.get("experiment", result.case)

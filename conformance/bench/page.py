@@ -1,0 +1,104 @@
+"""The page of a benchmark: one HTML file without a script, with its tables, and for each test its
+plots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from conformance.bench.benchmark import Benchmark
+from conformance.bench.figures import run_of
+from conformance.bench.tables import Table
+from conformance.report import texts
+from conformance.report.drawings import boxplots, charts
+from conformance.report.drawings.drawing import WIDTH, Drawing
+from conformance.report.template import read_asset, template
+from conformance.verdict.results import Result
+
+# the most that a page has
+TESTS = 300  # of all engines together
+CELL = 200  # characters of a cell
+
+
+class PageSection(NamedTuple):
+    """The section of one test on one engine: its title, its outcome, the argument of the first run
+    that is no pass, or else of the first, its query, and its plots.
+    """
+
+    title: str
+    kind: str
+    argument: str
+    query: str
+    plots: list[tuple[str, Drawing]]
+
+
+def page(benchmark: Benchmark, tables: Sequence[Table], results: Sequence[Result]) -> str:
+    """Return the HTML of the page of a benchmark's results. The same results give the same page."""
+    sections = list(_sections(results))
+    names = sorted({result.engine for result in results})
+    return template("bench.html.j2").render(
+        title=benchmark.title,
+        source=benchmark.source,
+        engines=[texts.clean(name) for name in names],
+        total=len(results),
+        tables=list(map(_cleaned, tables)),
+        sections=sections[:TESTS],
+        left_out=max(0, len(sections) - TESTS),
+        width=WIDTH,
+        style=Markup(read_asset("page.css")),
+    )
+
+
+def _cleaned(table: Table) -> Table:
+    """Return a table whose texts are printable and of bounded length."""
+    rows = tuple(
+        tuple(cell._replace(text=texts.clean(cell.text, CELL)) for cell in row)
+        for row in table.rows
+    )
+    columns = tuple(texts.clean(column, CELL) for column in table.columns)
+    return Table(table.title, columns, rows, table.note)
+
+
+def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
+    """Yield the sections of all tests, engine by engine."""
+    ordered = sorted(results, key=lambda result: (*_test_of(result), result.case))
+    for (engine, name), group in groupby(ordered, key=_test_of):
+        runs = list(group)
+        shown = next((run for run in runs if run.outcome != "pass"), runs[0])
+        title = f"{engine}: {name}"
+        if len(runs) > 1:
+            title += f", {len(runs)} runs"
+        yield PageSection(
+            texts.clean(title),
+            shown.kind,
+            texts.block(shown.argument),
+            texts.block((shown.evidence or {}).get("query", "")),
+            _plots(runs),
+        )
+
+
+def _test_of(result: Result) -> tuple[str, str]:
+    """Return the engine and the name of the test of a result."""
+    run = run_of(result)
+    if not run:
+        return result.engine, result.case
+    return result.engine, " ".join(dict.fromkeys((run["experiment"], run["test"])))
+
+
+def _plots(runs: Sequence[Result]) -> list[tuple[str, Drawing]]:
+    """Return the plots of a test: boxplots over its runs, if there are several, and the charts of
+    its first run.
+    """
+    measured = [
+        run.evidence["metrics"] for run in runs if run.evidence and "metrics" in run.evidence
+    ]
+    plots = []
+    if len(measured) > 1:
+        plots += boxplots.boxplots(measured)
+    if runs[0].evidence:
+        plots += charts.charts(runs[0].evidence)
+    return plots

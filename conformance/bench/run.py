@@ -1,0 +1,153 @@
+"""The run of a benchmark: each workload is put to each engine, as often as it says, one after the
+other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
+from conformance.bench.feeding import feed
+from conformance.bench.judging import case_of, judge_run, result_without_run
+from conformance.harness.client import Broken
+from conformance.harness.engine_file import Engine
+from conformance.harness.play import Declined
+from conformance.verdict import results
+from conformance.verdict.journal import fingerprint
+from conformance.verdict.results import Outcome, Result, writing
+from refengine.core.question import Question
+from refengine.model.errors import Disputed, RefengineError, Unsupported
+from refengine.model.messages import nearest
+
+
+class Task(NamedTuple):
+    """One run of a workload on an engine; `number` counts from 1."""
+
+    tested: Engine
+    workload: Workload
+    number: int
+
+    def key(self, benchmark: Benchmark) -> tuple[str, str, str]:
+        """Return the key of its result."""
+        return self.tested.name, benchmark.name, case_of(self.workload, self.number)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: a benchmark, what a user chose of it, and the engines. If `is_live`, elements
+    are sent by the clock, and if `is_explained`, it is looked for what would explain a fail. `out`
+    is the folder of everything that is written.
+    """
+
+    benchmark: Benchmark
+    choice: Choice
+    engines: Sequence[Engine]
+    is_live: bool
+    out: Path
+    is_explained: bool = False
+
+    def tasks(self) -> list[Task]:
+        """Return the runs in their order: engine by engine. Raises RefengineError."""
+        check_experiments(self.benchmark, self.choice.only)
+        workloads = self.benchmark.workloads(self.choice)
+        return [
+            Task(tested, workload, number)
+            for tested in self.engines
+            for workload in workloads
+            for number in range(1, workload.runs + 1)
+        ]
+
+    def fingerprint(self) -> str:
+        """Return the digest of all options on which the results depend."""
+        choice = self.choice
+        config = b""
+        if choice.config is not None:
+            config = choice.config.read_bytes()
+        words = [
+            self.benchmark.name,
+            str(choice.scale),
+            *choice.only,
+            str(choice.runs),
+            str(choice.data),
+            str(self.is_live),
+            str(self.is_explained),
+            *(json.dumps([tested.name, list(tested.command)]) for tested in self.engines),
+        ]
+        return fingerprint([config, *(word.encode() for word in words)])
+
+
+def check_experiments(benchmark: Benchmark, only: Sequence[str]) -> None:
+    """Raise RefengineError for an experiment that the benchmark does not have."""
+    for name in only:
+        if name not in benchmark.experiments:
+            raise RefengineError(
+                f"{benchmark.title} has no experiment {name!r}"
+                f"{nearest(name, benchmark.experiments)}; "
+                f"it has {', '.join(benchmark.experiments)}",
+                rule="usage",
+                place="--only",
+            )
+
+
+def run_task(plan: Plan, task: Task) -> Result:
+    """Run one workload on an engine, write its files, and return its result. There is a result
+    whatever the engine does. Raises RefengineError if a file cannot be written, or if the workload
+    itself is malformed.
+    """
+    tested, workload = task.tested, task.workload
+    loaded = {name: source.load() for name, source in workload.streams.items()}
+    streams = {name: one.stream for name, one in loaded.items()}
+    question = Question(workload.query, streams, workload.static)
+    try:
+        feeding = feed(tested, workload, question, plan.is_live)
+        run = Run(
+            workload,
+            tested.name,
+            task.number,
+            feeding.exchange,
+            feeding.started,
+            feeding.samples,
+        )
+        digests = {name: one.digest for name, one in loaded.items()}
+        result = judge_run(
+            plan.benchmark, tested, run, feeding, digests, is_explained=plan.is_explained
+        )
+    except (Unsupported, Declined) as error:
+        return _without_run(plan, task, Outcome.UNSUPPORTED, error)
+    except Disputed as error:
+        return _without_run(plan, task, Outcome.DISPUTED, error)
+    except Broken as error:
+        return _without_run(plan, task, Outcome.ERROR, error)
+
+    folder = folder_of(plan.out, tested.name, workload.experiment)
+    write_files(folder, plan.benchmark.files(run, result))
+    return result
+
+
+def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> Result:
+    """Return the result of a run that did not take place."""
+    fault = (outcome, str(error))
+    return result_without_run(plan.benchmark, task.tested.name, task.workload, task.number, fault)
+
+
+def folder_of(out: Path, engine: str, experiment: str) -> Path:
+    """Return the folder of the files of an experiment on an engine. Other characters in their names
+    than letters, digits, dots and hyphens become `_`.
+    """
+    return out.joinpath(
+        "files", *(re.sub(r"[^A-Za-z0-9.-]", "_", name) for name in (engine, experiment))
+    )
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Write files to a folder, which is made if there are any. Raises RefengineError."""
+    if not files:
+        return
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    results.replace({folder / name: lines for name, lines in files.items()})

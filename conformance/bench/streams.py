@@ -1,0 +1,108 @@
+"""The streams of benchmarks: those that a seeded generator writes, which are kept with their
+digest, and those of a user's files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from conformance.installation.places import cache_folder
+from conformance.verdict.results import replace, writing
+from refengine.model.elements import Stream
+from refengine.rdf.streams import read_stream
+
+DIGEST = ".sha256"  # ends the name of the file that has the digest of the one beside it
+
+
+class LoadedStream(NamedTuple):
+    """A stream that was read: its elements, its file or folder, and the digest (SHA-256) of its
+    content in hexadecimal.
+    """
+
+    stream: Stream
+    path: Path
+    digest: str
+
+
+class StreamSource(Protocol):
+    """Where a stream comes from."""
+
+    def load(self) -> LoadedStream:
+        """Return the stream, which is made first if need be. Raises RefengineError."""
+
+
+@dataclass(frozen=True)
+class StoredStream:
+    """A stream in a file or a folder. With a `limit` it is the first so many elements."""
+
+    path: Path
+    limit: int | None = None
+
+    def load(self) -> LoadedStream:
+        """Read the stream. Raises RefengineError."""
+        stream = read_stream(self.path)
+        if self.limit is not None:
+            stream = Stream(tuple(stream)[: self.limit], stream.ordered)
+        return LoadedStream(stream, self.path, _digest_of(self.path))
+
+
+@dataclass(frozen=True)
+class GeneratedStream:
+    """A stream that a generator writes, always the same lines for the same `name`, which states
+    the generator's parameters and ends as a file of its form does.
+
+    The file is kept in the folder `streams` of the user's cache, with its digest. A file that does
+    not have its digest is written anew.
+    """
+
+    name: str
+    lines: Callable[[], Iterable[str]]
+
+    def load(self) -> LoadedStream:
+        """Make the stream, unless it is there, and read it. Raises RefengineError."""
+        path = cache_folder() / "streams" / self.name
+        if not _is_whole(path):
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            replace({path: self.lines()})
+            replace({_digest_path(path): [_digest_of(path)]})
+        return LoadedStream(read_stream(path), path, _digest_of(path))
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is there with the digest that is written beside it."""
+    try:
+        return _digest_path(path).read_text(encoding="ascii").strip() == _digest_of(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _digest_path(path: Path) -> Path:
+    """Return the file that has the digest of another."""
+    return path.with_name(path.name + DIGEST)
+
+
+def _digest_of(path: Path) -> str:
+    """Return the digest of a file, or of all files of a folder in the order of their names."""
+    digest = hashlib.sha256()
+    for file in _files_of(path):
+        with open(file, "rb") as content:
+            while piece := content.read(1 << 20):
+                digest.update(piece)
+    return digest.hexdigest()
+
+
+def _files_of(path: Path) -> Iterator[Path]:
+    """Yield a file, or all files of a folder and its folders in the order of their names."""
+    if not path.is_dir():
+        yield path
+        return
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            yield Path(folder, name)

@@ -1,0 +1,49 @@
+"""Tables: the form in which benchmarks show results, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from refengine.model.messages import escape_unprintable
+
+
+class Cell(NamedTuple):
+    """A cell: its text, and a class of the style sheet, such as `pass`, or none."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its title, the titles of its columns, the cells of its rows, and a note below it.
+    The first cell of a row names the row.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+def as_text(table: Table) -> Iterator[str]:
+    """Yield the lines of a table in aligned columns, below its title."""
+    rows = [table.columns, *(tuple(cell.text for cell in row) for row in table.rows)]
+    cells = [[escape_unprintable(text) for text in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    yield escape_unprintable(table.title)
+    for row in cells:
+        padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+        yield "  ".join(padded).rstrip()
+    if table.note:
+        yield table.note
+
+
+def all_as_text(tables: Sequence[Table]) -> Iterator[str]:
+    """Yield the lines of tables, with an empty line between two."""
+    for number, table in enumerate(tables):
+        if number:
+            yield ""
+        yield from as_text(table)

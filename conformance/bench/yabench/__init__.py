@@ -1,0 +1,219 @@
+"""YABench: weather stations, four experiments, and how much of the answer of each window is right
+(Kolchin, Wetz et al., YABench: A Comprehensive Framework for RDF Stream Processor Correctness and
+Performance Assessment, ICWE 2016).
+
+`configuration` reads experiments, `generator` makes their streams, `files` reads and writes the
+files of YABench's own programs, and `tables` shows results beside what YABench published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
+from conformance.bench.figures import run_of
+from conformance.bench.judging import measure_windows
+from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.yabench import configuration, files, generator
+from conformance.bench.yabench.configuration import TestSetup
+from conformance.bench.yabench.generator import Parameters
+from conformance.bench.yabench.tables import tables
+from conformance.benchmarks import yabench
+from conformance.metrics.run import Reading
+from conformance.verdict.outcomes import Judging
+from conformance.verdict.results import Result
+from refengine.core.profiles import profile
+from refengine.model.errors import RefengineError
+from refengine.oracle.judge import Judgement
+from refengine.oracle.trial import Missing
+
+STREAM = "http://ex.org/streams/test"
+SMALL = ("small", "gracious", "non-gracious")  # the tests of the scale `small`
+
+
+def workloads(choice: Choice) -> Sequence[Workload]:
+    """Return the tests that were chosen: those of a configuration, or of the paper's experiments.
+
+    At the scale `small` it is the smallest test of each experiment, run once. At a number it is the
+    same tests with so many stations. Raises RefengineError.
+    """
+    if choice.data is not None:
+        raise RefengineError(
+            "YABench's streams are generated; a configuration names another with inputstream",
+            rule="usage",
+            place="--data",
+        )
+    if choice.config is not None:
+        tests = configuration.read_configuration(choice.config)
+    else:
+        tests = configuration.experiments(choice.only)
+        if choice.scale != "paper":
+            tests = [replace(test, runs=1) for test in tests if test.name in SMALL]
+    if isinstance(choice.scale, int):
+        tests = [_with_stations(test, choice.scale) for test in tests]
+    if choice.runs is not None:
+        tests = [replace(test, runs=choice.runs) for test in tests]
+    return [_workload(test) for test in tests]
+
+
+def _with_stations(test: TestSetup, stations: int) -> TestSetup:
+    """Return a test with another number of stations. One with a stream of its own stays."""
+    if test.parameters is None:
+        return test
+    return replace(test, parameters=replace(test.parameters, stations=stations))
+
+
+def _workload(test: TestSetup) -> Workload:
+    """Return a test as a workload. The windows begin at 0 (`yabench.first_window`), and the
+    recording begins with the stream, so that no output may be missing before its first.
+    """
+    window = {"stream": STREAM, "kind": "time", "size": test.size, "slide": test.slide}
+    return Workload(
+        test.experiment,
+        test.name,
+        {"body": test.query, "windows": [window]},
+        {STREAM: _source(test)},
+        profile("csparql").but(t0=test.slide - test.size),
+        test.runs,
+        t0=yabench.first_window,
+        missing=Missing(0, 1),
+        options=test,
+    )
+
+
+def _source(test: TestSetup) -> StreamSource:
+    """Return the stream of a test."""
+    parameters = test.parameters
+    if parameters is None:
+        assert test.input_stream is not None  # a test has one of the two
+        return StoredStream(test.input_stream)
+    return GeneratedStream(_name_of(parameters), lambda: generator.stream_lines(parameters))
+
+
+def _name_of(parameters: Parameters) -> str:
+    """Return the name of the file of a generated stream."""
+    values = (
+        parameters.seed,
+        parameters.stations,
+        parameters.duration,
+        parameters.interval,
+        parameters.lowest,
+        parameters.highest,
+    )
+    return f"sg1-{'-'.join(map(str, values))}.n3t"
+
+
+def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
+    """Return what YABench's code measures of a run, under the key `code`, and the test's options.
+    There is no `code` where YABench has no measure.
+    """
+    test = test_of(run)
+    reading = Reading.CODE_SINGLE_RESULT if test.is_single_result else Reading.CODE
+    measures: dict[str, Any] = {
+        "is_gracious": test.is_gracious,
+        "is_single_result": test.is_single_result,
+        "has_boxplots": test.has_boxplots,
+        "is_as_published": _is_as_published(test),
+    }
+    entries = measure_windows(run.workload, run.exchange.answers, judgement, reading)
+    if entries is not None:
+        measures["code"] = entries
+    return measures
+
+
+def _is_as_published(test: TestSetup) -> bool:
+    """Whether a test asks the same over the same stream as one of the paper's."""
+
+    def asked(one: TestSetup) -> tuple[object, ...]:
+        return one.experiment, one.name, one.query, one.size, one.slide, one.parameters
+
+    return any(asked(test) == asked(one) for one in configuration.experiments([test.experiment]))
+
+
+def test_of(run: Run) -> TestSetup:
+    """Return the test of a run."""
+    options = run.workload.options
+    assert isinstance(options, TestSetup)
+    return options
+
+
+def files_of_run(run: Run, result: Result) -> Files:
+    """Return the files of a run as YABench's runner names them: SG_, QUERY_, QR_, ORACLE_, P_."""
+    test = test_of(run)
+    name = test.name if run.workload.runs == 1 else f"{test.name}{run.number}"
+    query = run.workload.query
+    entries = oracle_entries_of(result)
+    return {
+        f"SG_{name}": _stream_lines(run.workload),
+        f"QUERY_{name}": run.exchange.text.splitlines(),
+        f"QR_{name}": files.qr_lines(run.exchange.answers, query.body.variables, run.started),
+        f"ORACLE_{name}": files.oracle_lines(entries),
+        f"P_{name}": files.performance_lines(
+            run.samples, test.engine_name or run.engine, psutil.virtual_memory().total
+        ),
+    }
+
+
+def _stream_lines(workload: Workload) -> Iterator[str]:
+    """Yield the lines of a workload's stream."""
+    with open(workload.streams[STREAM].load().path, encoding="utf-8") as lines:
+        for line in lines:
+            yield line.rstrip("\n")
+
+
+def oracle_entries_of(result: Result) -> list[files.OracleEntry]:
+    """Return the lines of the ORACLE_ file of a result; none where YABench has no measure."""
+    measures = run_of(result).get("measures", {})
+    return list(files.oracle_entries(measures.get("code", ()), measures.get("is_gracious", False)))
+
+
+def files_of_all(results: Sequence[Result]) -> Files:
+    """Return a BOXPLOTS_ file for each test that has boxplots and several runs."""
+    of_tests: dict[str, list[Result]] = {}
+    for result in results:
+        run = run_of(result)
+        if run and run["measures"].get("has_boxplots"):
+            of_tests.setdefault(run["test"], []).append(result)
+    return {
+        f"BOXPLOTS_{name}": list(
+            files.boxplot_lines([oracle_entries_of(one) for one in runs], runs[0].engine)
+        )
+        for name, runs in of_tests.items()
+        if len(runs) > 1
+    }
+
+
+def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
+    """Judge the runs of a folder of YABench's results: its files QR_, SG_ and QUERY_. They are all
+    of one engine. Raises RefengineError.
+    """
+    if len(engines) != 1:
+        raise RefengineError(
+            "a folder has the runs of one engine: name it with --engine", rule="usage"
+        )
+    profile(engines[0])  # raises for a name without a profile
+    runs = yabench.recorded_runs(engines[0], folder)
+    if not runs:
+        raise RefengineError("no file QR_NAME is there", rule="IO-2", place=str(folder))
+    return [yabench.judge_run(run, Judging(keep=True)) for run in runs]
+
+
+YABENCH = Benchmark(
+    "yabench",
+    "YABench",
+    "Kolchin, Wetz et al., YABench: A Comprehensive Framework for RDF Stream Processor Correctness "
+    "and Performance Assessment, ICWE 2016",
+    "the number of stations",
+    ("1", "2", "3", "4"),
+    workloads,
+    tables,
+    judge_recordings,
+    measure,
+    files_of_run,
+    files_of_all,
+)

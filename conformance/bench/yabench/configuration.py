@@ -1,0 +1,241 @@
+"""YABench's configurations: the tests of an experiment, as config.json of its runner or the same in
+TOML (Kolchin, Wetz et al., ICWE 2016).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from conformance.bench.yabench.generator import Parameters
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display, nearest
+
+GENERATOR = "SG1"
+ORACLE_QUERY = "oracle.query"  # stands beside config.json
+POLICIES = ("onwindowclose", "oncontentchange")
+UNITS = {"": 1, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+KEYS = (
+    "generator",
+    "enginename",
+    "seed",
+    "duration",
+    "interval",
+    "stations",
+    "min_temp",
+    "max_temp",
+    "inputstream",
+    "runs",
+    "boxplots",
+    "graceful",
+    "singleresult",
+    "vars",
+    "query",
+)
+WORDS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class TestSetup:
+    """A test of an experiment.
+
+    `size` and `slide` are those of its window, in ms. `query` is the SPARQL body, whose variables
+    `${NAME}` have their values. The stream is that of `input_stream`, or that of the generator with
+    `parameters`. `policy` is what the configuration says about when an engine reports; empty if it
+    says nothing. `is_gracious` and `is_single_result` are options of YABench's oracle.
+    """
+
+    experiment: str
+    name: str
+    query: str
+    size: int
+    slide: int
+    parameters: Parameters | None
+    input_stream: Path | None = None
+    runs: int = 1
+    has_boxplots: bool = False
+    is_gracious: bool = True
+    is_single_result: bool = True
+    policy: str = ""
+    engine_name: str = ""
+
+
+def read_configuration(path: Path) -> list[TestSetup]:
+    """Return the tests of a configuration, a file that ends in .json or .toml. The experiment has
+    the file's name, or that of its folder for `config.json`.
+
+    A key of a test counts before the same key of the configuration. Raises RefengineError, which
+    names file and key.
+    """
+    table = _read_table(path)
+    name = path.stem
+    if name == "config":
+        name = path.absolute().parent.name
+    try:
+        return [_test(name, merged, path.parent) for merged in _merged(table)]
+    except RefengineError as error:
+        raise error.at(str(path)) from None
+
+
+def _read_table(path: Path) -> dict[str, Any]:
+    """Return the table of a file. Raises RefengineError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise RefengineError(
+            f"cannot be read: {error}", rule="configuration", place=str(path)
+        ) from None
+    if not isinstance(table, dict):
+        raise RefengineError("expected an object", rule="configuration", place=str(path))
+    return table
+
+
+def _merged(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the table of each test, with the keys of the configuration. Raises RefengineError for
+    a key that YABench does not have.
+    """
+    tests = table.get("tests")
+    if not isinstance(tests, list) or not tests:
+        raise _fault("tests", "expected a list of tests")
+    common = {key: value for key, value in table.items() if key != "tests"}
+    merged = []
+    for number, test in enumerate(tests):
+        if not isinstance(test, dict) or not isinstance(test.get("name"), str):
+            raise _fault(f"tests[{number}]", "expected an object with a name")
+        _check_keys(common)
+        _check_keys({key: value for key, value in test.items() if key != "name"})
+        variables = {**common.get("vars", {}), **test.get("vars", {})}
+        merged.append({**common, **test, "vars": variables})
+    return merged
+
+
+def _check_keys(table: Mapping[str, Any]) -> None:
+    """Raise RefengineError for an unknown key, or for a value that is neither text nor a number nor
+    the table of variables.
+    """
+    for key, value in table.items():
+        if key.startswith("exec."):  # where YABench's own programs are
+            continue
+        if key not in KEYS:
+            raise _fault(key, f"unknown key{nearest(key, KEYS)}")
+        values = value.values() if key == "vars" and isinstance(value, dict) else (value,)
+        if not all(isinstance(one, str | int | float) for one in values):
+            raise _fault(key, f"expected a text, got {display(value)}")
+
+
+def _test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
+    """Return a test from its table. Raises RefengineError."""
+    variables = {name: str(value) for name, value in table["vars"].items()}
+    size = _duration("vars.WSIZE", variables.get("WSIZE"))
+    policy = variables.get("WPOLICY", "").lower()
+    if policy and policy not in POLICIES:
+        raise _fault("vars.WPOLICY", f"expected {' or '.join(POLICIES)}, got {display(policy)}")
+    stream = None
+    if "inputstream" in table:
+        stream = folder / str(table["inputstream"])
+    return TestSetup(
+        experiment,
+        str(table["name"]),
+        _query(table, variables, folder),
+        size,
+        _duration("vars.WSLIDE", variables.get("WSLIDE", variables.get("WSIZE"))),
+        None if stream is not None else _parameters(table),
+        stream,
+        _count(table, "runs", 1),
+        _is(table, "boxplots", False),
+        _is(table, "graceful", True),
+        _is(table, "singleresult", True),
+        policy,
+        str(table.get("enginename", "")),
+    )
+
+
+def _parameters(table: Mapping[str, Any]) -> Parameters:
+    """Return the parameters of the generator. Raises RefengineError."""
+    if table.get("generator", GENERATOR) != GENERATOR:
+        raise _fault("generator", f"there is {GENERATOR} alone, got {display(table['generator'])}")
+    lowest, highest = _whole(table, "min_temp", 0), _whole(table, "max_temp", 100)
+    if highest <= lowest:
+        raise _fault("max_temp", f"must be > min_temp, got {highest} and {lowest}")
+    return Parameters(
+        _whole(table, "seed", None),
+        _count(table, "stations", 10),
+        _duration("duration", table.get("duration")),
+        _duration("interval", table.get("interval", "5m")),
+        lowest,
+        highest,
+    )
+
+
+def _query(table: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> str:
+    """Return the query of a test, with the values of its variables. Raises RefengineError."""
+    text = table.get("query")
+    if text is None:
+        try:
+            text = (folder / ORACLE_QUERY).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise _fault("query", f"there is none, and no {ORACLE_QUERY} beside: {error}") from None
+    try:
+        return Template(str(text)).substitute(variables)
+    except KeyError as error:
+        raise _fault("vars", f"the query needs a value for {error.args[0]}") from None
+    except ValueError as error:
+        raise _fault("query", str(error)) from None
+
+
+def _duration(key: str, value: object) -> int:
+    """Return a duration in ms: 200ms, 5s, 1m, 2h, or a number of ms. Raises RefengineError."""
+    match = re.fullmatch(r"([0-9]{1,15})(ms|s|m|h|)", str(value), re.ASCII)
+    if match is None or int(match[1]) == 0:
+        raise _fault(key, f"expected a duration such as 5s, got {display(value)}")
+    return int(match[1]) * UNITS[match[2]]
+
+
+def _whole(table: Mapping[str, Any], key: str, default: int | None) -> int:
+    """Return an integer. Raises RefengineError."""
+    value = table.get(key, default)
+    if not re.fullmatch(r"-?[0-9]{1,18}", str(value), re.ASCII):
+        raise _fault(key, f"expected an integer, got {display(value)}")
+    return int(str(value))
+
+
+def _count(table: Mapping[str, Any], key: str, default: int) -> int:
+    """Return an integer > 0. Raises RefengineError."""
+    count = _whole(table, key, default)
+    if count < 1:
+        raise _fault(key, f"must be > 0, got {count}")
+    return count
+
+
+def _is(table: Mapping[str, Any], key: str, default: bool) -> bool:
+    """Return the truth of `true` or `false`. Raises RefengineError."""
+    word = str(table.get(key, default)).lower()
+    if word not in WORDS:
+        raise _fault(key, f"expected true or false, got {display(table[key])}")
+    return WORDS[word]
+
+
+def _fault(key: str, reason: str) -> RefengineError:
+    """Return the error of a key."""
+    return RefengineError(reason, rule="configuration", place=key)
+
+
+def experiments(names: Sequence[str] = ()) -> list[TestSetup]:
+    """Return the tests of the paper's experiments, or of some of them, in the order of their
+    names.
+    """
+    folder = Path(__file__).parent / "experiments"
+    files = sorted(folder.glob("*.toml"))
+    return [
+        test
+        for file in files
+        if not names or file.stem in names
+        for test in read_configuration(file)
+    ]

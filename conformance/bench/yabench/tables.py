@@ -1,0 +1,337 @@
+"""YABench's tables: the scores and the use of resources of each test, beside the means that YABench
+published.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import groupby, pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from conformance.bench.figures import (
+    NONE,
+    amount_cell,
+    mean_of,
+    outcome_cell,
+    run_of,
+    share_cell,
+    table_of_runs,
+)
+from conformance.bench.tables import Cell, Table
+from conformance.report.texts import most_telling_line
+from conformance.verdict.results import Result
+from refengine.core.semantics import Condition
+
+MEBIBYTE = 1024 * 1024
+Entry = Mapping[str, Any]
+Published = Mapping[str, Any]  # the means of one test, by the names of published.toml
+
+
+class TestResults(NamedTuple):
+    """The results of all runs of a test on an engine."""
+
+    engine: str
+    experiment: str
+    test: str
+    results: Sequence[Result]
+
+    @property
+    def name(self) -> str:
+        """The experiment and the test: `E1 small`."""
+        return f"E{self.experiment} {self.test}"
+
+    @property
+    def worst(self) -> Result:
+        """The first result that is no pass, or else the first."""
+        return next((one for one in self.results if one.outcome != "pass"), self.results[0])
+
+    def option(self, name: str) -> bool:
+        """Whether an option of the test is on, as far as one of its runs took place."""
+        return any(run_of(one).get("measures", {}).get(name, False) for one in self.results)
+
+    def entries(self) -> list[Entry]:
+        """Return the measures of all windows of all runs, by the paper."""
+        return [entry for one in self.results for entry in (one.evidence or {}).get("metrics", [])]
+
+    def entries_of_code(self) -> list[Entry]:
+        """Return the measures of all windows of all runs, by YABench's code."""
+        return [
+            entry
+            for one in self.results
+            for entry in run_of(one).get("measures", {}).get("code", [])
+        ]
+
+    def samples(self) -> list[Sequence[Entry]]:
+        """Return the samples of each run."""
+        return [(one.evidence or {}).get("samples", []) for one in self.results]
+
+    def published_of(self, engine: str) -> Published:
+        """Return what YABench published of the test for an engine; nothing if the test asks
+        something else, such as another number of stations.
+        """
+        if not self.option("is_as_published"):
+            return {}
+        return published_means().get((self.experiment, self.test, engine), {})
+
+    def published(self) -> Published:
+        """Return what YABench published of the test for an engine that reports at the same time:
+        C-SPARQL on window close, CQELS on content change.
+        """
+        evidences = (one.evidence for one in self.results if one.evidence)
+        semantics: Entry = next((one["semantics"] for one in evidences if "semantics" in one), {})
+        is_on_close = Condition.CLOSE in str(semantics.get("report", "")).split(",")
+        return self.published_of("csparql" if is_on_close else "cqels")
+
+
+@cache
+def published_means() -> Mapping[tuple[str, str, str], Published]:
+    """Return the means that YABench published, by experiment, test and engine."""
+    path = Path(__file__).with_name("published.toml")
+    tests = tomllib.loads(path.read_text(encoding="utf-8"))["test"]
+    return {
+        (test["experiment"], test["name"], engine): test[engine]
+        for test in tests
+        for engine in ("csparql", "cqels")
+    }
+
+
+def tables(results: Sequence[Result]) -> Sequence[Table]:
+    """Return the tables of results: the scores, the sizes of windows, resources, what differs, and
+    the runs. Recordings have the last one alone.
+    """
+    tests = list(group_tests(results))
+    runs = table_of_runs(results)
+    if not tests:
+        return [runs]
+    return [_scores(tests), _sizes(tests), _resources(tests), _differences(tests), runs]
+
+
+def group_tests(results: Iterable[Result]) -> Iterator[TestResults]:
+    """Yield the results of each test, engine by engine. A recording belongs to no test."""
+    named = [(test, one) for one in results if (test := _test_of(one)) is not None]
+    named.sort(key=lambda pair: (pair[1].engine, pair[0], pair[1].case))
+    for (engine, test), group in groupby(named, key=lambda pair: (pair[1].engine, pair[0])):
+        yield TestResults(engine, test[0], test[1], [one for _, one in group])
+
+
+def _test_of(result: Result) -> tuple[str, str] | None:
+    """Return the experiment and the test of a result: those of its run, or for a run that did not
+    take place those in the name of its case. None for a recording.
+    """
+    run = run_of(result)
+    if run:
+        return run["experiment"], run["test"]
+    words = result.case.split(" ")
+    if len(words) == 1:
+        return None
+    return words[0], words[1]
+
+
+def _scores(tests: Sequence[TestResults]) -> Table:
+    """Return the table of precision and recall."""
+    return Table(
+        "Precision and recall",
+        (
+            "engine",
+            "test",
+            "runs",
+            "verdict",
+            "P",
+            "R",
+            "gracious P",
+            "gracious R",
+            "code P",
+            "code R",
+            "C-SPARQL P",
+            "C-SPARQL R",
+            "CQELS P",
+            "CQELS R",
+        ),
+        tuple(map(_score_row, tests)),
+        "Means over all windows of all runs. P and R are those of the paper, under the engine's "
+        "profile; gracious mode shifts the borders of each window. The columns code are measured "
+        "as YABench's code does, with the options of the test, over windows that have both "
+        "borders: an exact engine can have less than 1 there. The last four are the means of the "
+        "files that YABench published, where the test is one of the paper's.",
+    )
+
+
+def _score_row(test: TestResults) -> tuple[Cell, ...]:
+    """Return the row of a test in the table of scores."""
+    entries = test.entries()
+    gracious = [entry["gracious"] for entry in entries if entry["gracious"]]
+    by_code = [_with_options(entry, test) for entry in test.entries_of_code()]
+    published: list[Cell] = []
+    for engine in ("csparql", "cqels"):
+        means = test.published_of(engine)
+        published += [share_cell(means.get("precision")), share_cell(means.get("recall"))]
+    return (
+        Cell(test.engine),
+        Cell(test.name),
+        Cell(str(len(test.results))),
+        outcome_cell(test.worst),
+        *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
+        *(share_cell(mean_of(gracious, key)) for key in ("precision", "recall")),
+        *(share_cell(mean_of(by_code, key)) for key in ("precision", "recall")),
+        *published,
+    )
+
+
+def _with_options(entry: Entry, test: TestResults) -> Entry:
+    """Return the scores of a window as YABench's code writes them: those of the shifted window in
+    gracious mode.
+    """
+    if test.option("is_gracious") and entry["gracious"]:
+        scores: Entry = entry["gracious"]
+        return scores
+    return entry
+
+
+def _sizes(tests: Sequence[TestResults]) -> Table:
+    """Return the table of delays and sizes."""
+    return Table(
+        "Delays and sizes",
+        (
+            "engine",
+            "test",
+            "delay ms",
+            "published",
+            "triples a window",
+            "published",
+            "rows given",
+            "published",
+            "rows expected, window by window",
+            "published",
+            "equal",
+        ),
+        tuple(map(_size_row, tests)),
+        "The delay is from the close of a window to its answer: by the clock in a live run, else "
+        "in the stream's time. Sizes are those of YABench's code, whose windows have both borders. "
+        "Published means are those of the engine that reports at the same time: C-SPARQL on window "
+        "close, CQELS on content change.",
+    )
+
+
+def _size_row(test: TestResults) -> tuple[Cell, ...]:
+    """Return the row of a test in the table of sizes."""
+    by_code = test.entries_of_code()
+    means = test.published()
+    first = run_of(test.results[0]).get("measures", {}).get("code", [])
+    expected = [entry["expected"] for entry in first]
+    theirs = means.get("expected")
+    is_equal = NONE
+    if theirs and expected:
+        count = sum(a == b for a, b in zip(expected, theirs, strict=False))
+        is_equal = Cell(f"{count} of {len(theirs)}")
+    return (
+        Cell(test.engine),
+        Cell(test.name),
+        amount_cell(mean_of(test.entries(), "delay"), 1),
+        amount_cell(means.get("delay"), 1),
+        amount_cell(mean_of(by_code, "elements"), 1),
+        amount_cell(means.get("triples"), 1),
+        amount_cell(mean_of(by_code, "actual"), 1),
+        amount_cell(means.get("actual"), 1),
+        _numbers_cell(expected),
+        _numbers_cell(theirs or ()),
+        is_equal,
+    )
+
+
+def _numbers_cell(numbers: Sequence[int]) -> Cell:
+    """Return the cell of some numbers, of which a table shows the first ten."""
+    if not numbers:
+        return NONE
+    text = " ".join(map(str, numbers[:10]))
+    return Cell(text + " …" * (len(numbers) > 10))
+
+
+def _resources(tests: Sequence[TestResults]) -> Table:
+    """Return the table of resources."""
+    return Table(
+        "Resources",
+        (
+            "engine",
+            "test",
+            "memory MiB",
+            "published",
+            "CPU %",
+            "published",
+            "threads",
+            "published",
+            "of it the engine: memory MiB",
+            "CPU s",
+            "sampling CPU s",
+        ),
+        tuple(map(_resource_row, tests)),
+        "Means over the samples, which are taken every 0.5 s, of the harness with all that it "
+        "started. CPU is in percent of one core. The engine's share is known only where it runs in "
+        "processes that its harness started. The CPU time of sampling is not in the samples. "
+        "Machines, runtimes and rates differ from those of the paper.",
+    )
+
+
+def _resource_row(test: TestResults) -> tuple[Cell, ...]:
+    """Return the row of a test in the table of resources."""
+    means = test.published()
+    runs = test.samples()
+    every = [sample for samples in runs for sample in samples]
+    of_engine = [sample["engine"] for sample in every if "engine" in sample]
+    memory = mean_of(every, "rss")
+    engine_memory = mean_of(of_engine, "rss")
+    sampling = [run_of(one)["sampling_seconds"] for one in test.results if run_of(one)]
+    return (
+        Cell(test.engine),
+        Cell(test.name),
+        amount_cell(memory and memory / MEBIBYTE, 1),
+        amount_cell(means.get("memory"), 1),
+        amount_cell(_cpu_percent(runs), 1),
+        amount_cell(means.get("cpu"), 1),
+        amount_cell(mean_of(every, "threads"), 1),
+        amount_cell(means.get("threads"), 1),
+        amount_cell(engine_memory and engine_memory / MEBIBYTE, 1),
+        amount_cell(max((one["cpu"] for one in of_engine), default=None), 2),
+        amount_cell(fmean(sampling) if sampling else None, 3),
+    )
+
+
+def _cpu_percent(runs: Iterable[Sequence[Entry]]) -> float | None:
+    """Return the mean percentage of one core between two samples; None if no run has two."""
+    percents = [
+        100 * (after["cpu"] - before["cpu"]) / (after["at"] - before["at"])
+        for samples in runs
+        for before, after in pairwise(samples)
+        if after["at"] > before["at"]
+    ]
+    return fmean(percents) if percents else None
+
+
+def _differences(tests: Sequence[TestResults]) -> Table:
+    """Return the table that says of each test why its answers are not right."""
+    rows = []
+    for test in tests:
+        worst = test.worst
+        if worst.outcome == "pass":
+            continue
+        rules = sorted({rule for known in worst.known for rule in known.rules})
+        reasons = "; ".join(known.reason for known in worst.known)
+        rows.append(
+            (
+                Cell(test.engine),
+                Cell(test.name),
+                outcome_cell(worst),
+                Cell(", ".join(rules)) if rules else NONE,
+                Cell(reasons or most_telling_line(worst.argument)),
+            )
+        )
+    return Table(
+        "What differs",
+        ("engine", "test", "verdict", "rules", "why"),
+        tuple(rows),
+        "The known deviations of the engine that explain the first run that is no pass, or its "
+        "first divergence.",
+    )

@@ -1,0 +1,222 @@
+"""`conformance bench`: a benchmark of the literature on engines, from its data to its tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.command_line.options import check_positive, progress_bar
+from refengine import cli
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display, plain
+
+if TYPE_CHECKING:
+    from conformance.bench.benchmark import Benchmark
+    from conformance.bench.run import Plan, Task
+    from conformance.command_line.options import Commands
+    from conformance.harness.engine_file import Engine
+    from conformance.harness.pool import Key
+    from conformance.verdict.results import Result
+
+SCALES = ("small", "paper")
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    bench = commands.add_parser(
+        "bench",
+        help="run a benchmark of the literature on engines, or judge its recordings",
+        description="Run a benchmark on engines: make its streams, feed and sample each engine, "
+        "judge its answers, and write results, tables and a page. Exit codes: 0 the run worked, "
+        "whatever the verdicts; 2 bad input or nowhere to write; 130 interrupted: what was done "
+        "is kept, and the same command with --resume goes on.",
+    )
+    bench.add_argument("name", metavar="NAME", help="the benchmark: csrbench or yabench")
+    bench.add_argument(
+        "--engine",
+        action="append",
+        default=[],
+        metavar="ENGINE",
+        help="the name or the file of an engine; can be given several times. With --recorded it "
+        "chooses the recordings of an engine",
+    )
+    bench.add_argument(
+        "--scale",
+        default="small",
+        metavar="SCALE",
+        help="small, paper, or a number: in csrbench of elements, in yabench of stations "
+        "(default: %(default)s)",
+    )
+    bench.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="EXPERIMENT",
+        help="run this experiment or query alone; can be given several times",
+    )
+    bench.add_argument(
+        "--runs", type=int, metavar="N", help="run each test N times (default: as the scale says)"
+    )
+    bench.add_argument(
+        "--live",
+        action="store_true",
+        help="send elements when the clock reaches their instants (default: as fast as the engine "
+        "takes them)",
+    )
+    bench.add_argument(
+        "--explain",
+        action="store_true",
+        help="look for what would explain a fail, which can take minutes for each (default: known "
+        "deviations alone)",
+    )
+    bench.add_argument(
+        "--data", type=cli.path, metavar="DIR", help="the user's own stream, for csrbench"
+    )
+    bench.add_argument(
+        "--config",
+        type=cli.path,
+        metavar="FILE",
+        help="experiments in YABench's config.json, or the same in TOML, for yabench",
+    )
+    bench.add_argument(
+        "--recorded",
+        type=cli.path,
+        metavar="DIR",
+        help="judge the recordings of this folder, in the benchmark's own layout; no engine is "
+        "started",
+    )
+    bench.add_argument(
+        "--classpath",
+        action="append",
+        default=[],
+        metavar="ENGINE=PATH",
+        help="the class path of an engine that its user brings",
+    )
+    bench.add_argument(
+        "--resume", action="store_true", help="go on with the interrupted run whose folder is OUT"
+    )
+    bench.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        metavar="OUT",
+        help="the folder to write to (default: bench-NAME); it gets results.ndjson, tables.txt, "
+        "index.html, and in files/ what the benchmark's own tools read",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the benchmark, write and print its tables; return the exit code."""
+    from conformance.bench.catalogue import find_benchmark
+    from conformance.bench.output import PAGE, results_file, write_output
+    from conformance.bench.tables import all_as_text
+
+    benchmark = find_benchmark(options.name)
+    check_positive("--runs", options.runs)
+    out = options.out or Path(f"bench-{benchmark.name}")
+    if options.recorded is not None:
+        results_file(out)  # raises before the work begins
+        done = benchmark.recorded(options.recorded, options.engine)
+        write_output(benchmark, done, out)
+    else:
+        plan = _plan(options, benchmark, out)
+        try:
+            done = _run_and_write(plan, options.resume)
+        except _Interrupted as interrupted:
+            print(f"conformance: {interrupted}", file=sys.stderr)
+            return 130
+    print("\n".join(all_as_text(benchmark.tables(done))))
+    print(f"conformance: {plain(str(out / PAGE))} is the page", file=sys.stderr)
+    return 0
+
+
+def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
+    """Return what is run. Raises RefengineError."""
+    from conformance.bench.benchmark import Choice
+    from conformance.bench.run import Plan
+
+    if not options.engine:
+        raise RefengineError(
+            "name an engine with --engine, or a folder with --recorded", rule="usage"
+        )
+    choice = Choice(
+        _scale(options.scale), tuple(options.only), options.runs, options.data, options.config
+    )
+    engines = [_engine(name, options.classpath) for name in dict.fromkeys(options.engine)]
+    return Plan(benchmark, choice, engines, options.live, out, options.explain)
+
+
+def _scale(text: str) -> str | int:
+    """Return a scale: a word, or a number. Raises RefengineError."""
+    if text in SCALES:
+        return text
+    if text.isascii() and text.isdigit() and 0 < int(text) < 10**9:
+        return int(text)
+    raise RefengineError(
+        f"expected small, paper or a number > 0, got {display(text)}",
+        rule="usage",
+        place="--scale",
+    )
+
+
+def _engine(name: str, classpaths: list[str]) -> Engine:
+    """Return an engine, ready to be started. Raises RefengineError if something is missing."""
+    from conformance.harness import engine_file
+
+    paths = dict(engine_file.pair(word, "ENGINE=PATH") for word in classpaths)
+    tested = engine_file.engine(name)
+    tested = tested.with_classpath(paths.get(tested.name, ""))
+    if tested.missing:
+        raise RefengineError(tested.missing, rule="engine", place=name)
+    return tested
+
+
+class _Interrupted(Exception):
+    """The error of a run that was interrupted; it says how far the run came."""
+
+
+def _run_and_write(plan: Plan, is_resumed: bool) -> list[Result]:
+    """Run all tasks but those that an interrupted run has done, and write everything; return the
+    results. Each result is in the journal as soon as it is there. Raises _Interrupted.
+    """
+    from conformance.bench.output import results_file, write_output
+    from conformance.verdict.journal import Journal, read_journal
+
+    tasks = plan.tasks()  # raises before anything is written
+    target = results_file(plan.out)
+    fingerprint = plan.fingerprint()
+    done = read_journal(target, fingerprint) if is_resumed else {}
+    journal = Journal(target, fingerprint, done.values())
+    try:
+        for result in _run_tasks(plan, tasks, done):
+            journal.add(result)
+            done[result.key] = result
+        write_output(plan.benchmark, list(done.values()), plan.out)
+    except KeyboardInterrupt:
+        raise _Interrupted(
+            f"interrupted; {len(done)} of {len(tasks)} runs are done: the same command with "
+            "--resume goes on"
+        ) from None
+    finally:
+        journal.close()
+    journal.remove_if_in(done.values())
+    return list(done.values())
+
+
+def _run_tasks(plan: Plan, tasks: Sequence[Task], done: Mapping[Key, Result]) -> Iterator[Result]:
+    """Run the tasks whose results are not there yet, and yield their results, with a progress
+    bar.
+    """
+    from conformance.bench.run import run_task
+
+    left = [task for task in tasks if task.key(plan.benchmark) not in done]
+    before = len(tasks) - len(left)
+    bar = progress_bar(total=len(tasks), initial=before, desc=plan.benchmark.name, unit="run")
+    with bar() as progress:
+        for task in left:
+            progress.set_postfix_str(f"{task.tested.name} {task.workload.name}")
+            yield run_task(plan, task)
+            progress.update()

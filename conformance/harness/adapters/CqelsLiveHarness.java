@@ -1,0 +1,113 @@
+// CQELS 1.x on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CqelsLiveHarness.java`. The
+// classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
+//
+// A triple is given to the engine when it is pushed; the engine knows only the clock. As in YABench's runner a second passes between
+// registering the query and the first element, and each row is an answer of its own. The engine answers while a triple is given to
+// it; what it has answered is told with the reply, with the time since the first element.
+
+import com.hp.hpl.jena.graph.*;
+import com.hp.hpl.jena.query.Query;
+import com.hp.hpl.jena.sparql.syntax.*;
+import com.hp.hpl.jena.sparql.util.NodeFactory;
+import java.io.*;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.*;
+import java.util.*;
+import java.util.regex.*;
+import org.deri.cqels.engine.*;
+import org.deri.cqels.lang.cqels.*;
+import org.openjena.atlas.json.*;
+
+public class CqelsLiveHarness {
+    static final long SETTLING = 1000; // ms between the query and the first element
+    static final Pattern STATEMENT = Pattern.compile("(\\S+) (\\S+) (\"(?:[^\"\\\\]|\\\\.)*\"\\S*|\\S+) \\.");
+
+    final Path folder = Files.createTempDirectory("cqels-");
+    final ExecContext context = new ExecContext(folder.toString(), true);
+    final List<String> relations = Collections.synchronizedList(new ArrayList<>());
+    volatile long began = -1; // the clock at the first element
+    long first; // its instant
+
+    CqelsLiveHarness() throws IOException {}
+
+    void register(JsonObject asked) throws Exception {
+        if (asked.hasKey("static")) throw new UnsupportedOperationException("this harness gives it no static data");
+        try {
+            Query query = new Query();
+            new ParserCQELS().parse(query, text(asked.get("query")));
+            hoist((ElementGroup) query.getQueryPattern());
+            List<String> names = query.getResultVars();
+            context.policy().registerSelectQuery(query).register(mapping ->
+                answer(names, query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+        } catch (RuntimeException | Error refused) {
+            throw new UnsupportedOperationException("it does not take the query: " + refused);
+        }
+        Thread.sleep(SETTLING);
+    }
+
+    /** Moves the FILTERs of STREAMs behind them: the engine takes the triple patterns of a STREAM and ignores the rest. */
+    static void hoist(ElementGroup group) {
+        for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
+            List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
+            for (Element inner : new ArrayList<>(inside)) if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
+        }
+    }
+
+    void push(JsonObject asked) {
+        if (began < 0) {
+            first = asked.get("at").getAsNumber().value().longValue();
+            began = System.currentTimeMillis();
+        }
+        String stream = text(asked.get("stream"));
+        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); )
+            context.engine().send(Node.createURI(stream), NodeFactory.parseNode(each.group(1)), NodeFactory.parseNode(each.group(2)), NodeFactory.parseNode(each.group(3)));
+    }
+
+    /** Keeps a row as a relation, with the time since the first element. */
+    void answer(List<String> names, List<Node> terms) {
+        JsonObject row = new JsonObject();
+        for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
+        relations.add("{\"rows\": [" + row.toString().replace('\n', ' ') + "], \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+    }
+
+    static JsonObject term(Node node) {
+        JsonObject term = new JsonObject();
+        term.put("type", node.isURI() ? "uri" : node.isBlank() ? "bnode" : "literal");
+        term.put("value", node.isURI() ? node.getURI() : node.isBlank() ? node.getBlankNodeLabel() : node.getLiteralLexicalForm());
+        if (node.isLiteral() && !node.getLiteralLanguage().isEmpty()) term.put("xml:lang", node.getLiteralLanguage());
+        else if (node.isLiteral() && node.getLiteralDatatypeURI() != null) term.put("datatype", node.getLiteralDatatypeURI());
+        return term;
+    }
+
+    static String text(JsonValue value) { return value.getAsString().value(); }
+
+    String reply(String command, JsonObject asked) throws Exception {
+        if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"cqels\", \"version\": \"1.0.0\"";
+        if (command.equals("register")) register(asked);
+        if (command.equals("push")) push(asked);
+        synchronized (relations) {
+            String told = "\"relations\": [" + String.join(", ", relations) + "]";
+            relations.clear();
+            return told;
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
+        System.setOut(System.err); // what the engine prints
+        CqelsLiveHarness harness = new CqelsLiveHarness();
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line, command = "", reply; !command.equals("stop") && (line = lines.readLine()) != null; out.println(reply + "}")) {
+            JsonObject asked = JSON.parse(line);
+            command = text(asked.get("command"));
+            reply = "{\"seq\": " + asked.get("seq") + ", \"reply\": ";
+            try {
+                reply += command.equals("stop") ? "\"result\"" : "\"result\", " + harness.reply(command, asked);
+            } catch (Exception | Error broken) {
+                reply += broken instanceof UnsupportedOperationException ? "\"unsupported\", \"reason\": " + new JsonString(broken.getMessage()) : "\"error\", \"context\": " + new JsonString("" + broken);
+            }
+        }
+        ExecContext.deleteDir(harness.folder.toFile());
+        System.exit(0);
+    }
+}

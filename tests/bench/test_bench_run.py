@@ -1,0 +1,213 @@
+"""The run of a benchmark: streams that are kept with their digest, samples, resuming, and what is
+written. Nothing timed is asserted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.__main__ import main
+from conformance.bench import streams
+from conformance.bench.benchmark import Choice
+from conformance.bench.csrbench import CSRBENCH
+from conformance.bench.feeding import ClockPacing
+from conformance.bench.figures import table_of_runs
+from conformance.bench.page import page
+from conformance.bench.tables import Cell, Table, as_text
+from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
+from conformance.report.drawings.boxplots import boxplots
+from conformance.verdict.results import Outcome, Result, from_json
+from refengine.model.errors import RefengineError
+
+
+def read_results(folder: Path) -> list[Result]:
+    lines = (folder / "results.ndjson").read_text(encoding="utf-8").splitlines()
+    return [from_json(json.loads(line)) for line in lines]
+
+
+def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
+    """Q1 over the first elements: results, tables and a page, and a run that is resumed has nothing
+    to do.
+    """
+    words = ["bench", "csrbench", "--engine=reference", "--scale=60", "--only=Q1", "-o"]
+    assert main([*words, str(tmp_path / "out")]) == 0
+    [result] = read_results(tmp_path / "out")
+    assert result.key == ("reference", "csrbench", "Q1") and result.outcome is Outcome.PASS
+    run = result.evidence["run"]
+    assert run["elements"] == 60 and not run["is_live"] and result.evidence["samples"]
+    text = (tmp_path / "out" / "tables.txt").read_text()
+    assert re.search(r"^Q1 +pass$", text, re.M) and text in capsys.readouterr().out
+    assert "<h1>CSRBench</h1>" in (tmp_path / "out" / "index.html").read_text()
+    assert sorted(os.listdir(tmp_path / "out")) == ["index.html", "results.ndjson", "tables.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["csrbenhc", "--engine=reference"], "did you mean 'csrbench'"),
+        (["csrbench"], "name an engine with --engine"),
+        (["csrbench", "--engine=reference", "--scale=big"], "--scale: usage: expected small"),
+        (["csrbench", "--engine=reference", "--scale=paper"], "give its folder with --data"),
+        (["csrbench", "--engine=reference", "--only=Q8"], "--only: usage: CSRBench has no exp"),
+        (["csrbench", "--engine=refrence"], "did you mean 'reference'"),
+        (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
+    ],
+)
+def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, message):
+    assert main(["bench", *words, "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch):
+    from conformance.bench import run
+
+    done = []
+
+    def run_until_interrupted(plan, task):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(task.workload.name)
+        return Result("reference", "csrbench", task.workload.name, "", Outcome.PASS, "")
+
+    monkeypatch.setattr(run, "run_task", run_until_interrupted)
+    words = ["bench", "csrbench", "--engine=reference", "-o", str(tmp_path)]
+    assert main(words) == 130
+    assert "2 of 7 runs are done" in capsys.readouterr().err
+    assert not (tmp_path / "results.ndjson").exists()
+
+    monkeypatch.setattr(
+        run,
+        "run_task",
+        lambda plan, task: Result(
+            "reference", "csrbench", task.workload.name, "", Outcome.FAIL, ""
+        ),
+    )
+    assert main([*words, "--scale=paper", "--data=/", "--resume"]) == 2
+    assert "results of another run" in capsys.readouterr().err
+    assert main([*words, "--resume"]) == 0
+    outcomes = [str(result.outcome) for result in read_results(tmp_path)]
+    assert outcomes == ["pass"] * 2 + ["fail"] * 5
+    assert not (tmp_path / "results.ndjson.partial").exists()
+
+
+def test_a_generated_stream_is_kept_and_made_anew_if_it_is_not_whole(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path))
+    made = []
+
+    def lines():
+        made.append(1)
+        yield '<urn:a> <urn:p> <urn:b> "5" .'
+
+    source = streams.GeneratedStream("s.n3t", lines)
+    first = source.load()
+    assert [element.app for element in first.stream] == [5]
+    assert source.load().digest == first.digest and len(made) == 1
+    first.path.write_text('<urn:a> <urn:p> <urn:b> "6" .\n')
+    assert source.load().digest == first.digest and len(made) == 2
+
+
+def test_the_processes_that_a_harness_starts_are_told_apart():
+    """A process without children is all the harness's; with one, that one is the engine's share."""
+    import subprocess
+
+    alone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    script = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
+    parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
+    try:
+        with (
+            ResourceSampler(alone.pid, 0.01) as of_alone,
+            ResourceSampler(parent.pid, 0.01) as both,
+        ):
+            while not (of_alone.samples and both.samples and both.samples[-1].engine):
+                assert parent.poll() is None
+        assert of_alone.samples[-1].engine is None
+        last = both.samples[-1]
+        assert 0 < last.engine.rss < last.rss and 0 < last.engine.threads < last.threads
+        assert both.cost > 0
+    finally:
+        for process in (alone, parent):
+            process.communicate(b"\n")
+    assert Sample(1.0, 2, 0.5, 1).as_json() == {"at": 1.0, "rss": 2, "cpu": 0.5, "threads": 1}
+    assert Sample(1.0, 2, 0.5, 1, ResourceUse(1, 0.25, 1)).as_json()["engine"] == {
+        "rss": 1,
+        "cpu": 0.25,
+        "threads": 1,
+    }
+
+
+def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
+    from conformance.bench import feeding
+
+    slept = []
+    now = [100.0]
+    monkeypatch.setattr(feeding.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(feeding.time, "sleep", slept.append)
+    pacing = ClockPacing()
+    assert pacing.instant() is None
+    pacing.wait_until(5000)
+    now[0] = 100.25
+    pacing.wait_until(6000)
+    assert slept == [0.0, 0.75] and pacing.instant() == 5250
+    now[0] = 109.0
+    pacing.wait_until(7000)
+    assert slept[-1] == 0.0
+
+
+def test_the_five_numbers_of_a_box():
+    """Of 0, 1/4, 1/2 and 1: the median 3/8, and quartiles a quarter of the way, 3/16 and 5/8."""
+    runs = [[{"precision": value, "recall": 1.0, "delay": None}] for value in (0.0, 0.25, 0.5, 1.0)]
+    titled = dict(boxplots(runs))
+    assert list(titled) == [
+        "Precision of each window over 4 runs",
+        "Recall of each window over 4 runs",
+    ]
+    [box] = [
+        shape
+        for shape in titled["Precision of each window over 4 runs"].shapes
+        if "box" in str(shape.attributes["class"])
+    ]
+    assert box.title == "0, 0.1875, 0.375, 0.625, 1"
+
+
+def test_a_table_is_text_in_columns():
+    table = Table("T", ("a", "bcd"), ((Cell("xyz"), Cell("1", "pass")),), "note")
+    assert list(as_text(table)) == ["T", "a    bcd", "xyz  1", "note"]
+
+
+def test_the_texts_of_an_engine_are_escaped_in_the_page():
+    bad = "</pre><script>alert(1)</script>\u202e"
+    result = Result(bad, "csrbench", "Q1", "", Outcome.FAIL, bad)
+    text = page(CSRBENCH, CSRBENCH.tables([result]), [result])
+    assert "<script" not in text and "\u202e" not in text and "&lt;script&gt;" in text
+
+
+def test_of_several_runs_the_verdict_is_the_worst():
+    results = [
+        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        for n, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.PASS), 1)
+    ]
+    verdicts = CSRBENCH.tables(results)[0]
+    assert verdicts.rows[0] == (Cell("Q1"), Cell("fail", "fail"))
+    assert len(table_of_runs(results).rows) == 3
+
+
+def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):
+    (tmp_path / "csparql-answer-1.json").write_text('{"relations": []}')
+    with pytest.raises(
+        RefengineError, match="has no recording of 'cqels'; it has those of csparql"
+    ):
+        CSRBENCH.recorded(tmp_path, ["cqels"])
+
+
+def test_a_number_as_scale_takes_the_first_elements():
+    [workload, *_] = CSRBENCH.workloads(Choice(scale=3))
+    [source] = workload.streams.values()
+    assert len(source.load().stream) == 3

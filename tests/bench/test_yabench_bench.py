@@ -1,0 +1,265 @@
+"""YABench as a benchmark: what wrong engines get by its definitions, its files and configurations.
+The numbers are derived by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+
+import pytest
+
+from conformance.__main__ import main
+from conformance.bench.benchmark import Choice, Run, Workload
+from conformance.bench.feeding import Feeding
+from conformance.bench.judging import judge_run
+from conformance.bench.yabench import YABENCH, configuration, files
+from conformance.bench.yabench.files import OracleEntry
+from conformance.bench.yabench.generator import Parameters
+from conformance.harness.engine_file import command
+from conformance.harness.resources import Sample
+from conformance.suite.exchange import Exchange
+from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.results import Result
+from refengine.core.question import Question
+from refengine.model.elements import Relation, row
+from refengine.model.errors import RefengineError
+from refengine.rdf.recordings import read_recording
+
+# Of six observations two are at the border of two windows of 10 ms: c and e.
+OBSERVATIONS = {"a": 1, "b": 4, "c": 10, "d": 13, "e": 20, "f": 25}
+TUMBLING = {"WSIZE": "10ms", "WSLIDE": "10ms"}
+SLIDING = {"WSIZE": "10ms", "WSLIDE": "5ms"}
+
+
+def workload_over(tmp_path, variables, **options) -> Workload:
+    """A test over the six observations, from a config.json."""
+    lines = (f'<urn:{name}> <urn:p> <urn:q> "{at}" .\n' for name, at in OBSERVATIONS.items())
+    (tmp_path / "SG_six").write_text("".join(lines))
+    table = {
+        "inputstream": "SG_six",
+        "vars": variables,
+        "tests": [{"name": "six", **options}],
+        "query": "SELECT ?x WHERE { ?x <urn:p> ?y }",
+    }
+    (tmp_path / "config.json").write_text(json.dumps(table))
+    [workload] = YABENCH.workloads(Choice(config=tmp_path / "config.json"))
+    return workload
+
+
+def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tuple[Run, Result]:
+    """The run of an engine that gives these rows at these instants."""
+    streams = {name: source.load().stream for name, source in workload.streams.items()}
+    answers = [
+        EngineReport(Relation(("x",), Counter(row({"x": f"<urn:{name}>"}) for name in names)), at)
+        for names, at in zip(relations, instants, strict=True)
+    ]
+    exchange = Exchange(Question(workload.query, streams), answers, "the query")
+    samples = [Sample(0.0, 2**20, 0.5, 3), Sample(0.5, 2**21, 0.75, 4)]
+    run = Run(workload, "theirs", 1, exchange, 1_000_000, samples)
+    feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
+    return run, judge_run(YABENCH, command("true", "csparql", "csparql"), run, feeding, {})
+
+
+def scores(result: Result) -> list[tuple[float, float]]:
+    return [(one["precision"], one["recall"]) for one in result.evidence["metrics"]]
+
+
+# The windows are [0, 10) with a and b, [10, 20) with c and d, [20, 30) with e and f.
+
+
+def test_a_right_engine_is_right_in_each_window(tmp_path):
+    _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "cd", "ef"], [10, 20, 30])
+    assert result.outcome == "pass" and scores(result) == [(1, 1)] * 3
+
+
+def test_an_engine_that_loses_border_elements_loses_recall(tmp_path):
+    """c and e are lost: one of two rows is there, and nothing else."""
+    _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "d", "f"], [10, 20, 30])
+    assert result.outcome == "fail" and scores(result) == [(1, 1), (1, 0.5), (1, 0.5)]
+
+
+def test_an_engine_that_repeats_its_rows_loses_precision(tmp_path):
+    """Two of four rows pair up."""
+    _, result = run_of(workload_over(tmp_path, TUMBLING), ["aabb", "ccdd", "eeff"], [10, 20, 30])
+    assert result.outcome == "fail" and scores(result) == [(0.5, 1)] * 3
+
+
+def test_an_engine_that_ignores_the_slide_is_right_in_the_first_window(tmp_path):
+    """By 10 and 5 the windows are [-5, 5) ab, [0, 10) ab, [5, 15) cd, [10, 20) cd, [15, 25) e,
+    [20, 30) ef, [25, 35) f. The three answers stand beside the first three windows, so ab beside
+    ab, cd beside ab, ef beside cd; nothing stands beside the others.
+    """
+    _, result = run_of(workload_over(tmp_path, SLIDING), ["ab", "cd", "ef"], [10, 20, 30])
+    assert result.outcome == "fail" and scores(result) == [(1, 1)] + [(0, 0)] * 6
+
+
+def test_a_late_engine_is_right_and_late(tmp_path):
+    _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "cd", "ef"], [13, 23, 33])
+    assert result.outcome == "pass"
+    assert [one["delay"] for one in result.evidence["metrics"]] == [3, 3, 3]
+
+
+# Files
+
+
+def test_the_files_of_a_run(tmp_path):
+    """By YABench's code the windows are [0, 10] abc, [10, 20] cde, [20, 30] ef: of the first two a
+    right engine gives two of three rows.
+    """
+    workload = workload_over(tmp_path, TUMBLING, graceful="false")
+    run, result = run_of(workload, ["ab", "cd", "ef"], [13, 23, 33])
+    written = {name: list(lines) for name, lines in YABENCH.files(run, result).items()}
+    assert sorted(written) == ["ORACLE_six", "P_six", "QR_six", "QUERY_six", "SG_six"]
+    assert written["ORACLE_six"] == [
+        "1.0,0.6666666666666666,2,3,3,0,10,3",
+        "1.0,0.6666666666666666,2,3,3,10,20,3",
+        "1.0,1.0,2,2,2,20,30,3",
+    ]
+    assert written["QR_six"] == [
+        "1000000",
+        "x\t",
+        *("1000013", "urn:a\t", "urn:b\t"),
+        *("1000023", "urn:c\t", "urn:d\t"),
+        *("1000033", "urn:e\t", "urn:f\t"),
+    ]
+    assert written["P_six"][:2] == ["theirs", "time,rss_mem,cpu_percent,mem_percent,threads"]
+    # 0.25 s of CPU in 0.5 s
+    cells = [line.split(",") for line in written["P_six"][2:]]
+    assert [cell[:3] + cell[4:] for cell in cells] == [
+        ["0.0", "1.0", "0.0", "3"],
+        ["0.5", "2.0", "50.0", "4"],
+    ]
+
+
+def test_gracious_mode_is_in_the_oracle_file(tmp_path):
+    """The answer d is right for [13, 19]: the start moves to 13. Then the end stays, since
+    precision is 1. Gracious mode has no delay.
+    """
+    workload = workload_over(tmp_path, TUMBLING, graceful="true")
+    run, result = run_of(workload, ["abc", "de", "ef"], [10, 20, 30])
+    lines = list(YABENCH.files(run, result)["ORACLE_six"])
+    assert lines[1] == "1.0,1.0,2,3,3,13,20,-1"
+
+
+def test_files_that_are_read_are_those_that_are_written(tmp_path):
+    entries = [
+        OracleEntry(1.0, 0.00025, 2, 3, 4, 0, 10, -1),
+        OracleEntry(0.5, 1.0, 1, 1, 1, 5, 9, 7),
+    ]
+    path = tmp_path / "ORACLE_x"
+    path.write_text("".join(f"{line}\n" for line in files.oracle_lines(entries)))
+    assert path.read_text().splitlines()[0] == "1.0,2.5E-4,2,3,4,0,10,-1"
+    assert files.read_oracle(path) == entries
+
+    path = tmp_path / "P_x"
+    samples = [Sample(0.0, 2**20, 0.0, 1), Sample(0.5, 2**20, 0.5, 2)]
+    path.write_text("\n".join(files.performance_lines(samples, "e", 2**22)))
+    assert files.read_performance(path) == [(0.0, 1.0, 0.0, 25.0, 1), (0.5, 1.0, 100.0, 25.0, 2)]
+    # those that YABench published have no engine in their first line
+    path.write_text(path.read_text().partition("\n")[2])
+    assert len(files.read_performance(path)) == 2
+
+    path = tmp_path / "QR_x"
+    terms = {"x": "<http://a>", "y": '"1.5"^^<http://www.w3.org/2001/XMLSchema#float>'}
+    answer = EngineReport(Relation(("x", "y"), Counter([row(terms)])), 12)
+    path.write_text("".join(f"{line}\n" for line in files.qr_lines([answer], ("x", "y"), 1000)))
+    recording = read_recording(path)
+    assert recording.timestamps == (12,) and recording.relations == (answer.relation,)
+
+
+def test_boxplots_have_the_values_of_all_runs():
+    runs = [
+        [OracleEntry(1.0, 0.5, 1, 2, 3, 0, 5, 7), OracleEntry(0.25, 1.0, 1, 2, 3, 5, 10, -1)],
+        [OracleEntry(0.5, 0.5, 1, 2, 3, 0, 5, 8)],
+    ]
+    assert list(files.boxplot_lines(runs, "e")) == ["e", "1.0,0.5;0.5,0.5;7.0,8.0", "0.25;1.0;-1.0"]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "reason"),
+    [
+        (files.read_oracle, "1.0,1.0,1,1,1,0,5", r"x:1: YABench: expected 8 numbers"),
+        (files.read_oracle, "1.0,1.0,1,1,1,0,5,late", r"x:1: YABench: expected eight numbers"),
+        (files.read_performance, "e\n" + files.HEADING + "\n0,1,2", r"x:3: YABench: expected 5"),
+    ],
+)
+def test_a_malformed_file_is_named_with_its_line(tmp_path, read, text, reason):
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(RefengineError, match=reason):
+        read(tmp_path / "x")
+
+
+# Configurations
+
+
+def test_the_experiments_are_the_papers():
+    tests = configuration.experiments()
+    assert [(test.experiment, test.name, test.parameters.stations) for test in tests] == [
+        *(("1", "small", 50), ("1", "medium", 1000), ("1", "big", 10_000)),
+        *(("2", "small", 1), ("2", "medium", 1000), ("2", "big", 10_000)),
+        *(("3", "small", 50), ("3", "medium", 200), ("3", "big", 500)),
+        *(("4", "gracious", 1), ("4", "non-gracious", 1)),
+    ]
+    assert [test.parameters.seed for test in tests][::3] == [
+        1430236906,
+        1430237208,
+        1430236808,
+        1430236808,
+    ]
+    assert {(test.size, test.slide) for test in tests} == {(5000, 5000)}
+    assert [test.runs for test in tests] == [10] * 9 + [1] * 2
+
+
+def test_a_test_counts_before_the_configuration(tmp_path):
+    (tmp_path / "x.toml").write_text(
+        'seed = 1\nduration = "1m"\nmin_temp = -5\nstations = "3"\nquery = "${A} ${B}"\n'
+        '"exec.oracle" = "x.jar"\n'
+        'vars = { WSIZE = "4s", A = "a", B = "b" }\n'
+        '[[tests]]\nname = "t"\nstations = 7\nvars = { B = "c" }\nruns = 2\n'
+    )
+    [test] = configuration.read_configuration(tmp_path / "x.toml")
+    assert test.query == "a c" and (test.size, test.slide) == (4000, 4000)
+    assert test.parameters == Parameters(1, 7, 60_000, 300_000, -5, 100)
+    assert (test.runs, test.is_gracious, test.is_single_result) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"sed": 1}, r"config.json: sed: configuration: unknown key; did you mean 'seed'"),
+        ({"tests": []}, "tests: configuration: expected a list of tests"),
+        ({"duration": "5d"}, "duration: configuration: expected a duration such as 5s, got '5d'"),
+        ({"runs": "0"}, "runs: configuration: must be > 0, got 0"),
+        ({"graceful": "yes"}, "graceful: configuration: expected true or false, got 'yes'"),
+        ({"vars": {"WSIZE": "5s"}}, "vars: configuration: the query needs a value for T"),
+        ({"vars": {"WSIZE": "5s", "WPOLICY": "x", "T": 1}}, "expected onwindowclose or"),
+        ({"generator": "SG2"}, "generator: configuration: there is SG1 alone"),
+    ],
+)
+def test_a_bad_configuration_is_one_error(tmp_path, changed, reason):
+    table = {
+        "seed": "1",
+        "duration": "5s",
+        "query": "${T}",
+        "vars": {"WSIZE": "5s", "T": "50"},
+        "tests": [{"name": "t"}],
+        **changed,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(table))
+    with pytest.raises(RefengineError, match=reason):
+        configuration.read_configuration(tmp_path / "config.json")
+
+
+def test_the_command_runs_experiments_and_writes_their_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path / "cache"))
+    words = ["bench", "yabench", "--engine=reference", "--only=4", "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    folder = tmp_path / "out" / "files" / "reference" / "4"
+    assert len(os.listdir(folder)) == 10
+    # The expected sizes and triples are those that YABench published.
+    lines = (folder / "ORACLE_non-gracious").read_text().splitlines()
+    assert [line.split(",")[3:5] for line in lines] == [["10", "35"]] * 4
+    assert "10 10 10 10" in capsys.readouterr().out
+    assert read_recording(folder / "QR_gracious").relations
