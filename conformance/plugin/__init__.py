@@ -5,9 +5,8 @@ Every pytest run in the environment loads this package. So nothing of ours is im
 option is registered, unless the command line has an option of the suite.
 
 Imports refengine and the packages `verdict`, `harness`, `suite`, `report` and `spark`, all of them
-late. Begin with `hooks`, whose functions pytest calls. Before the first test `suite_run` has the
-items made, `item_outcome` ends the test of each, and after the last `collector` has their results
-written.
+late. Begin with `hooks`, whose functions pytest calls. Before the first test `suite_run` makes the
+items. `item_outcome` ends the test of each, and after the last `run_results` writes what is asked.
 """
 
 from conformance.plugin.hooks import conformance_harnesses as conformance_harnesses

@@ -77,14 +77,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Register the collector of results, in the process that has started all workers."""
+    """Register the results of the run, in the process that has started all workers."""
     run = session.config.stash.get(SUITE_RUN, None)
     if run is None or hasattr(session.config, "workerinput"):
         return
-    from conformance.plugin.collector import ResultCollector
+    from conformance.plugin.run_results import RunResults
 
-    collector = ResultCollector(session.config, run)
-    session.config.pluginmanager.register(collector, "conformance-collected")
+    run_results = RunResults(session.config, run)
+    session.config.pluginmanager.register(run_results, "conformance-collected")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -167,7 +167,10 @@ class NodeBuilder:
         """Return the node of OPTIONAL. EXISTS in its condition becomes a filter of the right side.
         Raises NotCovered if it names a variable of the left that the right may leave unbound.
         """
-        plain, tests = split_conjuncts(condition) if condition is not None else ([], [])
+        plain: Sequence[Expression] = ()
+        tests: Sequence[Expression] = ()
+        if condition is not None:
+            plain, tests = split_conjuncts(condition)
         for test in tests:
             if names_in(test) & visible(left).keys() <= always_bound(right):
                 right = algebra.Filter(test, right)

@@ -127,7 +127,9 @@ class MaintainedReachability(MaintainedNode):
     def _matters(self, step: Step) -> bool:
         """Return whether a step that has come or gone may change what is connected."""
         source, end = step
-        origin = source if self.only_start is None else self.only_start
+        origin = source
+        if self.only_start is not None:
+            origin = self.only_start
         reached = self.ends_of.get(origin, NO_TERMS)
         if source != origin and source not in reached:
             return False

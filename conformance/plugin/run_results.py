@@ -26,9 +26,9 @@ from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
 
-class ResultCollector:
-    """A collector of the results of a run, from all its workers. At the end it writes the outputs
-    and what is said of the run, and sets the exit status.
+class RunResults:
+    """The results of a run, as a plugin of pytest. It takes them from all workers, writes the
+    outputs at the end, says what there is to say of the run, and sets the exit status.
     """
 
     def __init__(self, config: pytest.Config, run: SuiteRun) -> None:
