@@ -130,10 +130,7 @@ class StartableEngine:
             if shutil.which(command) is None:
                 yield f"the command {command}", self.get or f"install {command}"
         if self.package is not None and not self._has_package(self.package):
-            if tool := missing_tool(self.package):
-                what = tool.removeprefix("the command ")
-                yield tool, f"install {what}, then: {COMMAND} install {self._word}"
-            yield f"{self.package.registry}'s package", f"{COMMAND} install {self._word}"
+            yield from self._lacking_for_package(self.package)
         if self._takes_what_is_brought:
             what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
             if self.to_bring is None:
@@ -146,6 +143,13 @@ class StartableEngine:
         for module in self.modules:
             if self.package is None and find_spec(module) is None:
                 yield f"the Python package {module}", self.get
+
+    def _lacking_for_package(self, package: Package) -> Iterator[tuple[str, str]]:
+        """Yield what is missing to install the engine's package, and the package itself."""
+        if tool := missing_tool(package):
+            what = tool.removeprefix("the command ")
+            yield tool, f"install {what}, then: {COMMAND} install {self._word}"
+        yield f"{package.registry}'s package", f"{COMMAND} install {self._word}"
 
     def _has_package(self, package: Package) -> bool:
         """Whether the package is installed, by us or, if it is one of Python, in the environment

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from refengine.core.query import Window, WindowKind
+from refengine.core.query import Query, Window, WindowKind
 from refengine.core.question import Question
 from refengine.core.window import longest_stay
 from refengine.model.elements import TIME_BOUND, Element, Stream, valid
@@ -40,8 +40,7 @@ def with_sentinels(question: Question) -> Question:
     """
     windows = [window for window in question.query.windows if window.kind in TIME_BASED]
     elements = [element for stream in question.streams.values() for element in stream]
-    others = {window.kind for window in question.query.windows} - TIME_BASED
-    if not windows or not elements or WindowKind.PARTITION in others:
+    if not windows or not elements or _has_partition(question.query):
         return question
 
     last = max(valid(element)[1] for element in elements)
@@ -55,6 +54,11 @@ def with_sentinels(question: Question) -> Question:
         sentinels = _sentinels(stream, instants, is_batched)
         streams[name] = Stream((*stream, *sentinels), stream.ordered)
     return replace(question, streams=streams)
+
+
+def _has_partition(query: Query) -> bool:
+    """Return whether a window of a query has a partition."""
+    return any(window.kind is WindowKind.PARTITION for window in query.windows)
 
 
 def is_sentinel(element: Mapping[str, Any]) -> bool:

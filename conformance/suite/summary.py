@@ -51,6 +51,16 @@ class RunSummary:
 
     def _properties(self) -> Iterator[tuple[str, str]]:
         """Yield the properties, of any length."""
+        yield from self._properties_of_rules()
+        for diagnosis in self.diagnoses:
+            for number, cause in enumerate(diagnosis.causes, 1):
+                yield f"cause-{number}:{diagnosis.engine}", describe_cause(diagnosis, cause)
+            yield f"unexplained-fails:{diagnosis.engine}", str(len(diagnosis.unexplained))
+
+    def _properties_of_rules(self) -> Iterator[tuple[str, str]]:
+        """Yield the properties that count the rules in an engine's reach, by status, and list those
+        that are broken.
+        """
         in_reach = [verdict for verdict in self.verdicts if verdict.is_in_reach]
         for engine in sorted({verdict.engine for verdict in in_reach}):
             of_engine = [verdict for verdict in in_reach if verdict.engine == engine]
@@ -59,10 +69,6 @@ class RunSummary:
                 yield f"{name}:{engine}", str(counts[status])
             broken = [one.rule for one in of_engine if one.status.counted_as is RuleStatus.BROKEN]
             yield f"broken-rules:{engine}", " ".join(broken)
-        for diagnosis in self.diagnoses:
-            for number, cause in enumerate(diagnosis.causes, 1):
-                yield f"cause-{number}:{diagnosis.engine}", describe_cause(diagnosis, cause)
-            yield f"unexplained-fails:{diagnosis.engine}", str(len(diagnosis.unexplained))
 
     def lines(self) -> Iterator[str]:
         """Yield the lines about the run: a line for each engine that counts its outcomes, lines
