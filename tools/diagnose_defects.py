@@ -49,7 +49,7 @@ class Cause:
     fails: int
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The cause with its rules, without the sentence about a wrong engine."""
         if match := WRONG_ENGINE.match(self.text):
             return match["name"]
@@ -57,7 +57,7 @@ class Cause:
 
     def names(self, defect: Defect, report: str) -> bool:
         """Whether the cause is a defect of the engine."""
-        return self.shown in defect.causes[report]
+        return self.label in defect.causes[report]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Examination:
             if match
         )
 
-    def named(self, defect: Defect) -> bool:
+    def is_named(self, defect: Defect) -> bool:
         """Whether the diagnosis names a defect: a single defect first, one of several anywhere."""
         causes = self.causes[: None if len(self.defects) > 1 else 1]
         return any(cause.names(defect, self.report) for cause in causes)
@@ -158,7 +158,7 @@ def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for found in examinations:
         names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
-        is_named = "–" if not found.defects else _yes_or_no(map(found.named, found.defects))
+        is_named = "–" if not found.defects else _yes_or_no(map(found.is_named, found.defects))
         yield (
             f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
             f"{is_named} | {found.seconds:.1f} | {found.diagnosis_seconds:.1f} | "
@@ -172,7 +172,7 @@ def table_of_pairs(examinations: Sequence[Examination]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for found in examinations:
         names = " ".join(f"`{one.name}`" for one in found.defects)
-        is_named = ", ".join(_yes_or_no([found.named(one)]) for one in found.defects)
+        is_named = ", ".join(_yes_or_no([found.is_named(one)]) for one in found.defects)
         yield (
             f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found)} | "
             f"{is_named} |"
@@ -183,7 +183,7 @@ def _show_causes(found: Examination, most: int | None = None) -> str:
     """Return the causes of a diagnosis as the cell of a table."""
     if not found.lines:
         return f"not at its end after {MOST_SECONDS} s"
-    shown = [f"`{cause.shown}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
+    shown = [f"`{cause.label}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
     return ", ".join(shown).replace("|", "\\|") or "no cause"
 
 
@@ -194,14 +194,14 @@ def _yes_or_no(answers: Iterable[bool]) -> str:
 def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iterator[str]:
     """Yield the lines that count what is named, and what the end of a run costs."""
     alone = {
-        (found.report, one.name): found.named(one) for found in singles for one in found.defects
+        (found.report, one.name): found.is_named(one) for found in singles for one in found.defects
     }
     nameable = sum(bool(one.causes[found.report]) for found in singles for one in found.defects)
     yield (
         f"- Of {len(alone)} single defects {nameable} are a value or a wrong engine; of these "
         f"{sum(alone.values())} are named."
     )
-    counts = [sum(map(pair.named, pair.defects)) for pair in pairs]
+    counts = [sum(map(pair.is_named, pair.defects)) for pair in pairs]
     yield (
         f"- Of {len(pairs)} pairs {counts.count(2)} have both defects named, {counts.count(1)} one "
         f"of them, and {counts.count(0)} none."

@@ -46,9 +46,9 @@ def test_the_engine_without_a_defect_passes_and_has_no_diagnosis(report: str) ->
 )
 def test_a_defect_is_the_first_cause_of_the_diagnosis(report: str, name: str, shown: str) -> None:
     found = examine(report, [BY_NAME[name]], smoke=True)
-    assert found.causes[0].shown == shown
+    assert found.causes[0].label == shown
     assert found.causes[0].explained == found.fails > 0
-    assert found.named(BY_NAME[name])
+    assert found.is_named(BY_NAME[name])
 
 
 def test_a_cause_is_a_defect_only_by_its_own_value_and_rule_or_wrong_engine() -> None:

@@ -12,7 +12,7 @@ from statistics import linear_regression
 from typing import NamedTuple
 
 from tools.bench.lab import Lab, Line
-from tools.bench.workloads import Measure, Measured, WorkloadRun, measure_in_new_process
+from tools.bench.workloads import Measure, Measurement, WorkloadRun, measure_in_new_process
 
 PREFIX = 300  # elements of a run beside the definition
 
@@ -24,22 +24,22 @@ class Growth(NamedTuple):
     elements: int
 
 
-class Repeated(NamedTuple):
-    """The run that took the least CPU seconds, of so many."""
+class QuickestRun(NamedTuple):
+    """The run that took the least CPU seconds, of a number of `runs`."""
 
-    least: Measured
+    least: Measurement
     runs: int
 
 
-def find_least(lab: Lab, measure: Measure, *runs: WorkloadRun) -> list[Repeated]:
+def find_least(lab: Lab, measure: Measure, *runs: WorkloadRun) -> list[QuickestRun]:
     """Make some runs several times, in turns, and return the quickest of each."""
     return [
-        Repeated(min(results, key=lambda each: each.cpu_seconds), len(results))
+        QuickestRun(min(results, key=lambda each: each.cpu_seconds), len(results))
         for results in lab.repeat(measure, *runs)
     ]
 
 
-def show_run(run: WorkloadRun, repeated: Repeated) -> Line:
+def show_run(run: WorkloadRun, repeated: QuickestRun) -> Line:
     """Return what a line says of a run."""
     measured = repeated.least
     return {
@@ -53,7 +53,7 @@ def show_run(run: WorkloadRun, repeated: Repeated) -> Line:
     }
 
 
-def show_growth(growth: Growth, found: Sequence[Repeated]) -> Line:
+def show_growth(growth: Growth, found: Sequence[QuickestRun]) -> Line:
     """Return what an element costs at each size, and how many times as much at the last as at the
     first.
     """

@@ -47,7 +47,7 @@ class WorkloadRun(NamedTuple):
     beside: bool = False
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """What a run took.
 
     `cpu_seconds` are all, `settled_cpu_seconds` those since the run had settled, in which there
@@ -69,7 +69,7 @@ class Measured(NamedTuple):
     difference: str | None = None
 
 
-Measure = Callable[[WorkloadRun], Measured]
+Measure = Callable[[WorkloadRun], Measurement]
 
 
 def evaluate_setting(setting: Setting, engine: str) -> Iterator[Report]:
@@ -84,7 +84,9 @@ def evaluate_setting(setting: Setting, engine: str) -> Iterator[Report]:
             raise ValueError(f"engine must be incremental or definitional, got {other!r}")
 
 
-def measure_setting(setting: Setting, engine: str, settled: int) -> tuple[Measured, list[Report]]:
+def measure_setting(
+    setting: Setting, engine: str, settled: int
+) -> tuple[Measurement, list[Report]]:
     """Return what it takes to compute the reports of a setting, and these."""
     kept: list[Report] = []
     settled_at = None
@@ -96,7 +98,7 @@ def measure_setting(setting: Setting, engine: str, settled: int) -> tuple[Measur
         kept.append(report)
     ended = process_time()
 
-    measured = Measured(
+    measured = Measurement(
         reports=len(kept),
         rows=sum(report.relation.rows.total() for report in kept),
         cpu_seconds=ended - started,
@@ -107,7 +109,7 @@ def measure_setting(setting: Setting, engine: str, settled: int) -> tuple[Measur
     return measured, kept
 
 
-def measure_run(run: WorkloadRun) -> Measured:
+def measure_run(run: WorkloadRun) -> Measurement:
     """Measure a run in this process."""
     setting = SETTINGS[run.workload](run.query, run.elements, **run.sizes)
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
@@ -121,9 +123,9 @@ def measure_run(run: WorkloadRun) -> Measured:
     )
 
 
-def measure_in_new_process(run: WorkloadRun) -> Measured:
+def measure_in_new_process(run: WorkloadRun) -> Measurement:
     """Measure a run in a fresh process. Raises RunFailed."""
-    return Measured(**run_module("tools.bench.workloads", run._asdict()))
+    return Measurement(**run_module("tools.bench.workloads", run._asdict()))
 
 
 if __name__ == "__main__":
