@@ -396,6 +396,9 @@ PATTERNS = (
     "?x <urn:p> ?y OPTIONAL { ?w <urn:q> ?z } FILTER(?y = ?z)",
     "?x <urn:p> ?y OPTIONAL { ?w <urn:q> ?z } FILTER(?x = ?y)",
     "?x <urn:p> ?y FILTER EXISTS { ?w <urn:q> ?z FILTER(?z = ?y) }",
+    # a condition with EXISTS on what a group binds
+    "?x <urn:p> ?y OPTIONAL { { SELECT ?x (COUNT(*) AS ?n) { ?x <urn:q> ?z } GROUP BY ?x } "
+    "FILTER EXISTS { ?x <urn:p> ?w } }",
 )
 TRIPLES = tuple((s, p, o) for s in (A, B, C) for p in (P, Q) for o in (A, B, C))
 
