@@ -46,7 +46,7 @@ def find_result(path: Path, case: str) -> Result:
             rule="results",
             place=display(case),
         )
-    valid = {name for entry in entries for name in _names(entry.result)[: _most(case)]}
+    valid = {name for entry in entries for name in _names_like(case, entry.result)}
     raise RefengineError(
         f"no such result in {display(str(path))}{_nearest_name(case, valid)}",
         rule="results",
@@ -62,9 +62,13 @@ def _nearest_name(case: str, valid: set[str]) -> str:
     return nearest(case, valid)
 
 
-def _most(case: str) -> int:
-    """Return how many of a result's names are named to the user: both if CASE has a slash."""
-    return 1 + ("/" in case)
+def _names_like(case: str, result: Result) -> tuple[str, ...]:
+    """Return the names of a result that CASE may have been meant for: those with an engine only if
+    it has a slash.
+    """
+    if "/" in case:
+        return _names(result)
+    return (result.case,)
 
 
 def _names(result: Result) -> tuple[str, str]:

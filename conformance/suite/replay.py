@@ -102,7 +102,7 @@ def engine_of_evidence(result: Result) -> Engine:
         # without the last elements it is not known whether sentinels follow
         is_whole = len(evidence["elements"]) == evidence["elements_total"]
         for tested in _engines_to_try(result.engine, evidence):
-            if is_whole and _asks(tested, case, evidence):
+            if is_whole and _is_asked_by_that_text(tested, case, evidence):
                 return tested
     raise NoReplay(
         "the result does not show all that the engine was asked, and in which language; name the "
@@ -125,7 +125,7 @@ def _engines_to_try(name: str, evidence: Mapping[str, Any]) -> Iterator[Engine]:
             yield Engine(name, name, (), dialect, profile=profile, has_sentinels=has_sentinels)
 
 
-def _asks(tested: Engine, case: Case, evidence: Mapping[str, Any]) -> bool:
+def _is_asked_by_that_text(tested: Engine, case: Case, evidence: Mapping[str, Any]) -> bool:
     """Whether an engine is asked the query of a case by the text that the evidence has."""
     question = question_of(case)
     try:

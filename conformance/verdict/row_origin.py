@@ -16,8 +16,10 @@ from refengine.oracle.derivations import Derivation
 from refengine.oracle.divergence import LATE, LOST
 from refengine.oracle.judge import Judgement
 
-STREAM_BOUND = 400  # elements of the streams in which the origin of a row is looked for
-ROWS_BOUND = 20  # rows that are too many whose origin is looked for
+# The origin of a row is looked for in streams of at most so many elements,
+STREAM_BOUND = 400
+# and of the rows that are too many for at most so many.
+ROWS_BOUND = 20
 
 
 class RowOrigin(NamedTuple):
