@@ -14,7 +14,7 @@ from tools.bench import city, constructs, generated, social, srbench, table, wor
 from tools.bench.constructs import CONSTRUCTS
 from tools.bench.lab import Lab
 from tools.bench.table import BENCHMARKS
-from tools.bench.workloads import Measurement, WorkloadRun, measure_run
+from tools.bench.workloads import RunMeasurement, WorkloadRun, measure_run
 
 TINY = {
     "constructs": {"window": 24},
@@ -90,10 +90,10 @@ def test_a_line_has_every_key(lab, name):
 def fake(seconds, **values):
     """A measure that takes what it says."""
 
-    def measure(run: WorkloadRun) -> Measurement:
+    def measure(run: WorkloadRun) -> RunMeasurement:
         cost = seconds(run)
         defined = 50 * cost if run.beside else None
-        found = Measurement(5, 6, cost + 1, cost, 7.0, "fake", defined)
+        found = RunMeasurement(5, 6, cost + 1, cost, 7.0, "fake", defined)
         return found._replace(**{name: value(run) for name, value in values.items()})
 
     return measure

@@ -12,7 +12,7 @@ from statistics import linear_regression
 from typing import NamedTuple
 
 from tools.bench.lab import Lab, Line
-from tools.bench.workloads import Measure, Measurement, WorkloadRun, measure_in_new_process
+from tools.bench.workloads import Measure, RunMeasurement, WorkloadRun, measure_in_new_process
 
 PREFIX = 300  # elements of a run beside the definition
 
@@ -27,7 +27,7 @@ class Growth(NamedTuple):
 class QuickestRun(NamedTuple):
     """The run that took the least CPU seconds, of a number of `runs`."""
 
-    least: Measurement
+    least: RunMeasurement
     runs: int
 
 

@@ -47,7 +47,7 @@ class WorkloadRun(NamedTuple):
     beside: bool = False
 
 
-class Measurement(NamedTuple):
+class RunMeasurement(NamedTuple):
     """What a run took.
 
     `cpu_seconds` are all, `settled_cpu_seconds` those since the run had settled, in which there
@@ -69,7 +69,7 @@ class Measurement(NamedTuple):
     difference: str | None = None
 
 
-Measure = Callable[[WorkloadRun], Measurement]
+Measure = Callable[[WorkloadRun], RunMeasurement]
 
 
 def evaluate_setting(setting: Setting, engine: str) -> Iterator[Report]:
@@ -86,7 +86,7 @@ def evaluate_setting(setting: Setting, engine: str) -> Iterator[Report]:
 
 def measure_setting(
     setting: Setting, engine: str, settled: int
-) -> tuple[Measurement, list[Report]]:
+) -> tuple[RunMeasurement, list[Report]]:
     """Return what it takes to compute the reports of a setting, and these."""
     kept: list[Report] = []
     settled_at = None
@@ -98,7 +98,7 @@ def measure_setting(
         kept.append(report)
     ended = process_time()
 
-    measured = Measurement(
+    measured = RunMeasurement(
         reports=len(kept),
         rows=sum(report.relation.rows.total() for report in kept),
         cpu_seconds=ended - started,
@@ -109,7 +109,7 @@ def measure_setting(
     return measured, kept
 
 
-def measure_run(run: WorkloadRun) -> Measurement:
+def measure_run(run: WorkloadRun) -> RunMeasurement:
     """Measure a run in this process."""
     setting = SETTINGS[run.workload](run.query, run.elements, **run.sizes)
     gc.set_threshold(50_000, 20, 50)  # as `python -m conformance csrbench` does
@@ -123,9 +123,9 @@ def measure_run(run: WorkloadRun) -> Measurement:
     )
 
 
-def measure_in_new_process(run: WorkloadRun) -> Measurement:
+def measure_in_new_process(run: WorkloadRun) -> RunMeasurement:
     """Measure a run in a fresh process. Raises RunFailed."""
-    return Measurement(**run_module("tools.bench.workloads", run._asdict()))
+    return RunMeasurement(**run_module("tools.bench.workloads", run._asdict()))
 
 
 if __name__ == "__main__":
