@@ -261,6 +261,11 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
         check_computed(not_covered)
 
 
+def test_arithmetic_of_what_is_no_number_is_not_covered():
+    with pytest.raises(NotCovered, match=r"^arithmetic of what is no number$"):
+        holds(Call("<", (Call("+", (A, B)), B)), literal("x"), number("1"))
+
+
 def test_a_number_of_thousands_of_digits_is_not_computed():
     long = Number(DECIMAL, Fraction(1, 10**5000))
     with pytest.raises(NotCovered, match="computing with thousands of digits"):

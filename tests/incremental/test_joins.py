@@ -52,6 +52,35 @@ def test_an_optional_under_an_equality_with_its_right_side_is_a_join():
     assert isinstance(optional_or_join(left, right, other), MaintainedOptional)
 
 
+def test_a_join_for_an_equality_has_the_pairs_that_may_be_equal():
+    left, right = MaintainedNode("x", "x"), MaintainedNode("z", "z")
+    joined = optional_or_join(left, right, Call("=", (Variable("x"), Variable("z"))))
+    emitted = []
+    joined.emit = lambda solution, count: emitted.append(solution)
+    left.emit((ONE,), 1)
+    for term in (TWO, integer("01")):
+        right.emit((term,), 1)
+    assert emitted == [(ONE, integer("01"))]
+
+
+def test_exists_by_an_equality_asks_its_filter_of_pairs_that_may_be_equal(monkeypatch):
+    asked_of = []
+    change = MaintainedFilter._change
+
+    def note(self: MaintainedFilter, solution: tuple, count: int) -> None:
+        asked_of.append(solution)
+        change(self, solution, count)
+
+    monkeypatch.setattr(MaintainedFilter, "_change", note)
+    text = "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?w <urn:q> ?z FILTER(?z = ?y) } }"
+    body = MaintainedBody(Body(text), lambda row, count: None)
+    for term in (ONE, TWO, THREE):
+        body.insert((A, P, term))
+    asked_of.clear()
+    body.insert((B, Q, TWO))
+    assert [solution for solution in asked_of if B in solution] == [(A, TWO, B, TWO)]
+
+
 def test_a_join_side_stores_no_solution_that_is_gone():
     side = JoinSide()
     assert side.add("b", ("a", "b"), 2) == 1
