@@ -136,6 +136,16 @@ def test_a_step_beside_another_way_changes_nothing():
     assert answer.changes == changes
 
 
+def test_no_start_is_updated_for_a_step_beside_another_way(monkeypatch):
+    path = Pairs(f"{P}+")
+    path.after("a p b", "b p c", "c p d", "a p d")
+    updated = []
+    monkeypatch.setattr(path.reachability, "_update", lambda *start: updated.append(start))
+    path.after(without=("a p d",))
+    path.after("a p d", "a p c")
+    assert not updated
+
+
 def test_an_end_with_many_ways_to_it_is_found_again():
     """:a reaches :e by :k and by :m. Three other ways to :e begin elsewhere."""
     path = Pairs(f"{P}+")
