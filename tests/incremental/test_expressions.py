@@ -100,6 +100,28 @@ def test_of_iris_and_blank_nodes_it_is_known_whether_they_are_the_same(term, oth
         holds(Call("<", (A, other)), term)
 
 
+@pytest.mark.parametrize("term", [literal("x"), number("1"), literal("x", "urn:t")])
+def test_an_iri_is_no_literal(term):
+    for operands in ((A, B), (B, A)):
+        assert holds(Call("=", operands), b=term) is False
+        assert holds(Call("!=", operands), b=term) is True
+        with pytest.raises(NotCovered, match="comparing terms of two kinds"):
+            holds(Call("<", operands), b=term)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        (A, "a condition of another form"),
+        (Call("ISIRI", (A,)), "a condition of another form"),
+        (Call("=", (Call("/", (A, B)), B)), "an operand of another form"),
+    ],
+)
+def test_forms_that_are_left_to_the_definition(expression, reason):
+    with pytest.raises(NotCovered, match=f"^{reason}$"):
+        compile_condition(expression, SLOTS)
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("operands", [(A, NO), (NO, A), (NO, "<urn:a>")])
 def test_a_relation_with_an_unbound_variable_is_an_error(name, operands):
@@ -259,6 +281,11 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
     assert check_computed(covered) is covered
     with pytest.raises(NotCovered, match=r"^a computed xsd:[a-z]* that is too great, or rounded$"):
         check_computed(not_covered)
+
+
+def test_arithmetic_of_what_is_no_number_is_not_covered():
+    with pytest.raises(NotCovered, match=r"^arithmetic of what is no number$"):
+        holds(Call("<", (Call("+", (A, B)), B)), literal("x"), number("1"))
 
 
 def test_a_number_of_thousands_of_digits_is_not_computed():

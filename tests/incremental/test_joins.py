@@ -19,7 +19,12 @@ from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.equality import equality_key, look_up_value
-from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional, optional_or_join
+from refengine.incremental.algebra.joins import (
+    MaintainedJoin,
+    MaintainedOptional,
+    join_all,
+    optional_or_join,
+)
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
 from refengine.incremental.algebra.partners import JoinKeys, JoinSide, JoinSideWithUnbound
@@ -50,6 +55,45 @@ def test_an_optional_under_an_equality_with_its_right_side_is_a_join():
     assert isinstance(optional_or_join(left, right, same), MaintainedJoin)
     other = Call("!=", (Variable("x"), Variable("z")))
     assert isinstance(optional_or_join(left, right, other), MaintainedOptional)
+
+
+def test_a_join_for_an_equality_has_the_pairs_that_may_be_equal():
+    left, right = MaintainedNode("x", "x"), MaintainedNode("z", "z")
+    joined = optional_or_join(left, right, Call("=", (Variable("x"), Variable("z"))))
+    emitted = []
+    joined.emit = lambda solution, count: emitted.append(solution)
+    left.emit((ONE,), 1)
+    for term in (TWO, integer("01")):
+        right.emit((term,), 1)
+    assert emitted == [(ONE, integer("01"))]
+
+
+def test_nodes_are_joined_with_one_that_they_share_a_variable_or_an_equality_with():
+    """A node that shares neither, here that of ?w, is joined last: it is a product."""
+    first, apart, linked = (MaintainedNode(names, names) for names in ("x", "w", "xv"))
+    assert join_all([first, apart, linked]).names == ("x", "v", "w")
+    by_value = MaintainedNode("v", "v")
+    same = Call("=", (Variable("v"), Variable("x")))
+    assert join_all([first, apart, by_value], same).names == ("x", "v", "w")
+    assert join_all([first, apart, by_value]).names == ("x", "w", "v")
+
+
+def test_exists_by_an_equality_asks_its_filter_of_pairs_that_may_be_equal(monkeypatch):
+    asked_of = []
+    change = MaintainedFilter._change
+
+    def note(self: MaintainedFilter, solution: tuple, count: int) -> None:
+        asked_of.append(solution)
+        change(self, solution, count)
+
+    monkeypatch.setattr(MaintainedFilter, "_change", note)
+    text = "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?w <urn:q> ?z FILTER(?z = ?y) } }"
+    body = MaintainedBody(Body(text), lambda row, count: None)
+    for term in (ONE, TWO, THREE):
+        body.insert((A, P, term))
+    asked_of.clear()
+    body.insert((B, Q, TWO))
+    assert [solution for solution in asked_of if B in solution] == [(A, TWO, B, TWO)]
 
 
 def test_a_join_side_stores_no_solution_that_is_gone():

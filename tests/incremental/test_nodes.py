@@ -403,6 +403,20 @@ def test_rows_near_one_another_are_found_in_either_direction():
         NearEqualIndex().insert(row("NaN"))
 
 
+def test_a_row_near_to_another_one_is_found_behind_one_that_is_not():
+    """By their first numbers all three are near, by the second ones the first and the last are."""
+    one, between, other = (
+        (("v", double(v)), ("w", double(w)))
+        for v, w in (("1", "5"), ("1.0000000003", "9"), ("1.0000000006", "5.0000000001"))
+    )
+    for first, last in ((one, other), (other, one)):
+        index = NearEqualIndex()
+        index.insert(first)
+        index.insert(between)
+        with pytest.raises(NotCovered, match=r"^rows that are nearly equal$"):
+            index.insert(last)
+
+
 def test_a_row_that_is_gone_is_near_to_none():
     index = NearEqualIndex()
     index.insert(row("1"))

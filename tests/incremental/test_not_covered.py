@@ -170,6 +170,11 @@ VALUES = [
         ["_:a", "_:b"],
         "MIN or MAX of terms that are equal or have no order",
     ),
+    (
+        AGGREGATE.format("MIN(?v)"),
+        [literal("x", language="en"), literal("y", language="en")],
+        "MIN or MAX of terms that are equal or have no order",
+    ),
     (AGGREGATE.format("SAMPLE(?v)"), ["<urn:a>", "<urn:b>"], "SAMPLE of several values"),
     (
         AGGREGATE.format("GROUP_CONCAT(?v)"),

@@ -136,6 +136,26 @@ def test_a_step_beside_another_way_changes_nothing():
     assert answer.changes == changes
 
 
+def test_no_start_is_updated_for_a_step_beside_another_way(monkeypatch):
+    path = Pairs(f"{P}+")
+    path.after("a p b", "b p c", "c p d", "a p d")
+    updated = []
+    monkeypatch.setattr(path.reachability, "_update", lambda *start: updated.append(start))
+    path.after(without=("a p d",))
+    path.after("a p d", "a p c")
+    assert not updated
+
+
+def test_an_end_with_many_ways_to_it_is_found_again():
+    """:a reaches :e by :k and by :m. Three other ways to :e begin elsewhere."""
+    path = Pairs(f"{P}+")
+    elsewhere = ("v p e", "w p e", "x p e")
+    before = path.after("a p k", "k p e", "a p m", "m p e", *elsewhere)
+    assert before == pairs("ak ae am ke me ve we xe")
+    assert path.after(without=("k p e",)) == pairs("ak ae am me ve we xe")
+    assert path.after(without=("m p e",)) == pairs("ak am ve we xe")
+
+
 def test_a_repeated_alternative_has_a_step_as_long_as_one_way_gives_it():
     answer = Pairs(f"({P}|{Q})+")
     assert answer.after("a p b", "a q b") == pairs("ab")

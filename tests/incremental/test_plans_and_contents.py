@@ -821,6 +821,15 @@ def test_where_solutions_of_the_whole_stream_do_not_answer():
         assert incremental.AnswerCache(query, views, frozenset()).supported is None
 
 
+def test_a_triple_that_comes_again_is_left_to_contents_that_are_followed():
+    triple = ("<urn:a>", P, "<urn:k>")
+    query = asked(BODY, size=5, slide=5)
+    views = engine.plan(query, {"s": stream([(triple, 1), (triple, 3)])}, chosen()).views
+    cache = incremental.AnswerCache(query, views, frozenset())
+    assert cache.supported is None
+    assert cache((range(0, 2),)) == {(("x", "<urn:a>"),): 1}
+
+
 def test_a_triple_that_comes_again_rests_on_either_element():
     """Within the span its solutions would. Beyond it the first one is forgotten."""
     triple, other = (("<urn:a>", P, "<urn:b>"), ("<urn:a>", "<urn:q>", "<urn:b>"))

@@ -184,16 +184,17 @@ def _relation(signs: tuple[int, ...], left: Operand, right: Operand) -> Conditio
 def _compare(a: Term | Number, b: Term | Number, is_equality: bool) -> int:
     """Return how two operands stand to each other: -1, 0 or 1.
 
-    Numbers are compared by value, plain strings by code points. Of IRIs and blank nodes it is known
-    whether they are the same, which is enough for `=` and `!=` (`is_equality`). Raises NotCovered
-    for all others: of some the definition has no single answer.
+    Numbers are compared by value, plain strings by code points. An IRI or a blank node is equal to
+    itself alone, which is enough for `=` and `!=` (`is_equality`). Raises NotCovered for others: of
+    some the definition has no single answer.
     """
     x = _number_if_any(a)
     y = _number_if_any(b)
     if x is not None and y is not None:
         return compare_numbers(x, y)
-    if isinstance(a, str) and isinstance(b, str) and x is None and y is None:
-        if is_equality and not a.startswith('"') and not b.startswith('"'):
+    if isinstance(a, str) and isinstance(b, str):
+        are_literals = a.startswith('"') and b.startswith('"')
+        if is_equality and not are_literals:
             return int(a != b)
         if _is_plain_string(a) and _is_plain_string(b):
             left = parse_literal(a).lexical

@@ -8,6 +8,7 @@ bound as long as the pattern has a partner for it. The filter is `?v > 1 || !BOU
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.equality import equalities_between
@@ -28,7 +29,7 @@ class FilterBuilder:
 
     def __init__(self, build: Callable[[Pattern], MaintainedNode]) -> None:
         self.build = build
-        self.number_of_tests = 0
+        self.numbers = count()  # of the tests
 
     def filter(
         self, node: MaintainedNode, pattern: Pattern, condition: Expression
@@ -55,8 +56,7 @@ class FilterBuilder:
         """
         match expression:
             case Exists(tested):
-                flag = f"exists.{self.number_of_tests}"
-                self.number_of_tests += 1
+                flag = f"exists.{next(self.numbers)}"
                 return self._add_test(node, pattern, tested, flag), Call("BOUND", (Variable(flag),))
             case Call(name, arguments):
                 asked = []

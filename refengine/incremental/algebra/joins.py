@@ -90,7 +90,7 @@ class MaintainedOptional(MaintainedNode):
         if solution in self.left_side.by_key.get(key, ()):
             self.partners[solution] = partners
         else:
-            self.partners.pop(solution, None)
+            del self.partners[solution]
 
     def _change_right(self, solution: Solution, count: int) -> None:
         key = self.keys.right_key(solution)
