@@ -43,8 +43,8 @@ class Mistake(NamedTuple):
 
 
 def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
-    """Return the first token at which a keyword is misspelled or missing, if there is one. `own`
-    are the keywords of the dialect, with spaces between.
+    """DIA-7: Return the first token at which a keyword is misspelled or missing, if there is one.
+    `own` are the keywords of the dialect, with spaces between.
     """
     keywords = {word for word in f"{grammar.KEYWORDS} {own}".split() if len(word) >= SHORTEST}
     for place, token in enumerate(tokens):

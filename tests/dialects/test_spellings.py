@@ -66,6 +66,11 @@ def test_the_advice_for_a_stream_that_is_none(clause, advice):
         read(f"SELECT * FROM STREAM {clause} {PATTERN}", "csparql")
 
 
+def test_the_advice_for_a_from_without_stream():
+    with pytest.raises(RefengineError, match=r"line 1 column 15: .*; for an IRI write STREAM <s>"):
+        read(f"SELECT * FROM s [RANGE 1s STEP 1s] {PATTERN}", "csparql")
+
+
 @pytest.mark.parametrize(
     "dialect, text, message",
     [
