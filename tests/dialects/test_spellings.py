@@ -104,6 +104,12 @@ def test_the_advice_for_a_from_without_stream():
         ),
         # where another dialect reads the text, it has no mistake
         ("csparql", f"SELECT * {{ STREAM <s> [NOW] {PATTERN} }}", "column 10: .*like CQELS-QL"),
+        # a comparison of SELECT is no FILTER
+        (
+            "csparql",
+            "SELECT (MAX(?x) AS ?m) (?x > ?y AS ?z) FROM STREAM <s> [RNAGE 1s STEP 1s] {}",
+            "column 57: .*RANGE, got 'RNAGE'",
+        ),
         # a mistake behind the place is not told
         (
             "csparql",
