@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refengine.core.query import Window, WindowKind
-from refengine.dialects import read
+from refengine.dialects import read, render
 from refengine.model.errors import RefengineError
 
 PATTERN = "{ ?x <urn:p> ?y }"
@@ -36,6 +36,12 @@ TIME = WindowKind.TIME
 )
 def test_another_spelling_is_the_same_window(dialect, text, window):
     assert read(text, dialect).windows == (window,)
+
+
+def test_a_stream_whose_window_has_no_name_may_have_any():
+    """In CQELS-QL 2.0 a window is named by its stream, which may be no IRI."""
+    query = read(f"SELECT * FROM STREAM <%s> [RANGE 1s TUMBLING] {PATTERN}", "csparql")
+    assert read(render(query, "cqels2"), "cqels2") == query
 
 
 @pytest.mark.parametrize(
