@@ -40,7 +40,8 @@ INDENTED = re.compile(r"(?:^(?: {0,3}\t| {4})[^\n]*\n|^[ \t]*\n)+", re.MULTILINE
 PROPERTY = re.compile(r"^[\w.]+ *= *((?:[^\n\\]|\\.|\\\n)*)", re.MULTILINE)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": ""}
 CONTINUOUS = re.compile(
-    r"(FROM\s+(NAMED\s+)?(STREAM|WINDOW)|\bSTREAM\s+\S+\s*\[|\bRETRIEVE\s)", re.IGNORECASE
+    r"(FROM\s+(NAMED\s+)?(STREAM|WINDOW)|FROM\s+\w+\s*\[|\bSTREAM\s+\S+\s*\[|\bRETRIEVE\s)",
+    re.IGNORECASE,
 )
 
 

@@ -5,8 +5,7 @@ after the specification of the language in CQELS 2.0.0-alpha.13.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 
 from lark import Token, Tree
 
@@ -55,10 +54,11 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
         source.put(start_offset(keyword), start_offset(iri), "")
     _write_order_as_sparql(source)
 
-    found = _read_window_clauses(source)
-    patterns = source.nodes("window_pattern")
-    if len(found) == 1 and not patterns and not static:
-        return [replace(window, name=None) for window in found.values()]
+    clauses, patterns = source.nodes("window_clause"), source.nodes("window_pattern")
+    has_names = len(clauses) > 1 or bool(patterns) or static
+    found = _read_window_clauses(source, clauses, has_names)
+    if not has_names:
+        return list(found.values())
     names = {stream: windows.absolute_name(stream) for stream in found}
     refuse_graphs_of_windows(source, names.values())
     for node in patterns:
@@ -66,15 +66,21 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     return list(found.values())
 
 
-def _read_window_clauses(source: DialectText) -> dict[str, Window]:
-    """Return the windows of FROM STREAM, by their streams, and cut the clauses out of the text."""
+def _read_window_clauses(
+    source: DialectText, clauses: Iterable[Tree[Token]], has_names: bool
+) -> dict[str, Window]:
+    """Return the windows of FROM STREAM, by their streams, and cut the clauses out of the text.
+    `has_names` says whether they are named by their streams.
+    """
     found: dict[str, Window] = {}
-    for node in source.nodes("window_clause"):
+    for node in clauses:
         name_node, extent = child_node(node, 2), child_node(node, 4)
         stream = _stream(source, name_node)
         if stream in found:
             source.fail(name_node, f"a stream has one window, got {stream!r} again")
-        name = windows.absolute_name(stream)
+        name = None
+        if has_names:
+            name = windows.absolute_name(stream)
         found[stream] = windows.read_window(source, stream, extent, name)
         source.cut(node)
     return found

@@ -106,8 +106,12 @@ def _advice(text: str, offset: int, error: UnexpectedInput) -> str:
         return ""
     if error.token.type in BRACKETS.values() and _open(error) is None:
         return "; no bracket is open here: leave it out"
-    if error.token.type == "WORD" and {"IRIREF", "PNAME"} <= (error.accepts or error.expected):
-        return f"; for an IRI write <{error.token}>"
+    expected = error.accepts or error.expected
+    if error.token.type == "WORD" and {"IRIREF", "PNAME"} <= expected:
+        keyword = ""
+        if {"NAMED", "STREAM"} <= expected and re.compile(r"\w+\s*\[").match(text, offset):
+            keyword = "STREAM "
+        return f"; for an IRI write {keyword}<{error.token}>"
     return ""
 
 

@@ -43,11 +43,13 @@ class Mistake(NamedTuple):
 
 
 def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
-    """Return the first token at which a keyword is misspelled or missing, if there is one. `own`
-    are the keywords of the dialect, with spaces between.
+    """DIA-7: Return the first token at which a keyword is misspelled or missing, if there is one.
+    `own` are the keywords of the dialect, with spaces between.
     """
     keywords = {word for word in f"{grammar.KEYWORDS} {own}".split() if len(word) >= SHORTEST}
+    depth = 0  # of braces
     for place, token in enumerate(tokens):
+        depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
         before = tokens[place - 1].upper() if place else ""
         after = tokens[place + 1 : place + 3]
         reason = ""
@@ -55,7 +57,7 @@ def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
             reason = _misread_word(token, keywords)
         elif token.type in NAMES and before not in BEFORE_NAMES and not before.endswith(":"):
             reason = _keyword_before(token, after, keywords)
-        elif token.type == "LPAR" and before in (".", "{", "}", ")"):
+        elif token.type == "LPAR" and depth and before in (".", "{", "}", ")"):
             reason = _filter_before(tokens[place:])
         if reason:
             return Mistake(token, reason)
@@ -95,12 +97,17 @@ def _keyword_before(token: Token, after: Sequence[Token], keywords: Collection[s
 
 
 def _filter_before(tokens: Sequence[Token]) -> str:
-    """Return that FILTER is missing before a bracket which holds a comparison."""
+    """Return that FILTER is missing before a bracket which holds a comparison, and is no variable
+    of SELECT with AS.
+    """
     depth = 0
+    compares = False
     for token in tokens:
         depth += {"LPAR": 1, "RPAR": -1}.get(token.type, 0)
-        if depth == 0:
-            return ""
+        if depth == 0 or token.upper() == "AS":
+            break
         if token in ("=", "!=", "<", ">", "<=", ">=", "&&", "||"):
-            return "expected FILTER before '('"
+            compares = True
+    if compares and depth == 0:
+        return "expected FILTER before '('"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from refengine.core.query import Window, WindowKind
-from refengine.dialects import read
+from refengine.dialects import read, render
 from refengine.model.errors import RefengineError
 
 PATTERN = "{ ?x <urn:p> ?y }"
@@ -38,6 +38,12 @@ def test_another_spelling_is_the_same_window(dialect, text, window):
     assert read(text, dialect).windows == (window,)
 
 
+def test_a_stream_whose_window_has_no_name_may_have_any():
+    """In CQELS-QL 2.0 a window is named by its stream, which may be no IRI."""
+    query = read(f"SELECT * FROM STREAM <%s> [RANGE 1s TUMBLING] {PATTERN}", "csparql")
+    assert read(render(query, "cqels2"), "cqels2") == query
+
+
 @pytest.mark.parametrize(
     "order, expected",
     [
@@ -64,6 +70,11 @@ def test_the_direction_after_a_variable(order, expected):
 def test_the_advice_for_a_stream_that_is_none(clause, advice):
     with pytest.raises(RefengineError, match=f"line 1 {advice}"):
         read(f"SELECT * FROM STREAM {clause} {PATTERN}", "csparql")
+
+
+def test_the_advice_for_a_from_without_stream():
+    with pytest.raises(RefengineError, match=r"line 1 column 15: .*; for an IRI write STREAM <s>"):
+        read(f"SELECT * FROM s [RANGE 1s STEP 1s] {PATTERN}", "csparql")
 
 
 @pytest.mark.parametrize(
@@ -99,6 +110,12 @@ def test_the_advice_for_a_stream_that_is_none(clause, advice):
         ),
         # where another dialect reads the text, it has no mistake
         ("csparql", f"SELECT * {{ STREAM <s> [NOW] {PATTERN} }}", "column 10: .*like CQELS-QL"),
+        # a comparison of SELECT is no FILTER
+        (
+            "csparql",
+            "SELECT (MAX(?x) AS ?m) (?x > ?y AS ?z) FROM STREAM <s> [RNAGE 1s STEP 1s] {}",
+            "column 57: .*RANGE, got 'RNAGE'",
+        ),
         # a mistake behind the place is not told
         (
             "csparql",
