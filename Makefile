@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts answers arq bench spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts answers arq bench papers spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -109,6 +109,12 @@ arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on 
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
+
+papers: $(READY) ## run YABench, and CSRBench if DATA=... has its stream, at the papers' scale on ENGINE=... (hours; goes on where it ended)
+	@for name in $(if $(DATA),csrbench) yabench; do \
+	  data=; [ $$name = yabench ] || data="--data $(DATA)"; \
+	  $(PY) -m conformance bench $$name --scale paper $$data $(foreach one,$(or $(ENGINE),reference rsp-js),--engine $(one)) --resume -o build/papers/$$name || exit 1; \
+	done
 
 spark: $(READY) ## run the tests of what is over Spark on a classic Spark, and on Spark Connect (some minutes; needs Java)
 	@for mode in classic connect; do \

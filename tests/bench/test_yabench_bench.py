@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 
 import pytest
+import rsp_js_items
 
 from conformance.__main__ import main
+from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Run, Workload
 from conformance.bench.feeding import Feeding
 from conformance.bench.judging import judge_run
@@ -50,12 +53,12 @@ def workload_over(tmp_path, variables, **options) -> Workload:
 
 def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tuple[Run, Result]:
     """The run of an engine that gives these rows at these instants."""
-    streams = {name: source.load().stream for name, source in workload.streams.items()}
+    loaded = {name: source.load().stream for name, source in workload.streams.items()}
     answers = [
         EngineReport(Relation(("x",), Counter(row({"x": f"<urn:{name}>"}) for name in names)), at)
         for names, at in zip(relations, instants, strict=True)
     ]
-    exchange = Exchange(Question(workload.query, streams), answers, "the query")
+    exchange = Exchange(Question(workload.query, loaded), answers, "the query")
     samples = [Sample(0.0, 2**20, 0.5, 3), Sample(0.5, 2**21, 0.75, 4)]
     run = Run(workload, "theirs", 1, exchange, 1_000_000, samples)
     feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
@@ -252,8 +255,13 @@ def test_a_bad_configuration_is_one_error(tmp_path, changed, reason):
         configuration.read_configuration(tmp_path / "config.json")
 
 
-def test_the_command_runs_experiments_and_writes_their_files(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path / "cache"))
+@pytest.fixture
+def kept_streams(tmp_path, monkeypatch):
+    """Streams are kept in a folder of the test."""
+    monkeypatch.setattr(streams, "cache_folder", lambda: tmp_path / "cache")
+
+
+def test_the_command_runs_experiments_and_writes_their_files(kept_streams, tmp_path, capsys):
     words = ["bench", "yabench", "--engine=reference", "--only=4", "-o", str(tmp_path / "out")]
     assert main(words) == 0
     folder = tmp_path / "out" / "files" / "reference" / "4"
@@ -263,3 +271,31 @@ def test_the_command_runs_experiments_and_writes_their_files(tmp_path, monkeypat
     assert [line.split(",")[3:5] for line in lines] == [["10", "35"]] * 4
     assert "10 10 10 10" in capsys.readouterr().out
     assert read_recording(folder / "QR_gracious").relations
+
+    # What was written is read as a recording. Its query is one of C-SPARQL, not of the reference.
+    text = "REGISTER QUERY q AS SELECT * FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?s ?p ?o }"
+    for name in ("gracious", "non-gracious"):
+        (folder / f"QUERY_{name}").write_text(text)
+    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
+    assert main([*words, "-o", str(tmp_path / "judged")]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^csparql +gracious +fail ", text, re.M)
+    assert main([*words[:2], f"--recorded={folder}", "-o", str(tmp_path / "judged")]) == 2
+    assert "name it with --engine" in capsys.readouterr().err
+
+
+@rsp_js_items.group
+def test_rsp_js_runs_both_benchmarks(rsp_js_installed, kept_streams, tmp_path):
+    """Its t0 moves by a slide for each row that it answers, so that after the two windows with ten
+    rows each it makes none of the others (conformance/engines/rsp-js.toml).
+    """
+    words = ["bench", "yabench", "--engine=rsp-js", "--only=4", "-o", str(tmp_path / "yabench")]
+    assert main(words) == 0
+    lines = (tmp_path / "yabench/files/rsp-js/4/ORACLE_non-gracious").read_text().splitlines()
+    assert [line.split(",")[:7] for line in lines] == [
+        ["1.0", "1.0", "10", "10", "35", "0", "5000"],
+        ["1.0", "1.0", "10", "10", "35", "5000", "10000"],
+    ]
+    words = ["bench", "csrbench", "--engine=rsp-js", "--only=Q3", "-o", str(tmp_path / "csrbench")]
+    assert main(words) == 0
+    assert "Q3     pass" in (tmp_path / "csrbench" / "tables.txt").read_text()

@@ -154,9 +154,9 @@ def _scores(tests: Sequence[TestResults]) -> Table:
         tuple(map(_score_row, tests)),
         "Means over all windows of all runs. P and R are those of the paper, under the engine's "
         "profile; gracious mode shifts the borders of each window. The columns code are measured "
-        "as YABench's code does, with the options of the test, over windows that have both "
-        "borders: an exact engine can have less than 1 there. The last four are the means of the "
-        "files that YABench published, where the test is one of the paper's.",
+        "as YABench's code does, with the options of the test: of the windows that were answered, "
+        "and with both borders, so that an exact engine can have less than 1. The last four are "
+        "the means of the files that YABench published, where the test is one of the paper's.",
     )
 
 
