@@ -77,8 +77,8 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 brute: $(READY) ## hold the engine against the brute-force definition, at length
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_brute.py
 
-fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
-	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects/test_dialects.py tests/dialects/test_mutated_texts.py tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
+fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect and each pair of dialects on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
+	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py -rP

@@ -6,8 +6,10 @@ and are not here. FOLDER has a checkout of each repository, in a folder named OW
 
     python -m tools.published_texts FOLDER
 
-prints how many texts have each outcome, and each text whose outcome is not the listed one. The
-exit code is 1 if there is any.
+prints how many texts have each outcome, each text whose outcome is not the listed one, and how many
+of those that are read are rendered into each other dialect. A text that is read is rendered in its
+own dialect; one that does not read back as the same query has the outcome `lost`. The exit code is
+1 if any outcome is not the listed one.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from refengine import dialects
 from refengine.core.query import Query
+from refengine.dialects import DIALECTS, Unrenderable
 from refengine.model.errors import RefengineError, Unsupported
 
 LIST = Path(__file__).with_suffix(".csv")
@@ -126,22 +130,38 @@ def digest_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def outcome_of(text: str, dialect: str, base: str) -> tuple[str, str]:
-    """Return what becomes of a text, and the message: `read`, `unsupported` or `refused`."""
+class TextOutcome(NamedTuple):
+    """What becomes of a text: `read`, `unsupported`, `refused`, `lost`, `absent` or `changed`; a
+    message; and the other dialects that can say the query, if it is read.
+    """
+
+    name: str
+    message: str
+    others: tuple[str, ...] = ()
+
+
+def outcome_of(text: str, dialect: str, base: str) -> TextOutcome:
+    """Return what becomes of a text."""
     try:
         query = dialects.read(text, dialect, base=base)
     except Unsupported as error:
-        return "unsupported", str(error)
+        return TextOutcome("unsupported", str(error))
     except RefengineError as error:
-        return "refused", str(error)
-    return "read", _round_trip(query, dialect)
+        return TextOutcome("refused", str(error))
+    reasons = {name: why_lost(query, name) for name in DIALECTS}
+    if reasons[dialect]:
+        return TextOutcome("lost", f"{dialect}: {reasons[dialect]}")
+    others = tuple(name for name, reason in reasons.items() if not reason and name != dialect)
+    return TextOutcome("read", f"also in {', '.join(others) or 'none'}", others)
 
 
-def _round_trip(query: Query, dialect: str) -> str:
-    """Return why a query that was read is not rendered as the same query, or nothing."""
+def why_lost(query: Query, dialect: str) -> str:
+    """Return why a query is not rendered in a dialect, or reads back as another one; nothing if
+    neither is so.
+    """
     try:
         text = dialects.render(query, dialect)
-    except RefengineError as error:
+    except Unrenderable as error:
         return f"not rendered: {error}"
     if dialects.read(text, dialect) != query:
         return "reads back as another query"
@@ -155,36 +175,41 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--verbose", action="store_true", help="print every text's outcome")
     options = parser.parse_args(arguments)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
+    others: Counter[str] = Counter()
     differing = 0
     for listed in listed_texts():
-        found, message = _look_at(listed, options.folder)
-        counts[listed.repository][found] += 1
-        is_other = found != listed.outcome and found != "absent"
+        found = _look_at(listed, options.folder)
+        counts[listed.repository][found.name] += 1
+        others.update(found.others)
+        is_other = found.name not in (listed.outcome, "absent")
         differing += is_other
         if is_other or options.verbose:
-            print(f"{listed.repository} {listed.path} {listed.number}: {found}: {message}")
+            place = f"{listed.repository} {listed.path} {listed.number}"
+            print(f"{place}: {found.name}: {found.message}")
     total: Counter[str] = Counter()
     for repository, outcomes in sorted(counts.items()):
         print(f"{repository}: {_figures(outcomes)}")
         total += outcomes
+    if others:
+        print(f"also rendered in: {_figures(others)}")
     print(f"all: {_figures(total)}; {differing} not as listed")
     return int(differing > 0)
 
 
-def _look_at(listed: PublishedText, folder: Path) -> tuple[str, str]:
-    """Return the outcome of a listed text, and the message; `absent` where the folder has no such
-    file, `changed` where it has another text.
+def _look_at(listed: PublishedText, folder: Path) -> TextOutcome:
+    """Return the outcome of a listed text; `absent` where the folder has no such file, `changed`
+    where it has another text.
     """
     path = folder / listed.repository.replace("/", "+") / listed.path
     if not path.is_file():
-        return "absent", str(path)
+        return TextOutcome("absent", str(path))
     texts = texts_in(path)
     if len(texts) < listed.number or digest_of(texts[listed.number - 1]) != listed.digest:
-        return "changed", f"not the text of commit {listed.commit}"
-    found, message = outcome_of(texts[listed.number - 1], listed.dialect, listed.base)
-    if found == "refused" and listed.outcome == "defect":
-        found = "defect"
-    return found, message
+        return TextOutcome("changed", f"not the text of commit {listed.commit}")
+    found = outcome_of(texts[listed.number - 1], listed.dialect, listed.base)
+    if found.name == "refused" and listed.outcome == "defect":
+        found = found._replace(name="defect")
+    return found
 
 
 def _figures(outcomes: Counter[str]) -> str:

@@ -50,6 +50,7 @@ AS_THEY_ARE = (
 )
 # keys of `limits` in an engine's file -> fields of Limits
 LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
+LAG = "lag"  # in the list of the kinds of windows, for those that may have a lag
 PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
 
 
@@ -89,7 +90,8 @@ class Engine(StartableEngine):
 
     What it claims: `profile` is the semantics that it sets out to have; an engine without a profile
     is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
-    it has, and `deviations` what it is known to do otherwise.
+    it has, `has_lag` says whether its windows may have a lag, and `deviations` what it is known to
+    do otherwise.
 
     How it is tested: `suites` are the suites that it is held to. `processes` is how many processes
     ask it side by side, unless the user says otherwise. `window_closure` says which borders belong
@@ -105,6 +107,7 @@ class Engine(StartableEngine):
     notes: tuple[str, ...] = ()
     profile: Profile | None = None
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
+    has_lag: bool = True
     forms: frozenset[Form] = frozenset(Form)
     deviations: tuple[Deviation, ...] = ()
     suites: tuple[str, ...] = ("corpus",)
@@ -142,13 +145,19 @@ class Engine(StartableEngine):
                     rule="DIA-6",
                     place=f"window on {window.stream!r}",
                 )
+            if window.lag and not self.has_lag:
+                raise Unrenderable(
+                    f"{self.title} has no windows with a lag",
+                    rule="DIA-6",
+                    place=f"window on {window.stream!r}",
+                )
         if query.body.form not in self.forms:
             raise Unrenderable(
                 f"{self.title} does not answer {query.body.form}", rule="DIA-6", place="body"
             )
         if self.dialect == "table":
             return json.dumps(table)
-        return dialects.render(query, self.dialect, self._operator(), static, is_for_engine=True)
+        return dialects.render(query, self.dialect, self._operator(), static)
 
     def profile_for(self, query: Query) -> Profile:
         """Return the profile under which the engine is judged on a query. If the query states
@@ -245,7 +254,8 @@ def _read_capabilities(capabilities: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that say which windows and bodies the engine can be asked about."""
     fields: dict[str, Any] = {}
     if "kinds" in capabilities:
-        fields["kinds"] = frozenset(map(WindowKind, capabilities["kinds"]))
+        fields["kinds"] = frozenset(map(WindowKind, {*capabilities["kinds"]} - {LAG}))
+        fields["has_lag"] = LAG in capabilities["kinds"]
     if "forms" in capabilities:
         fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     return fields

@@ -140,7 +140,6 @@ def program(query: Query, static: str = "") -> Program:
     """
     _has(len(query.windows) == 1 and query.windows[0].name is None, "one window, without a name")
     _has(query.windows[0].kind is WindowKind.TIME, "windows over time")
-    _has(not query.windows[0].lag, "windows without a lag")
     _has(query.body.form is Form.SELECT, "SELECT")
     _has(query.r2s in (None, R2S.RSTREAM), f"Rstream, not {query.r2s}")
     _has(not static, "no static data")

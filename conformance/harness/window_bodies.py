@@ -28,7 +28,6 @@ def only_window(query: Query, static: str) -> Window:
         "one window": not others,
         "a window without a name": window.name is None,
         "a window over time": window.kind in OVER_TIME,
-        "a window without a lag": not window.lag,
         f"Rstream, not {query.r2s}": query.r2s in (None, R2S.RSTREAM),
         "no static data": not static,
         "no function of a triple's time": not query.body.asks_for_times,

@@ -42,7 +42,7 @@ def explain_window(window: Window) -> Iterator[str]:
     yield f"A window of kind {window.kind} over the stream {window.stream!r}. {place}"
     yield f"  {_content(window)}"
     if window.lag:
-        yield f"  It lies {window.lag} units of time back: it ends so long before now (WIN-20)."
+        yield f"  It has a lag: its borders and its content lie {window.lag} units back (WIN-20)."
     if window.triggers:
         yield "  It is marked as a trigger (REP-12)."
 

@@ -72,23 +72,14 @@ def _query_of(source: DialectText, spoken: Dialect, static: bool, base: str) -> 
     return Query(tuple(declared), source.body(), r2s)
 
 
-def render(
-    query: Query,
-    dialect: str,
-    r2s: R2S | None = None,
-    static: bool = False,
-    is_for_engine: bool = False,
-) -> str:
+def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = False) -> str:
     """DIA-6: Return a query as a text that `read` reads as the same query.
 
     `r2s` is the operator that the semantics says. Where the query states none, the text states this
     one if it can. Where the text cannot state any, the query's must be the same. `static` is that
-    of `read`. `is_for_engine` says that the language's own engine is to read the text. Raises
-    Unrenderable, which names the construct that the dialect cannot say.
+    of `read`. Raises Unrenderable, which names the construct that the dialect cannot say.
     """
     spoken = find_dialect(dialect)
-    if is_for_engine:
-        spoken = spoken.without_borrowed_forms()
     static = static or bool(query.body.graphs)
     _check_renderable(query)
     try:

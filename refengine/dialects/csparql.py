@@ -93,12 +93,12 @@ CSPARQL = Dialect(
             "time": "RANGE {size} STEP {slide}",
             "tumbling": "RANGE {size} TUMBLING",
             "triples": "RANGE TRIPLES {size}",
+            "range": "RANGE {size} STEP",  # sparql2stream's, whose windows slide with time
         },
         partial(
             durations.write_duration,
             forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"},
         ),
-        borrowed_forms={"range": "RANGE {size} STEP"},  # by sparql2stream
     ),
     read_windows=csparql_windows,
     write_windows=write_csparql,

@@ -45,10 +45,6 @@ class Dialect:
     operators: frozenset[Form] = frozenset()
     registers: bool = False
 
-    def without_borrowed_forms(self) -> Dialect:
-        """Return the dialect without what other engines have added to the language."""
-        return replace(self, extents=replace(self.extents, borrowed_forms={}))
-
     def states(self, form: Form) -> bool:
         """DIA-4: Return whether a text of this form can state an operator of R2S."""
         return self.registers or form in self.operators

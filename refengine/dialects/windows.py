@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from lark import Token, Tree
 
@@ -25,26 +25,24 @@ COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are num
 class ExtentForms:
     """The forms in which a dialect writes extents: the text of each, with {size}, {slide}, {lag}
     and {begin}, which is size + lag, and how it writes a duration.
-
-    `borrowed_forms` are forms that another engine has added to the language: its own engine does
-    not read them.
     """
 
     forms: Mapping[str, str]
     duration: Callable[[int], str]
-    borrowed_forms: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, window: Window, title: str) -> str:
         """DIA-3: Return a window's extent as text, without brackets. Raises Unrenderable for a form
         that the dialect has not.
         """
-        forms = {**self.forms, **self.borrowed_forms}
         form = shape(window)
-        if form == "time" and window.size == window.slide and "tumbling" in forms:
+        if form == "time" and window.size == window.slide and "tumbling" in self.forms:
             form = "tumbling"
-        if form not in forms:
+        if form not in self.forms:
             has = ", ".join(
-                sorted(text.format(**_symbols(name)) or "no window" for name, text in forms.items())
+                sorted(
+                    text.format(**_symbols(name)) or "no window"
+                    for name, text in self.forms.items()
+                )
             )
             raise Unrenderable(
                 f"{title} has no window of kind {form}; it has {has}",
@@ -61,7 +59,7 @@ class ExtentForms:
             "begin": (window.size or 0) + window.lag,
         }
         written = {name: length(value) for name, value in lengths.items() if value}
-        return forms[form].format(**written)
+        return self.forms[form].format(**written)
 
 
 def _symbols(form: str) -> dict[str, str]:

@@ -41,6 +41,13 @@ def test_the_content_of_each_kind_of_window(fields, expected):
     assert expected in content_of(**fields)
 
 
+def test_a_lag_is_explained():
+    window = Window("s", WindowKind.RANGE, 300, lag=600)
+    _, content, lag, *_ = explain(Query((window,), Body("ASK { ?x ?p ?y }")))
+    assert content.strip() == "It holds the latest 300 units of time (WIN-12)."
+    assert lag.strip() == "It has a lag: its borders and its content lie 600 units back (WIN-20)."
+
+
 def test_what_a_query_says_and_what_it_leaves_open():
     named = Window("s", WindowKind.TIME, 10, 10, name="urn:w", triggers=True)
     body = Body("SELECT ?x FROM <urn:g> FROM NAMED <urn:h> { GRAPH <urn:w> { ?x ?p ?y } }")

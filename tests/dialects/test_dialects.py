@@ -29,24 +29,28 @@ T = TypeVar("T")
 one_worker_draws = pytest.mark.xdist_group("drawn for dialects")
 EXAMPLES = {"full": 5000, "fuzz": 5000}.get(PROFILE, 60)  # of each dialect
 MIXED = max(EXAMPLES, 150)  # of all queries, few of which some dialects can say
+NO_LAG = st.just(0)
 TIMED, COUNTED = [WindowKind.TIME, WindowKind.RANGE], [WindowKind.TUPLE, WindowKind.ROWS]
 STATED = (None, R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM)
 # What each dialect has at all, so that most draws can be rendered.
 DRAWN = {
     "rspql": {"kinds": TIMED + COUNTED, "units": [Unit.ELEMENTS], "r2s": STATED},
     "rsp4j": {
+        "lags": NO_LAG,
         "kinds": [WindowKind.TIME, WindowKind.TUPLE],
         "units": [Unit.ELEMENTS],
         "r2s": STATED,
     },
-    "rsp-js": {"kinds": [WindowKind.TIME], "r2s": STATED},
+    "rsp-js": {"kinds": [WindowKind.TIME], "lags": NO_LAG, "r2s": STATED},
     "csparql": {
-        "kinds": [WindowKind.TIME, WindowKind.ROWS],
+        "lags": NO_LAG,
+        "kinds": [*TIMED, WindowKind.ROWS],
         "units": [Unit.TRIPLES],
         "names": (),
         "r2s": [None],
     },
     "cqels": {
+        "lags": NO_LAG,
         "kinds": [*TIMED, WindowKind.ROWS, WindowKind.NOW, WindowKind.UNBOUNDED],
         "units": [Unit.TRIPLES],
         "names": (),
@@ -54,6 +58,7 @@ DRAWN = {
         "r2s": [None],
     },
     "cqels2": {
+        "lags": NO_LAG,
         "kinds": [WindowKind.TIME, WindowKind.ROWS, WindowKind.NOW],
         "units": [Unit.TRIPLES],
         "names": (),
@@ -78,6 +83,11 @@ INNER = (
 )
 
 
+def extents_of(dialect: str) -> dict[str, object]:
+    """What a window that a dialect can say may have."""
+    return {key: DRAWN[dialect][key] for key in ("kinds", "units", "lags") if key in DRAWN[dialect]}
+
+
 def without_slide(window: Window) -> Window:
     """A window that CQELS-QL can say: its windows of these kinds have no slide."""
     if window.kind in (WindowKind.RANGE, WindowKind.ROWS):
@@ -91,7 +101,7 @@ def numbered(draw: st.DrawFn, dialect: str) -> Query:
     some twice; in SPARQLstream after windows without a name.
     """
     extents = windows(
-        **{key: DRAWN[dialect][key] for key in ("kinds", "units")},
+        **extents_of(dialect),
         streams=("s", "urn:r"),
         triggers=False,
     )
@@ -125,7 +135,7 @@ def named_by_streams(draw: st.DrawFn) -> Query:
     extents = [
         draw(
             windows(
-                **{key: DRAWN["csparql"][key] for key in ("kinds", "units")},
+                **extents_of("csparql"),
                 streams=[name],
                 triggers=False,
             )
@@ -155,7 +165,7 @@ def in_seconds(query: Query) -> Query:
 @st.composite
 def seen_by_streams(draw: st.DrawFn) -> Query:
     """Queries of CQELS-QL 2.0 with STREAM patterns: each window is named by its stream."""
-    extents = {"kinds": DRAWN["cqels2"]["kinds"], "units": [Unit.TRIPLES], "triggers": False}
+    extents = {**extents_of("cqels2"), "triggers": False}
     names = {"Trips": "urn:window:Trips", "urn:s": "urn:s"}
     found = [
         replace(draw(windows(**extents, streams=[stream])), name=name)

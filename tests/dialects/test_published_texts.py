@@ -6,9 +6,17 @@ import re
 
 import pytest
 
-from refengine.dialects import DIALECTS
+from refengine.dialects import DIALECTS, read
 from tools import published_texts
-from tools.published_texts import PublishedText, digest_of, listed_texts, main, texts_in
+from tools.published_texts import (
+    PublishedText,
+    digest_of,
+    listed_texts,
+    main,
+    outcome_of,
+    texts_in,
+    why_lost,
+)
 
 TEXT = "SELECT ?x FROM STREAM <urn:s> [RANGE 1s TUMBLING] { ?x <urn:p> ?y }"
 JAVA = r'''
@@ -64,6 +72,22 @@ def test_texts_in_java(tmp_path):
     ]
 
 
+def test_a_text_that_is_read_is_rendered_in_each_dialect_that_can_say_it():
+    found = outcome_of(TEXT, "csparql", "")
+    assert found.name == "read" and set(found.others) == set(DIALECTS) - {"csparql"}
+    of_triples = outcome_of(TEXT.replace("1s TUMBLING", "TRIPLES 3"), "csparql", "")
+    assert of_triples.others == ("cqels", "cqels2", "sparqlstream")
+
+
+def test_a_text_that_does_not_read_back_is_lost(monkeypatch):
+    query = read(TEXT, "csparql")
+    rendered = {"csparql": TEXT.replace("1s", "2s")}
+    monkeypatch.setattr(published_texts.dialects, "render", lambda _, name: rendered[name])
+    assert why_lost(query, "csparql") == "reads back as another query"
+    monkeypatch.setattr(published_texts, "why_lost", lambda _, name: "it is lost")
+    assert outcome_of(TEXT, "csparql", "") == ("lost", "csparql: it is lost", ())
+
+
 def test_an_outcome_that_is_not_the_listed_one_is_told(tmp_path, capsys, monkeypatch):
     (tmp_path / "me+mine").mkdir()
     texts = {"a": TEXT, "b": "SELECT ?x", "c": TEXT.replace("1s", "1s FUTURE 2s"), "d": TEXT}
@@ -80,6 +104,9 @@ def test_an_outcome_that_is_not_the_listed_one_is_told(tmp_path, capsys, monkeyp
     assert main([str(tmp_path)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines[:2]] == ["me/mine c 1", "me/mine d 1"]
+    assert lines[-2] == (
+        "also rendered in: 1 cqels, 1 cqels2, 1 rsp-js, 1 rsp4j, 1 rspql, 1 sparqlstream"
+    )
     assert lines[-1] == (
         "all: 1 absent, 1 changed, 1 defect, 1 read, 1 unsupported; 2 not as listed"
     )

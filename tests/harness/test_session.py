@@ -266,6 +266,12 @@ def test_what_an_engine_has_not_is_not_asked():
     )
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 has no windows of kind now"):
         engine("rsp-js").text(asks)
+    window = {"stream": "s", "kind": "range", "size": 10, "lag": 5}
+    table = {"windows": [window], "body": "SELECT ?x { ?x <urn:p> ?y }"}
+    lagging = from_table(table)
+    with pytest.raises(Unrenderable, match="has no windows with a lag"):
+        engine("esper").text(lagging, table=table)
+    assert '"lag": 5' in engine("reference").text(lagging, table=table)
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 does not answer ASK"):
         engine("rsp-js").text(
             from_table(

@@ -45,8 +45,8 @@ def window_of(query: Query) -> str:
     """Return the clause for the windows of a query. Raises Unsupported."""
     sizes = {window.size for window in query.windows}
     kinds = {window.kind for window in query.windows}
-    if any(window.slide or window.lag for window in query.windows):
-        raise Unsupported("its windows have no slide and no lag", rule="WIN-1", place="windows")
+    if any(window.slide for window in query.windows):
+        raise Unsupported("its windows have no slide", rule="WIN-1", place="windows")
     if any(window.name for window in query.windows) or len(kinds) + len(sizes) > 2:
         raise Unsupported("a query has one window", rule="WIN-1", place="windows")
     return f" WITHIN {query.windows[0].size}" if WindowKind.RANGE in kinds else ""
