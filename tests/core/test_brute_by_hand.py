@@ -105,6 +105,32 @@ def test_range_shows_what_has_ended():
     assert found == [(4, (0,)), (6, (0, 1)), (8, (1,)), (10, ())]
 
 
+def test_a_lag_moves_scope_and_borders_and_no_report():
+    """WIN-20, ω = 4, β = 2, d = 3, t0 = 0: [-3, 1), [-1, 3), [1, 5) and [3, 7) are reported at 3,
+    5, 7 and 9, with an element at 1. H = 1 + 4 + 3 + 2 = 10.
+    """
+    lagging = window("time", 4, 2, lag=3)
+    found = Definition([lagging], {"s": elements(1)}, HALF_OPEN).reports()
+    shown = [(report.t, report.windows[0].borders, report.windows[0].content) for report in found]
+    assert shown == [(3, (-3, 1), ()), (5, (-1, 3), (0,)), (7, (1, 5), (0,)), (9, (3, 7), ())]
+
+
+def test_a_lag_counts_from_no_first_element():
+    """WIN-20, WIN-10: t0 is 3. [-4, 2) is partial. If it is clipped it begins at 3 - 4 = -1, and
+    leaves out the element at -2.
+    """
+    lagging = window("time", 6, 3, lag=4)
+    choices = {"t0": 3, "horizon": "none", "report": "window-close"}
+    assert reports_of(lagging, elements(-2, 0, 9), partial="reported", **choices) == [
+        (5, (0, 1)),
+        (8, (1,)),
+    ]
+    assert reports_of(lagging, elements(-2, 0, 9), partial="clipped", **choices) == [
+        (5, (1,)),
+        (8, (1,)),
+    ]
+
+
 def test_now_is_one_instant():
     """WIN-12: of two elements at 3 the first is seen at the second's arrival, both at 3 at the
     arrival of 5, then 4 is empty.

@@ -8,11 +8,13 @@ import pytest
 
 from refengine import Body, from_table, profile, stream
 from refengine.core import engine
+from refengine.core.query import WindowKind
+from refengine.core.window import Frame
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
 from refengine.incremental.supports import SupportedSolutions
-from refengine.incremental.whole_stream import whole_stream_frames
+from refengine.incremental.whole_stream import whole_stream_frames, window_start_at
 
 P, Q = "<urn:p>", "<urn:q>"
 A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
@@ -106,6 +108,16 @@ def test_a_content_that_is_not_covered_leaves_nothing_in_the_answer_over_the_nex
     with pytest.raises(NotCovered):
         supported.answer(range(0, 2))
     assert supported.answer(range(2, 3)) == {(("n", two),): 1}
+
+
+def test_a_halo_reaches_back_to_what_a_window_with_a_lag_holds():
+    """WIN-20: [40, 50) holds from 40 - 30 on. A range is shown from 9 on; its first scope begins at
+    0 - 30.
+    """
+    frame = Frame(first=0, last=9, slide=10, lag=30)
+    assert window_start_at(frame, 45) == 10
+    shown_later = frame._replace(kind=WindowKind.RANGE)
+    assert window_start_at(shown_later, 5) == -30 and window_start_at(shown_later, 29) == -10
 
 
 def test_frames_begin_with_the_last_window_before_the_halo():
