@@ -10,6 +10,7 @@ import pytest
 
 from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
+from refengine.core.startup import notes_on_hidden_ranges
 
 QUERY = from_table(
     {
@@ -77,3 +78,16 @@ def test_a_window_on_an_undeclared_stream_is_told_what_is_declared(declared: str
     assert (
         str(error.value) == f"windows[0]: QRY-4: window on undeclared stream 's'; declared: {words}"
     )
+
+
+def test_a_range_with_a_lag_hides_what_it_could_see_before_its_first_window_ends():
+    """WIN-12, WIN-20: [0, 10) without a lag ends at 9. With the lag 5 the element at 3 could be
+    seen from 8 on, that at 4 from 9 on.
+    """
+    window = {"stream": "s", "kind": "range", "size": 10, "lag": 5}
+    query = from_table({"windows": [window], "body": "SELECT ?x { ?x <urn:p> ?y }"})
+    semantics = profile("csparql").but(t0=0, report="content-change").semantics()
+    for at, notes in ((3, ["write t0=-1 or partial=reported"]), (4, [])):
+        planned = engine.plan(query, {"s": stream([(A, at)])}, semantics)
+        found = list(notes_on_hidden_ranges(planned))
+        assert len(found) == len(notes) and all(map(str.__contains__, found, notes))
