@@ -161,9 +161,12 @@ def why_lost(query: Query, dialect: str) -> str:
     """
     try:
         text = dialects.render(query, dialect)
+        again = dialects.read(text, dialect)
     except Unrenderable as error:
         return f"not rendered: {error}"
-    if dialects.read(text, dialect) != query:
+    except RefengineError as error:
+        return f"not read back: {error}"
+    if again != query:
         return "reads back as another query"
     return ""
 

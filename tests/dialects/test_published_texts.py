@@ -84,6 +84,8 @@ def test_a_text_that_does_not_read_back_is_lost(monkeypatch):
     rendered = {"csparql": TEXT.replace("1s", "2s")}
     monkeypatch.setattr(published_texts.dialects, "render", lambda _, name: rendered[name])
     assert why_lost(query, "csparql") == "reads back as another query"
+    rendered["csparql"] = "SELECT"
+    assert why_lost(query, "csparql").startswith("not read back: line 1 column 7: DIA-7")
     monkeypatch.setattr(published_texts, "why_lost", lambda _, name: "it is lost")
     assert outcome_of(TEXT, "csparql", "") == ("lost", "csparql: it is lost", ())
 
