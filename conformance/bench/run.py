@@ -137,11 +137,14 @@ def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> 
 
 def folder_of(out: Path, engine: str, experiment: str) -> Path:
     """Return the folder of the files of an experiment on an engine. Other characters in their names
-    than letters, digits, dots and hyphens become `_`.
+    than letters, digits, hyphens and dots within become `_`, so that it lies below `out`.
     """
-    return out.joinpath(
-        "files", *(re.sub(r"[^A-Za-z0-9.-]", "_", name) for name in (engine, experiment))
-    )
+    return out.joinpath("files", _file_name(engine), _file_name(experiment))
+
+
+def _file_name(text: str) -> str:
+    """Return a text as the name of a file or folder."""
+    return re.sub(r"[^A-Za-z0-9.-]|^\.", "_", text)
 
 
 def write_files(folder: Path, files: Files) -> None:

@@ -19,6 +19,7 @@ from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.feeding import ClockPacing
 from conformance.bench.figures import table_of_runs
 from conformance.bench.page import page
+from conformance.bench.run import folder_of
 from conformance.bench.tables import Cell, Table, as_text
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
@@ -211,3 +212,7 @@ def test_a_number_as_scale_takes_the_first_elements():
     [workload, *_] = CSRBENCH.workloads(Choice(scale=3))
     [source] = workload.streams.values()
     assert len(source.load().stream) == 3
+
+
+def test_the_files_of_a_run_lie_below_its_folder():
+    assert folder_of(Path("out"), "..", "a/../b") == Path("out/files/_./a_.._b")

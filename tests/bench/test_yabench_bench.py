@@ -233,6 +233,7 @@ def test_a_test_counts_before_the_configuration(tmp_path):
     [
         ({"sed": 1}, r"config.json: sed: configuration: unknown key; did you mean 'seed'"),
         ({"tests": []}, "tests: configuration: expected a list of tests"),
+        ({"tests": [{"name": "../x"}]}, r"tests\[0\].name: configuration: expected letters"),
         ({"duration": "5d"}, "duration: configuration: expected a duration such as 5s, got '5d'"),
         ({"runs": "0"}, "runs: configuration: must be > 0, got 0"),
         ({"graceful": "yes"}, "graceful: configuration: expected true or false, got 'yes'"),

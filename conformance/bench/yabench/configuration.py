@@ -109,6 +109,9 @@ def _merged(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     for number, test in enumerate(tests):
         if not isinstance(test, dict) or not isinstance(test.get("name"), str):
             raise _fault(f"tests[{number}]", "expected an object with a name")
+        if not re.fullmatch(r"[\w-]{1,100}", test["name"], re.ASCII):  # of files, too
+            reason = "expected letters, digits, hyphens and underscores"
+            raise _fault(f"tests[{number}].name", f"{reason}, got {display(test['name'])}")
         _check_keys(common)
         _check_keys({key: value for key, value in test.items() if key != "name"})
         variables = {**common.get("vars", {}), **test.get("vars", {})}

@@ -209,10 +209,10 @@ def _sizes(tests: Sequence[TestResults]) -> Table:
             "equal",
         ),
         tuple(map(_size_row, tests)),
-        "The delay is from the close of a window to its answer: by the clock in a live run, else "
-        "in the stream's time. Sizes are those of YABench's code, whose windows have both borders. "
-        "Published means are those of the engine that reports at the same time: C-SPARQL on window "
-        "close, CQELS on content change.",
+        "The delay is from the close of a window to its answer, and under content change from the "
+        "change: by the clock in a live run, else in the stream's time. Sizes are those of "
+        "YABench's code, whose windows have both borders. Published means are those of the engine "
+        "that reports at the same time: C-SPARQL on window close, CQELS on content change.",
     )
 
 
@@ -227,10 +227,13 @@ def _size_row(test: TestResults) -> tuple[Cell, ...]:
     if theirs and expected:
         count = sum(a == b for a, b in zip(expected, theirs, strict=False))
         is_equal = Cell(f"{count} of {len(theirs)}")
+    delay = mean_of(test.entries(), "delay")
+    if delay is None:  # under content change the paper's measure has none
+        delay = mean_of(by_code, "delay")
     return (
         Cell(test.engine),
         Cell(test.name),
-        amount_cell(mean_of(test.entries(), "delay"), 1),
+        amount_cell(delay, 1),
         amount_cell(means.get("delay"), 1),
         amount_cell(mean_of(by_code, "elements"), 1),
         amount_cell(means.get("triples"), 1),
