@@ -209,6 +209,12 @@ VALUES = [
         "the lexical form of a computed number",
     ),
     (
+        "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) "
+        "FILTER(?w > 5 || EXISTS { ?y <urn:n> ?v }) }",
+        [number("1.0", "decimal"), number("2.0", "decimal")],
+        "the lexical form of a computed number",
+    ),
+    (
         "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?k) FILTER EXISTS "
         "{ ?x <urn:n> ?v FILTER(?v + 1 != ?w && EXISTS { ?y <urn:n> ?k }) } }",
         [number("1.0", "decimal"), number("2.0", "decimal")],
