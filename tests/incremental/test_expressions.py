@@ -12,6 +12,7 @@ import pytest
 from incremental_trials import double
 
 from refengine import literal
+from refengine.incremental.algebra.by_definition import condition_on
 from refengine.incremental.algebra.decimals import compile_exact_comparison
 from refengine.incremental.algebra.expressions import compile_condition
 from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
@@ -281,6 +282,17 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
     assert check_computed(covered) is covered
     with pytest.raises(NotCovered, match=r"^a computed xsd:[a-z]* that is too great, or rounded$"):
         check_computed(not_covered)
+
+
+def test_a_computed_nan_is_not_equal_to_itself():
+    """It is left to the definition, which finds it neither less nor greater, too."""
+    nan = Computed(number("NaN", "double"), Number(DOUBLE, float("nan")))
+    for operands in ((A, A), (A, B), (B, A)):
+        for name in OPERATORS:
+            with pytest.raises(NotCovered, match="the number nan"):
+                holds(Call(name, operands), nan, number("1"))
+            condition = condition_on(Call(name, operands), SLOTS)
+            assert condition((nan, number("1"), None)) is (name == "!=")
 
 
 def test_arithmetic_of_what_is_no_number_is_not_covered():

@@ -63,9 +63,11 @@ def number_of(term: Term) -> Number | None:
 
 def compare_numbers(a: Number, b: Number) -> int:
     """Return -1, 0 or 1, as a is less than, equal to or greater than b. Raises NotCovered where
-    rounding decides it.
+    rounding decides it, and for NaN, which is none of these.
     """
     x, y = in_common_type(a, b)
+    if x != x or y != y:
+        raise NotCovered("the number nan")
     slack = a.slack + b.slack
     if slack and abs(x - y) <= slack:
         raise NotCovered("comparing numbers that rounding tells apart")
