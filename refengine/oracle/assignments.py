@@ -209,6 +209,8 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     latest_with_all_windows = min(first - span for first, span in firsts)
     cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
     lo = latest_with_all_windows - cycle + 1
+    if _compares_times_with_tuples(planned) and planned.arrivals:
+        lo = min(lo, min(element.app for element in planned.arrivals) - cycle)
     hi = max(first for first, _ in firsts)
     return max(lo, -TIME_BOUND), hi  # SEM-1 bounds t0
 
@@ -229,6 +231,14 @@ def _beat(semantics: Semantics) -> int:
     if semantics.anchor is Anchor.T0:
         return require(semantics.period)
     return 1
+
+
+def _compares_times_with_tuples(planned: engine.Plan) -> bool:
+    """Whether a time is compared with s0, although t0 counts tuples: the time tick does so
+    (TICK-2).
+    """
+    kinds = {view.spec.kind for view in planned.views}
+    return WindowKind.TUPLE in kinds and planned.semantics.tick is Tick.TIME
 
 
 def _formulas(planned: engine.Plan) -> Iterator[int]:
@@ -334,9 +344,8 @@ def _has_classes(planned: engine.Plan) -> bool:
     """
     semantics = planned.semantics
     kinds = {view.spec.kind for view in planned.views}
-    # Under the time tick, windows of tuples close by times, although t0 counts tuples (TICK-2).
     is_of_one_kind = kinds == {WindowKind.TIME} or (
-        kinds == {WindowKind.TUPLE} and semantics.tick is not Tick.TIME
+        kinds == {WindowKind.TUPLE} and not _compares_times_with_tuples(planned)
     )
     has_points = all(view.ends is None for view in planned.views)
     is_reported_by_content = (

@@ -250,6 +250,11 @@ TIME = WindowKind.TIME
             {"report": "window-close,periodic", "period": 3, "anchor": 0},
             (-11, 3, ()),
         ),
+        # of tuples the first is at 1; under the time tick every time is later than s0 from -9 on
+        ((WindowKind.TUPLE, 1, 1), {"times": (-8, -1), "tick": "tuple"}, (0, 1, ())),
+        ((WindowKind.TUPLE, 1, 1), {"times": (-8, -1), "tick": "time"}, (-9, 1, ())),
+        ((WindowKind.TUPLE, 1, 3), {"times": (-8, -1), "tick": "time"}, (-11, 1, ())),
+        ((WindowKind.TUPLE, 1, 1), {"times": (3, 12), "tick": "time"}, (0, 1, ())),
         ((TIME, 10, 5), {"t0": Between(4, 7)}, (4, 7, ())),
         ((TIME, 10, 5), {"t0": Between(4, 4)}, (4, 4, ())),
     ],
@@ -258,6 +263,18 @@ def test_the_values_of_t0_that_are_tried(arguments, fields, expected):
     fields = {"report": "window-close", **fields}
     found, _ = candidates(*arguments, **fields)
     assert found == T0Candidates(*expected)
+
+
+@pytest.mark.parametrize(("t0", "passes"), [(-8, True), (-1, False), (UNKNOWN, True)])
+def test_an_unknown_t0_of_tuple_windows_may_be_before_all_times(t0, passes):
+    """TICK-2, ORA-2: with ω = β = 1, (] and a, b, c at -2, -1, -1, an engine with t0 = -8 looks at
+    a and b, whose times are later than s0 = -8. At b it reports (0, 1], which holds a. With t0 = -1
+    no time is later than s0, and nothing is looked at.
+    """
+    query = Query((Window("s", WindowKind.TUPLE, 1, 1),), SELECT)
+    fields = {"closure": "(]", "tick": "time", "horizon": "none", "empty": "suppress", "t0": t0}
+    given = streams(a=-2, b=-1, c=-1)
+    assert judge(query, given, CLOSING.but(**fields), relations("a"), missing=0).passed == passes
 
 
 def test_the_published_formulas_are_tried_too():
