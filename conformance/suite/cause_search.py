@@ -33,6 +33,7 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.comparison import (
+    MARGIN,
     Cases,
     Comparison,
     ScoredCandidate,
@@ -49,8 +50,7 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
-MARGIN = 0.25  # others are tried as first causes if their value is less than the best by less
-FIRST_CAUSES = 3  # but no more than so many
+FIRST_CAUSES = 3  # so many that are nearly as good as the best are tried as the first cause
 PAIR_LEAST = 0.75  # a pair must explain this share of the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 

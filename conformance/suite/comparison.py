@@ -13,6 +13,7 @@ from conformance.suite.recorded_case import RecordedCase
 SMALLEST = 12  # a sample has the smallest fail of so many rules
 OTHERS = 28  # and so many others, of all sizes
 BEST = 8  # so many candidates are tried on passes
+MARGIN = 0.25  # a candidate is nearly as good as the best if its value is less by less
 MOST = 0.75  # one of many integers must explain more than this share of the sample
 LEAST_FAILS = 3  # fewer fails are few: a candidate may fit them by chance
 CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
@@ -75,7 +76,8 @@ class Comparison:
         self, candidates: Iterable[Candidate], first_look: Callable[[Candidate], Cases]
     ) -> list[ScoredCandidate]:
         """Return the best of some candidates with their scores, the best first. A candidate is
-        tried on all of the sample if it explains one of its `first_look`.
+        tried on all of the sample if it explains one of its `first_look`, and on passes if it may
+        be the best one, or nearly as good: its value is at most the share that it explains.
         """
         counts = [
             (count, candidate)
@@ -83,17 +85,29 @@ class Comparison:
             if (count := self._count_explained(candidate, first_look(candidate)))
         ]
         counts.sort(key=lambda pair: -pair[0])
-        scored = [(candidate, self.score([candidate])) for _, candidate in counts[:BEST]]
-        return best_first([(one, score) for one, score in scored if score.is_credible])
+        scored: list[ScoredCandidate] = []
+        best = 0.0
+        for count, candidate in counts[:BEST]:
+            if count / len(self.sample) <= best - MARGIN:
+                break
+            score = self._score_by_passes([candidate], count)
+            if score.is_credible:
+                scored.append((candidate, score))
+                best = max(best, score.value)
+        return best_first(scored)
 
     def score(self, candidates: Sequence[Candidate]) -> Score:
         """Return the score of candidates together. Passes that cannot say anything do not count."""
+        explained = len(self.sample) - len(self.find_unexplained(candidates))
+        return self._score_by_passes(candidates, explained)
+
+    def _score_by_passes(self, candidates: Sequence[Candidate], explained: int) -> Score:
+        """Return the score of candidates that explain so many fails of the sample."""
         in_force = [*self.found, *candidates]
         with install_wrong_engines(in_force):
-            explained = [bool(explains(in_force, case)) for case in self.sample]
             said = [explains(in_force, case) for case in self.passes]
         return Score(
-            explained=sum(explained),
+            explained=explained,
             fails=len(self.sample),
             contradicted=said.count(False),
             passes=len(said) - said.count(None),
