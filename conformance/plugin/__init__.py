@@ -1,8 +1,8 @@
 """The pytest plugin: the options of the suite, and a test for each item that they select. Items are
 made and judged in the package `suite`.
 
-Every pytest run in the environment loads this package. So nothing of ours is imported, and no
-option is registered, unless the command line has an option of the suite.
+Every pytest run in the environment loads this package. So nothing outside of it is imported, and no
+option is registered, unless the command line asks for the suite or for `--help`.
 
 Imports refengine and the packages `verdict`, `harness`, `suite`, `report` and `spark`, all of them
 late. Begin with `hooks`, whose functions pytest calls. Before the first test `suite_run` makes the

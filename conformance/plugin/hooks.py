@@ -1,5 +1,5 @@
-"""The functions that pytest calls. Each asks another module of this package as soon as the command
-line names an engine, and does nothing before.
+"""The functions that pytest calls. The options are registered whenever the command line asks for
+the suite. All else is done only if it names an engine, by another module of this package.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class Candidate:
         return "" if self.change is None else self.change.field
 
     @property
-    def is_one_of_many(self) -> bool:
-        """Whether this is one of many integers for t0, of which one may fit some fails by
+    def is_integer_of_t0(self) -> bool:
+        """Whether this is one of the many integers for t0, of which one may fit some fails by
         chance.
         """
         return (
@@ -99,9 +99,10 @@ def install_wrong_engines(candidates: Iterable[Candidate]) -> Iterator[None]:
 
 
 def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None:
-    """Return whether candidates together explain the answers to a case; their wrong engines are
-    installed. None if the case cannot say: the changed semantics has no meaning with its question,
-    or its stream is too long for a wrong engine that visits each instant.
+    """Return whether candidates together explain the answers to a case. The caller has installed
+    their wrong engines (`install_wrong_engines`). None if the case cannot say: the changed
+    semantics has no meaning with its question, or its stream is too long for a wrong engine that
+    visits each instant.
     """
     wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine is not None]
     if not case.is_short and any(map(visits_every_instant, wrong_engines)):

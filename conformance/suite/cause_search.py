@@ -4,13 +4,13 @@
 2. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
    on passes: if many passes would fail under a candidate, then it is not what the engine does
    (`comparison`). Last comes that the windows are wrong which the engine states.
-3. The best candidate is kept. On a tie a change wins, since the judge can apply it. If the best one
-   leaves much of the sample, and others are nearly as good, then each is tried as the first cause,
-   and the one is kept that leaves the fewest fails together with a second cause.
-4. The search goes on with the fails that are left, with what was kept in force.
-5. If it ends with more than two causes, or leaves many fails, pairs are tried: two changes, or a
-   change and what shows in nearly all cases. If a pair explains most fails, the search begins again
-   with it.
+3. The best candidate is kept. On a tie a change wins, since the judge can apply it.
+4. If the best one does not explain all of the sample, pairs are tried as the first two causes: two
+   changes, a change and a pervasive defect, two pervasive defects, and an integer for t0 with any
+   of these. A pervasive defect shows in nearly all cases. If no pair explains much more, and other
+   candidates are nearly as good as the best one, then each of them is tried as the first cause, and
+   the one is kept that leaves the fewest fails together with a second cause.
+5. The search goes on with the fails that are left, with what was kept in force.
 6. Of each fail that is explained, the causes are kept without which it would not be.
 """
 
@@ -50,8 +50,11 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
-FIRST_CAUSES = 3  # so many that are nearly as good as the best are tried as the first cause
+FIRST_CAUSES = (
+    3  # so many candidates that are nearly as good as the best are tried as the first cause
+)
 PAIR_LEAST = 0.75  # a pair must explain this share of the sample
+PAIR_LOOK = 4  # and of so many fails, before it is tried on the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
@@ -76,8 +79,7 @@ class CauseSearch:
         self._set_wrong_instants_apart()
         self._find_causes()
         if not self.is_trial:
-            self._prefer_pair()
-            self._leave_what_entries_do_not_explain()
+            self._leave_what_stated_causes_do_not_explain()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
         """Yield each cause that is needed for a fail, with these fails, the smallest first. The
@@ -102,34 +104,11 @@ class CauseSearch:
         """Find causes, one after the other, and leave out those that others make superfluous."""
         bound = 2 if self.is_trial else CAUSES_BOUND
         while self.left and len(self.found) < bound:
-            candidate = self._best_candidate()
-            if candidate is None:
+            candidates = self._best_candidates()
+            if not candidates:
                 break
-            self._keep([candidate])
+            self._keep(candidates)
         self._replace_causes()
-
-    def _prefer_pair(self) -> None:
-        """Begin again with a pair that explains most fails, if there is one. It is looked for
-        if the causes that were found are more than two, or leave many fails.
-        """
-        apart = [pair for pair in self.explained if pair[1] == [WRONG_INSTANTS]]
-        fails = [*self.left, *(case for case, _ in self.explained if case not in dict(apart))]
-        causes = [cause for cause in self._needed_causes() if cause is not WRONG_INSTANTS]
-        are_few = len(causes) <= 2 and len(self.left) <= (1 - NEARLY_ALL) * len(fails)
-        if are_few:
-            return
-
-        fails.sort(key=lambda case: case.size_and_id)
-        again = CauseSearch(self.profile, fails, self.passes)
-        pair = again._best_pair(Comparison([], choose_sample(fails), self.passes))
-        if not pair:
-            return
-        again._keep(pair)
-        again._find_causes()
-        if len(again.left) <= len(self.left):
-            self.left = again.left
-            self.found = [cause for cause in self.found if cause is WRONG_INSTANTS] + again.found
-            self.explained = apart + again.explained
 
     def _keep(self, candidates: Sequence[Candidate]) -> None:
         """Keep candidates as causes, and take the fails that they explain from those that are left.
@@ -170,10 +149,10 @@ class CauseSearch:
         self.explained = [pair for pair in self.explained if pair[0] not in own]
         self.explained += [(case, _needed_for(case, others)) for case in explained]
 
-    def _leave_what_entries_do_not_explain(self) -> None:
-        """Leave the fails that need only causes which can be granted, and which these do not
-        explain when all of them are in force, as those are that an engine's file states. A cause
-        by which the semantics refuses the question is not in force.
+    def _leave_what_stated_causes_do_not_explain(self) -> None:
+        """Leave the fails that need only causes which an engine's file can state as fields or as
+        wrong windows, and which these causes do not explain when all of them are in force, as those
+        of a file are. A cause by which the semantics refuses the question is not in force.
         """
         granted = [cause for cause in self._needed_causes() if not cause.has_many_alternatives]
         for case, needed in list(self.explained):
@@ -192,15 +171,28 @@ class CauseSearch:
         with install_wrong_engines(candidates):
             return [case for case in cases if explains(candidates, case)]
 
-    def _best_candidate(self) -> Candidate | None:
-        """Return the candidate that explains the engine best, None if none is credible."""
+    def _best_candidates(self) -> list[Candidate]:
+        """Return the candidate that explains the engine best; none if none is credible.
+
+        If it would be the first cause and does not explain all, return a pair that explains much
+        more. If there is none, and it explains less than nearly all, return that one of those
+        nearly as good which leaves the fewest fails of the sample. Wrong instants, which are set
+        apart, do not count as a first cause.
+        """
         comparison = Comparison(self.found, choose_sample(self.left), self.passes)
         ranked = self._rank(comparison)
-        return self._first_cause(ranked, comparison.sample) if ranked else None
+        is_first = all(cause is WRONG_INSTANTS for cause in self.found)
+        share = ranked[0][1].explained_share if ranked else 0.0
+        if is_first and share < 1 and (pair := self._best_pair(comparison, share)):
+            return pair
+        if is_first and share < NEARLY_ALL:
+            return self._best_first_cause(ranked, comparison)
+        return [candidate for candidate, _ in ranked[:1]]
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
-        the simple defect, then the wrong engine.
+        the simple defect, then the wrong engine, and last the wrong windows. If a credible change
+        explains all of the sample, return it alone: nothing else is tried.
         """
         sample = comparison.sample
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
@@ -215,15 +207,17 @@ class CauseSearch:
             ]
         )
 
-    def _first_cause(self, ranked: Sequence[ScoredCandidate], sample: Cases) -> Candidate:
-        """Return the best candidate. For the first cause, if none explains nearly all, return that
-        one of those nearly as good which leaves the fewest fails of a sample.
+    def _best_first_cause(
+        self, ranked: Sequence[ScoredCandidate], comparison: Comparison
+    ) -> list[Candidate]:
+        """Return that one of the best candidates which leaves the fewest fails of the sample as the
+        first cause; none if there is none.
         """
-        best, score = ranked[0]
-        near = [one for one, other in ranked if other.value > score.value - MARGIN]
-        if self.found or score.explained_share >= NEARLY_ALL or len(near) == 1:
-            return best
-        return min(near[:FIRST_CAUSES], key=lambda one: self._count_left_after(one, sample))
+        near = [one for one, score in ranked if score.value > ranked[0][1].value - MARGIN]
+        if len(near) < 2:
+            return near
+        near = near[:FIRST_CAUSES]
+        return [min(near, key=lambda one: self._count_left_after(one, comparison.sample))]
 
     def _count_left_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
         """Return how many fails of a sample are left by a search that begins with a candidate, and
@@ -234,18 +228,22 @@ class CauseSearch:
         search.run()
         return len(search.left), len(search.found)
 
-    def _best_pair(self, comparison: Comparison) -> list[Candidate]:
-        """Return the pair of candidates that explains most of the sample, the first of equal ones;
-        none if none explains the share `PAIR_LEAST`. A pair is tried on all of the sample only if
-        it explains a few fails: the smallest one, and one that each earlier pair has failed to
-        explain.
+    def _best_pair(self, comparison: Comparison, share_of_one: float) -> list[Candidate]:
+        """Return the pair of candidates that explains most of the sample, the first of equal ones.
+        It must explain the share `PAIR_LEAST`, and leave less than half of what one candidate
+        leaves, which explains `share_of_one`. Return none if no pair does.
+
+        A pair is tried on all of the sample only if it explains most of a few fails: the smallest
+        ones, and one that each earlier pair has failed to explain.
         """
+        if self.is_trial:
+            return []
         sample = comparison.sample
-        tried = list(sample[:1])
+        tried = list(sample[:PAIR_LOOK])
         best: list[Candidate] = []
-        most_left = (1 - PAIR_LEAST) * len(sample)
+        most_left = len(sample) * min(1 - PAIR_LEAST, (1 - share_of_one) / 2)
         for pair in self._pairs():
-            if not comparison.do_explain(pair, tried):
+            if not comparison.do_explain_most(pair, tried, PAIR_LEAST):
                 continue
             unexplained = comparison.find_unexplained(pair)
             if len(unexplained) < most_left and comparison.score(pair).is_credible:
@@ -260,8 +258,8 @@ class CauseSearch:
         pervasive with a change, two that are pervasive, and one of the many integers for t0 with
         any of these.
         """
-        changes = [change for change in self._changes() if not change.is_one_of_many]
-        integers = [change for change in self._changes() if change.is_one_of_many]
+        changes = [change for change in self._changes() if not change.is_integer_of_t0]
+        integers = [change for change in self._changes() if change.is_integer_of_t0]
         pervasive = pervasive_candidates()
         pairs = chain(
             combinations(changes, 2),

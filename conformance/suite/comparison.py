@@ -47,7 +47,7 @@ class Score:
 
     @property
     def value(self) -> float:
-        """The shares as one number."""
+        """The share that is explained less the share that is contradicted."""
         return self.explained_share - self.contradicted_share
 
     @property
@@ -113,11 +113,16 @@ class Comparison:
             passes=len(said) - said.count(None),
         )
 
-    def do_explain(self, candidates: Sequence[Candidate], cases: Cases) -> bool:
-        """Whether candidates together explain each of some cases."""
+    def do_explain_most(self, candidates: Sequence[Candidate], cases: Cases, least: float) -> bool:
+        """Whether candidates together explain at least a share of some cases."""
         in_force = [*self.found, *candidates]
+        misses = 0
         with install_wrong_engines(in_force):
-            return all(explains(in_force, case) for case in cases)
+            for case in cases:
+                misses += not explains(in_force, case)
+                if misses > (1 - least) * len(cases):
+                    return False
+        return True
 
     def find_unexplained(self, candidates: Sequence[Candidate]) -> list[RecordedCase]:
         """Return the fails of the sample that candidates together do not explain."""
@@ -136,7 +141,7 @@ class Comparison:
             if not any(explains(in_force, case) for case in first_look):
                 return 0
             count = sum(bool(explains(in_force, case)) for case in self.sample)
-        if candidate.is_one_of_many and count <= MOST * len(self.sample):
+        if candidate.is_integer_of_t0 and count <= MOST * len(self.sample):
             return 0
         if candidate.may_fit_by_chance and count < LEAST_FAILS:
             return 0
@@ -150,7 +155,7 @@ def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
 
 def choose_sample(cases: Cases) -> list[RecordedCase]:
     """Return the fails on which candidates are compared, of all that are left, the smallest first:
-    the smallest one of each of the first rules, and as many others of all sizes.
+    the smallest one of each of the first rules, and up to 28 others of all sizes.
     """
     by_rule: dict[str, RecordedCase] = {}
     for case in cases:

@@ -79,12 +79,13 @@ def syntax_error(text: str, error: UnexpectedInput, hint: str = "") -> InvalidQu
             opened = _unmatched(error)
         case _:
             raise AssertionError(error)  # LALR(1) has no other
-    still = _advice(text, offset, error)
+    # an open bracket explains more than advice on what stands at the place
+    addition = _advice(text, offset, error)
     if opened:
         opened_at = grammar.line_and_column(text, require(opened.start_pos))
-        still = f"; {display(str(opened))} at {opened_at} is not closed"
+        addition = f"; {display(str(opened))} at {opened_at} is not closed"
     return InvalidQuery(
-        f"expected {_either(set(expected))}, got {found}{still}{hint}",
+        f"expected {_either(set(expected))}, got {found}{addition}{hint}",
         rule="DIA-7",
         place=grammar.line_and_column(text, offset),
     )

@@ -47,7 +47,7 @@ def compile_exact_comparison(
     name: str, left: Expression, right: Expression, slots: Mapping[str, int]
 ) -> Callable[[Sequence[Term | None]], bool]:
     """Return whether two operands compare as the operator `name` says, as a function of solutions.
-    It raises Inexact or NotCovered for operands that are not integers and decimals, and exact.
+    It raises Inexact or NotCovered unless all operands are integers or decimals that are exact.
 
     Raises NotCovered for operands without arithmetic, and for those with other functions.
     """
@@ -84,7 +84,7 @@ def exact_decimal(term: Term | None) -> Decimal:
     it, and NotCovered for anything else.
     """
     if isinstance(term, Computed):
-        return _decimal_of(term.number)  # another term may have its text
+        return _decimal_of(term.number)  # not cached: equal texts may be different numbers
     return _decimal_of_term(term)
 
 
