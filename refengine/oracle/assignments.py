@@ -209,6 +209,8 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     latest_with_all_windows = min(first - span for first, span in firsts)
     cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
     lo = latest_with_all_windows - cycle + 1
+    if any(view.spec.lag for view in planned.views):
+        lo -= cycle  # with one window more, windows shift at the first element's instant, too
     if _compares_times_with_tuples(planned) and planned.arrivals:
         lo = min(lo, min(element.app for element in planned.arrivals) - cycle)
     hi = max(first for first, _ in firsts)

@@ -162,6 +162,19 @@ def in_seconds(query: Query) -> Query:
     return replace(query, windows=tuple(windows_in_seconds))
 
 
+def with_names(query: Query) -> Query:
+    """A query that RSP-QL can say more often: each of several windows has a name, and those of rows
+    have no slide.
+    """
+    if len(query.windows) == 1:
+        return replace(query, windows=tuple(map(without_slide, query.windows)))
+    named = [
+        replace(without_slide(window), name=window.name or f"urn:window:of:{number}")
+        for number, window in enumerate(query.windows)
+    ]
+    return replace(query, windows=tuple(named))
+
+
 @st.composite
 def seen_by_streams(draw: st.DrawFn) -> Query:
     """Queries of CQELS-QL 2.0 with STREAM patterns: each window is named by its stream."""
@@ -182,6 +195,8 @@ def spoken(dialect: str) -> st.SearchStrategy[Query]:
     match dialect:
         case "cqels" | "sparqlstream":
             return general | numbered(dialect)
+        case "rspql":
+            return general | general.map(with_names)
         case "csparql":
             return general | named_by_streams()
         case "cqels2":

@@ -265,6 +265,19 @@ def test_the_values_of_t0_that_are_tried(arguments, fields, expected):
     assert found == T0Candidates(*expected)
 
 
+@pytest.mark.parametrize(("t0", "passes"), [(23, True), (24, False), (UNKNOWN, True)])
+def test_an_unknown_t0_may_be_so_early_that_a_window_with_a_lag_shifts_at_the_first_element(
+    t0, passes
+):
+    """ORA-2, TICK-7: with ω = 4 and the lag 8, a at 20 is seen at 28 the first time, where b comes.
+    Under `eager` 28 is evaluated if another window takes its place there: with t0 = 23 the window
+    (15, 19] is followed by (16, 20]. With t0 = 24 (16, 20] is the first window, and is not seen.
+    """
+    query = Query((Window("s", WindowKind.RANGE, 4, lag=8),), SELECT)
+    eager = profile("esper").but(horizon="none", t0=t0)
+    assert judge(query, streams(a=20, b=28), eager, relations("a"), missing=0).passed == passes
+
+
 @pytest.mark.parametrize(("t0", "passes"), [(-8, True), (-1, False), (UNKNOWN, True)])
 def test_an_unknown_t0_of_tuple_windows_may_be_before_all_times(t0, passes):
     """TICK-2, ORA-2: with ω = β = 1, (] and a, b, c at -2, -1, -1, an engine with t0 = -8 looks at
