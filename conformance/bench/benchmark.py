@@ -45,8 +45,8 @@ class Workload:
     `table` is the query (QRY-1), which is rendered in the language of each engine. `semantics` is
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
-    outputs may be missing at each end (ORA-3). `options` has what else the benchmark
-    itself needs to know of the test.
+    outputs may be missing at each end: none, as of every live engine, unless the benchmark says
+    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test.
     """
 
     experiment: str
@@ -57,7 +57,7 @@ class Workload:
     runs: int = 1
     static: Dataset = frozenset()
     t0: Callable[[Query, Profile], int] | None = None
-    missing: int | Missing = 1
+    missing: int | Missing = 0
     options: object = None
 
     @property
@@ -101,7 +101,7 @@ def write_nothing(run: Run, result: Result) -> Files:
 
 
 def write_nothing_of_all(results: Sequence[Result]) -> Files:
-    """Return no files for the runs of an engine."""
+    """Return no files for the runs of an experiment on an engine."""
     return {}
 
 
@@ -115,7 +115,8 @@ class Benchmark:
     the engines that are named.
 
     `measure` gives measures of a run beyond those of every benchmark, `files` the files of a run in
-    the benchmark's own formats, and `files_of_all` those of all runs of an engine.
+    the benchmark's own formats, and `files_of_all` those of all runs of one experiment on an
+    engine.
     """
 
     name: str

@@ -100,6 +100,7 @@ def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str
         exchange.question,
         tested.profile_for(query),
         exchange.relations,
+        missing=exchange.missing,
         is_fail_explained=False,
     )
     first_lines = judged.argument.splitlines()[:3]

@@ -28,8 +28,8 @@ def results_file(out: Path) -> Path:
 
 
 def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> None:
-    """Write results, tables and page to a folder, and the files of all runs of each engine. Raises
-    RefengineError.
+    """Write results, tables and page to a folder, and the files of all runs of each experiment on
+    each engine. Raises RefengineError.
     """
     done = sorted(done, key=lambda result: result.key)
     for (engine, experiment), of_experiment in groupby(done, key=_experiment):

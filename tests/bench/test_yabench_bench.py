@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import rsp_js_items
@@ -51,7 +52,9 @@ def workload_over(tmp_path, variables, **options) -> Workload:
     return workload
 
 
-def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tuple[Run, Result]:
+def run_of(
+    workload: Workload, relations: list[str], instants: list[int], is_explained: bool = False
+) -> tuple[Run, Result]:
     """The run of an engine that gives these rows at these instants."""
     loaded = {name: source.load().stream for name, source in workload.streams.items()}
     answers = [
@@ -62,7 +65,8 @@ def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tup
     samples = [Sample(0.0, 2**20, 0.5, 3), Sample(0.5, 2**21, 0.75, 4)]
     run = Run(workload, "theirs", 1, exchange, 1_000_000, samples)
     feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
-    return run, judge_run(YABENCH, command("true", "csparql", "csparql"), run, feeding, {})
+    tested = command("true", "csparql", "csparql")
+    return run, judge_run(YABENCH, tested, run, feeding, {}, is_explained=is_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -102,6 +106,24 @@ def test_a_late_engine_is_right_and_late(tmp_path):
     _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "cd", "ef"], [13, 23, 33])
     assert result.outcome == "pass"
     assert [one["delay"] for one in result.evidence["metrics"]] == [3, 3, 3]
+
+
+def test_a_live_engine_may_miss_no_output(tmp_path):
+    """A benchmark may say otherwise (ORA-3): in YABench one may be missing after the last."""
+    given = workload_over(tmp_path, TUMBLING)
+    default = Workload("e", "t", given.table, given.streams, given.semantics, t0=given.t0)
+    strict = replace(given, missing=default.missing)
+    for workload, outcomes in [(given, ["fail", "pass"]), (strict, ["fail", "fail"])]:
+        _, without_first = run_of(workload, ["cd", "ef"], [20, 30])
+        _, without_last = run_of(workload, ["ab", "cd"], [10, 20])
+        assert [without_first.outcome, without_last.outcome] == outcomes
+
+
+def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
+    """The first answer is missing under every t0."""
+    workload = workload_over(tmp_path, TUMBLING)
+    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True)
+    assert "  if t0 is left open:\n    fail:" in result.argument
 
 
 # Files
