@@ -11,7 +11,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from conformance.bench.benchmark import Benchmark
-from conformance.bench.figures import run_of
+from conformance.bench.figures import run_of, worst_of
 from conformance.bench.tables import Table
 from conformance.report import texts
 from conformance.report.drawings import boxplots, charts
@@ -25,8 +25,8 @@ CELL = 200  # characters of a cell
 
 
 class PageSection(NamedTuple):
-    """The section of one test on one engine: its title, its outcome, the argument of the first run
-    that is no pass, or else of the first, its query, and its plots.
+    """The section of one test on one engine: its title, its outcome, the argument and the
+    query of the run with the worst outcome, and its plots.
     """
 
     title: str
@@ -68,7 +68,7 @@ def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
     ordered = sorted(results, key=lambda result: (*_test_of(result), result.case))
     for (engine, name), group in groupby(ordered, key=_test_of):
         runs = list(group)
-        shown = next((run for run in runs if run.outcome != "pass"), runs[0])
+        shown = worst_of(runs)
         title = f"{engine}: {name}"
         if len(runs) > 1:
             title += f", {len(runs)} runs"

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.feeding import ClockPacing
-from conformance.bench.figures import table_of_runs
+from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
@@ -25,7 +26,7 @@ from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
-from conformance.verdict.results import Outcome, Result, from_json
+from conformance.verdict.results import KnownDeviation, Outcome, Result, from_json
 from refengine.model.errors import RefengineError
 
 
@@ -240,6 +241,17 @@ def test_of_several_runs_the_verdict_is_the_worst():
     verdicts = CSRBENCH.tables(results)[0]
     assert verdicts.rows[0] == (Cell("Q1"), Cell("fail", "fail"))
     assert len(table_of_runs(results).rows) == 3
+
+
+def test_a_fail_is_not_hidden_by_a_run_that_was_not_judged():
+    outcomes = (Outcome.PASS, Outcome.UNSUPPORTED, Outcome.ERROR, Outcome.FAIL, Outcome.FAIL)
+    results = [
+        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        for n, outcome in enumerate(outcomes, 1)
+    ]
+    assert worst_of(reversed(results)) is results[3]
+    known = replace(results[3], known=(KnownDeviation("why", ""),))
+    assert worst_of([results[1], known]) is known and worst_of([known, results[2]]) is results[2]
 
 
 def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):

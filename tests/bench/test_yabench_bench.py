@@ -22,10 +22,10 @@ from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
 from conformance.harness.engine_file import command
-from conformance.harness.resources import Sample
+from conformance.harness.resources import ResourceUse, Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Result
+from conformance.verdict.results import Outcome, Result
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
 from refengine.model.errors import RefengineError
@@ -200,6 +200,46 @@ def test_boxplots_have_the_values_of_all_runs():
         [OracleEntry(0.5, 0.5, 1, 2, 3, 0, 5, 8)],
     ]
     assert list(files.boxplot_lines(runs, "e")) == ["e", "1.0,0.5;0.5,0.5;7.0,8.0", "0.25;1.0;-1.0"]
+
+
+def result_of_run(number: int, samples: list[Sample]) -> Result:
+    """The result of a run in gracious mode. Nothing is in its first window, which gracious mode
+    leaves as it is, and in its second one of two rows is there until it is shifted.
+    """
+    window = {"elements": 2, "delay": 1}
+    shifted = {"precision": 1.0, "recall": 1.0, "window": [6, 9]}
+    none = {"precision": 0.0, "recall": 0.0, "expected": 0, "actual": 0, "window": [0, 5]}
+    half = {"precision": 0.5, "recall": 0.5, "expected": 2, "actual": 2, "window": [5, 10]}
+    code = [{**window, **one, "gracious": shifted} for one in (none, half)]
+    run = {"experiment": "1", "test": "t", "seconds": 1.0, "elements": 2, "sampling_seconds": 0.1}
+    evidence = {
+        "samples": [sample.as_json() for sample in samples],
+        "run": {**run, "measures": {"is_gracious": True, "code": code}},
+    }
+    return Result("e", "yabench", f"1 t run {number}", "", Outcome.PASS, "", evidence=evidence)
+
+
+def test_tables_have_the_scores_of_the_oracle_file_and_the_cpu_time_of_a_run():
+    """The engine took 1 s from the first sample to the last, and 2 s in the second run. Of one core
+    the two took 200 % and 300 %.
+    """
+    results = [
+        result_of_run(
+            number,
+            [
+                Sample(0.0, 0, 3.0, 1, ResourceUse(2**20, 2.5, 1)),
+                Sample(1.0, 0, 4.0 + number, 1, ResourceUse(2**20, 2.5 + number, 1)),
+            ],
+        )
+        for number in (1, 2)
+    ]
+    oracle = files.oracle_entries_of(results[0])
+    assert [(entry.precision, entry.start) for entry in oracle] == [(0.0, 0), (1.0, 6)]
+    scores, _, resources, *_ = YABENCH.tables(results)
+    row = dict(zip(scores.columns, scores.rows[0], strict=True))
+    assert row["code P"].text == "0.5000"
+    row = dict(zip(resources.columns, resources.rows[0], strict=True))
+    assert (row["CPU s"].text, row["CPU %"].text) == ("1.50", "250.0")
 
 
 @pytest.mark.parametrize(
