@@ -38,6 +38,13 @@ class Choice:
     config: Path | None = None
 
 
+def name_of_test(experiment: str, test: str) -> str:
+    """Return the name of a test: `1 small` of the test `small` of experiment 1. An experiment with
+    one test may have its name, which then stands once: `Q3`.
+    """
+    return " ".join(dict.fromkeys((experiment, test)))
+
+
 @dataclass(frozen=True)
 class Workload:
     """A test of an experiment: one query over some streams.
@@ -62,10 +69,8 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """The experiment and the test: `1 small`. They are the same for a benchmark whose
-        experiments have one test each.
-        """
-        return " ".join(dict.fromkeys((self.experiment, self.test)))
+        """The name of the test."""
+        return name_of_test(self.experiment, self.test)
 
     @property
     def query(self) -> Query:
@@ -73,17 +78,30 @@ class Workload:
         return from_table(dict(self.table))
 
 
-class Run(NamedTuple):
-    """One run of a workload on an engine. `number` counts from 1; `started` is when the first
-    element was sent, in ms since 1970.
+class Feeding(NamedTuple):
+    """What came of feeding an engine.
+
+    The instants of the answers are those that the engine states, or else those at which they were
+    received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
+    time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
+    samples.
     """
+
+    exchange: Exchange
+    started: int
+    seconds: float
+    samples: Sequence[Sample]
+    sampling_seconds: float
+    is_live: bool
+
+
+class Run(NamedTuple):
+    """One run of a workload on an engine. `number` counts from 1."""
 
     workload: Workload
     engine: str
     number: int
-    exchange: Exchange
-    started: int
-    samples: Sequence[Sample]
+    feeding: Feeding
 
 
 # Files by their names, each with its lines.

@@ -28,8 +28,8 @@ COLUMNS = (
 
 
 def run_of(result: Result) -> Mapping[str, Any]:
-    """Return what was run, as the evidence of a result has it; nothing for a recording and for a
-    run that did not take place.
+    """Return how the engine was fed, as the evidence of a result has it; nothing for a recording
+    and for a run that did not take place.
     """
     run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
     return run

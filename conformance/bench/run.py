@@ -144,18 +144,9 @@ def run_task(plan: Plan, task: Task) -> Result:
     question = Question(workload.query, streams, workload.static)
     try:
         feeding = feed(tested, workload, question, plan.is_live)
-        run = Run(
-            workload,
-            tested.name,
-            task.number,
-            feeding.exchange,
-            feeding.started,
-            feeding.samples,
-        )
+        run = Run(workload, tested.name, task.number, feeding)
         digests = {name: one.digest for name, one in loaded.items()}
-        result = judge_run(
-            plan.benchmark, tested, run, feeding, digests, is_explained=plan.is_explained
-        )
+        result = judge_run(plan.benchmark, tested, run, digests, is_explained=plan.is_explained)
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     except Disputed as error:

@@ -26,7 +26,7 @@ from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
-from conformance.verdict.results import KnownDeviation, Outcome, Result, from_json
+from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
 from refengine.model.errors import RefengineError
 
 
@@ -235,7 +235,10 @@ def test_the_texts_of_an_engine_are_escaped_in_the_page():
 
 def test_of_several_runs_the_verdict_is_the_worst():
     results = [
-        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        replace(
+            Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, ""),
+            benchmark_run=BenchmarkRun("Q1", "Q1", n),
+        )
         for n, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.PASS), 1)
     ]
     verdicts = CSRBENCH.tables(results)[0]

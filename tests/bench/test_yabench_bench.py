@@ -13,19 +13,21 @@ from dataclasses import replace
 import pytest
 import rsp_js_items
 
+from conformance import schemas
 from conformance.__main__ import main
 from conformance.bench import streams
-from conformance.bench.benchmark import Choice, Run, Workload
-from conformance.bench.feeding import Feeding
-from conformance.bench.judging import judge_run
+from conformance.bench.benchmark import Choice, Feeding, Run, Workload
+from conformance.bench.judging import judge_run, result_without_run
 from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
+from conformance.bench.yabench.tables import group_tests
 from conformance.harness.engine_file import command
 from conformance.harness.resources import ResourceUse, Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import BenchmarkRun, Outcome, Result, from_json
+from refengine.core.profiles import profile
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
 from refengine.model.errors import RefengineError
@@ -63,10 +65,10 @@ def run_of(
     ]
     exchange = Exchange(Question(workload.query, loaded), answers, "the query")
     samples = [Sample(0.0, 2**20, 0.5, 3), Sample(0.5, 2**21, 0.75, 4)]
-    run = Run(workload, "theirs", 1, exchange, 1_000_000, samples)
     feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
+    run = Run(workload, "theirs", 1, feeding)
     tested = command("true", "csparql", "csparql")
-    return run, judge_run(YABENCH, tested, run, feeding, {}, is_explained=is_explained)
+    return run, judge_run(YABENCH, tested, run, {}, is_explained=is_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -124,6 +126,17 @@ def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
     workload = workload_over(tmp_path, TUMBLING)
     _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True)
     assert "  if t0 is left open:\n    fail:" in result.argument
+
+
+def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
+    """A folder's name may have spaces, and may be the name of a test."""
+    for experiment, test in [("my run 01", "small"), ("small", "small")]:
+        workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
+        result = result_without_run(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
+        assert from_json(json.loads(json.dumps(result.as_json()))) == result
+        assert not list(schemas.problems("result", result.as_json()))
+        [found] = group_tests([result])
+        assert (found.experiment, found.test, found.results) == (experiment, test, [result])
 
 
 # Files
@@ -211,12 +224,21 @@ def result_of_run(number: int, samples: list[Sample]) -> Result:
     none = {"precision": 0.0, "recall": 0.0, "expected": 0, "actual": 0, "window": [0, 5]}
     half = {"precision": 0.5, "recall": 0.5, "expected": 2, "actual": 2, "window": [5, 10]}
     code = [{**window, **one, "gracious": shifted} for one in (none, half)]
-    run = {"experiment": "1", "test": "t", "seconds": 1.0, "elements": 2, "sampling_seconds": 0.1}
+    run = {"seconds": 1.0, "elements": 2, "sampling_seconds": 0.1}
     evidence = {
         "samples": [sample.as_json() for sample in samples],
         "run": {**run, "measures": {"is_gracious": True, "code": code}},
     }
-    return Result("e", "yabench", f"1 t run {number}", "", Outcome.PASS, "", evidence=evidence)
+    return Result(
+        "e",
+        "yabench",
+        f"1 t run {number}",
+        "",
+        Outcome.PASS,
+        "",
+        evidence=evidence,
+        benchmark_run=BenchmarkRun("1", "t", number),
+    )
 
 
 def test_tables_have_the_scores_of_the_oracle_file_and_the_cpu_time_of_a_run():

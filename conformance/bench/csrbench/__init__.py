@@ -88,9 +88,9 @@ def _verdicts(results: Sequence[Result]) -> Table:
     engines = csrbench.columns(result.engine for result in results)
     runs: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        query, _, more = result.case.partition(" ")
-        if not more or more.startswith("run "):
-            runs.setdefault((query, result.engine), []).append(result)
+        run = result.benchmark_run
+        query = result.case if run is None else run.experiment
+        runs.setdefault((query, result.engine), []).append(result)
     rows = [
         (
             Cell(name),

@@ -120,7 +120,7 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
         "has_boxplots": test.has_boxplots,
         "is_as_published": _is_as_published(test),
     }
-    entries = measure_windows(run.workload, run.exchange.answers, judgement, reading)
+    entries = measure_windows(run.workload, run.feeding.exchange.answers, judgement, reading)
     if entries is not None:
         measures["code"] = entries
     return measures
@@ -147,14 +147,14 @@ def files_of_run(run: Run, result: Result) -> Files:
     """Return the files of a run as YABench's runner names them: SG_, QUERY_, QR_, ORACLE_, P_."""
     test = test_of(run)
     name = test.name if run.workload.runs == 1 else f"{test.name}{run.number}"
-    query = run.workload.query
+    query, exchange = run.workload.query, run.feeding.exchange
     return {
         f"SG_{name}": _stream_lines(run.workload),
-        f"QUERY_{name}": run.exchange.text.splitlines(),
-        f"QR_{name}": files.qr_lines(run.exchange.answers, query.body.variables, run.started),
+        f"QUERY_{name}": exchange.text.splitlines(),
+        f"QR_{name}": files.qr_lines(exchange.answers, query.body.variables, run.feeding.started),
         f"ORACLE_{name}": files.oracle_lines(files.oracle_entries_of(result)),
         f"P_{name}": files.performance_lines(
-            run.samples, test.engine_name or run.engine, psutil.virtual_memory().total
+            run.feeding.samples, test.engine_name or run.engine, psutil.virtual_memory().total
         ),
     }
 
@@ -170,9 +170,9 @@ def files_of_all(results: Sequence[Result]) -> Files:
     """Return a BOXPLOTS_ file for each test that has boxplots and several runs."""
     of_tests: dict[str, list[Result]] = {}
     for result in results:
-        run = run_of(result)
-        if run and run["measures"].get("has_boxplots"):
-            of_tests.setdefault(run["test"], []).append(result)
+        has_boxplots = run_of(result).get("measures", {}).get("has_boxplots", False)
+        if has_boxplots and result.benchmark_run is not None:
+            of_tests.setdefault(result.benchmark_run.test, []).append(result)
     return {
         f"BOXPLOTS_{name}": list(
             files.boxplot_lines([files.oracle_entries_of(one) for one in runs], runs[0].engine)

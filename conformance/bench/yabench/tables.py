@@ -7,10 +7,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.bench.benchmark import name_of_test
 from conformance.bench.figures import (
     NONE,
     amount_cell,
@@ -44,8 +44,8 @@ class TestResults(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The experiment and the test: `E1 small`."""
-        return f"E{self.experiment} {self.test}"
+        """The name of the test."""
+        return name_of_test(self.experiment, self.test)
 
     @property
     def worst(self) -> Result:
@@ -115,23 +115,12 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
 
 def group_tests(results: Iterable[Result]) -> Iterator[TestResults]:
     """Yield the results of each test, engine by engine. A recording belongs to no test."""
-    named = [(test, one) for one in results if (test := _test_of(one)) is not None]
-    named.sort(key=lambda pair: (pair[1].engine, pair[0], pair[1].case))
-    for (engine, test), group in groupby(named, key=lambda pair: (pair[1].engine, pair[0])):
-        yield TestResults(engine, test[0], test[1], [one for _, one in group])
-
-
-def _test_of(result: Result) -> tuple[str, str] | None:
-    """Return the experiment and the test of a result: those of its run, or for a run that did not
-    take place those in the name of its case. None for a recording.
-    """
-    run = run_of(result)
-    if run:
-        return run["experiment"], run["test"]
-    words = result.case.split(" ")
-    if len(words) == 1:
-        return None
-    return words[0], words[1]
+    tests: dict[tuple[str, str, str], list[Result]] = {}
+    for result in sorted(results, key=lambda result: result.key):
+        if (run := result.benchmark_run) is not None:
+            tests.setdefault((result.engine, run.experiment, run.test), []).append(result)
+    for key in sorted(tests):
+        yield TestResults(*key, tests[key])
 
 
 def _scores(tests: Sequence[TestResults]) -> Table:
