@@ -38,6 +38,13 @@ class Choice:
     config: Path | None = None
 
 
+def name_of_test(experiment: str, test: str) -> str:
+    """Return the name of a test: `1 small` of the test `small` of experiment 1. An experiment with
+    one test may have its name, which then stands once: `Q3`.
+    """
+    return " ".join(dict.fromkeys((experiment, test)))
+
+
 @dataclass(frozen=True)
 class Workload:
     """A test of an experiment: one query over some streams.
@@ -45,8 +52,8 @@ class Workload:
     `table` is the query (QRY-1), which is rendered in the language of each engine. `semantics` is
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
-    outputs may be missing at each end (ORA-3). `options` has what else the benchmark
-    itself needs to know of the test.
+    outputs may be missing at each end: none, as of every live engine, unless the benchmark says
+    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test.
     """
 
     experiment: str
@@ -57,15 +64,13 @@ class Workload:
     runs: int = 1
     static: Dataset = frozenset()
     t0: Callable[[Query, Profile], int] | None = None
-    missing: int | Missing = 1
+    missing: int | Missing = 0
     options: object = None
 
     @property
     def name(self) -> str:
-        """The experiment and the test: `1 small`. They are the same for a benchmark whose
-        experiments have one test each.
-        """
-        return " ".join(dict.fromkeys((self.experiment, self.test)))
+        """The name of the test."""
+        return name_of_test(self.experiment, self.test)
 
     @property
     def query(self) -> Query:
@@ -73,17 +78,30 @@ class Workload:
         return from_table(dict(self.table))
 
 
-class Run(NamedTuple):
-    """One run of a workload on an engine. `number` counts from 1; `started` is when the first
-    element was sent, in ms since 1970.
+class Feeding(NamedTuple):
+    """What came of feeding an engine.
+
+    The instants of the answers are those that the engine states, or else those at which they were
+    received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
+    time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
+    samples.
     """
+
+    exchange: Exchange
+    started: int
+    seconds: float
+    samples: Sequence[Sample]
+    sampling_seconds: float
+    is_live: bool
+
+
+class Run(NamedTuple):
+    """One run of a workload on an engine. `number` counts from 1."""
 
     workload: Workload
     engine: str
     number: int
-    exchange: Exchange
-    started: int
-    samples: Sequence[Sample]
+    feeding: Feeding
 
 
 # Files by their names, each with its lines.
@@ -101,7 +119,7 @@ def write_nothing(run: Run, result: Result) -> Files:
 
 
 def write_nothing_of_all(results: Sequence[Result]) -> Files:
-    """Return no files for the runs of an engine."""
+    """Return no files for the runs of an experiment on an engine."""
     return {}
 
 
@@ -115,7 +133,8 @@ class Benchmark:
     the engines that are named.
 
     `measure` gives measures of a run beyond those of every benchmark, `files` the files of a run in
-    the benchmark's own formats, and `files_of_all` those of all runs of an engine.
+    the benchmark's own formats, and `files_of_all` those of all runs of one experiment on an
+    engine.
     """
 
     name: str

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from conformance.bench.benchmark import Workload
+from conformance.bench.benchmark import Feeding, Workload
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery
-from conformance.harness.resources import ResourceSampler, Sample
+from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
-
-
-class Feeding(NamedTuple):
-    """What came of feeding an engine.
-
-    The instants of the answers are those that the engine states, or else those at which they were
-    received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
-    time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
-    samples.
-    """
-
-    exchange: Exchange
-    started: int
-    seconds: float
-    samples: Sequence[Sample]
-    sampling_seconds: float
-    is_live: bool
 
 
 class ImmediatePacing:

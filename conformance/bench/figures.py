@@ -7,6 +7,8 @@ from statistics import fmean
 from typing import Any
 
 from conformance.bench.tables import Cell, Table
+from conformance.metrics.resources import MEBIBYTE
+from conformance.report.matrix import KINDS
 from conformance.verdict.results import Result
 
 NONE = Cell("–")
@@ -19,15 +21,15 @@ COLUMNS = (
     "delay ms",
     "elements/s",
     "CPU s",
-    "memory MB",
+    "memory MiB",
     "threads",
     "sampling CPU s",
 )
 
 
 def run_of(result: Result) -> Mapping[str, Any]:
-    """Return what was run, as the evidence of a result has it; nothing for a recording and for a
-    run that did not take place.
+    """Return how the engine was fed, as the evidence of a result has it; nothing for a recording
+    and for a run that did not take place.
     """
     run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
     return run
@@ -40,8 +42,20 @@ def outcome_cell(result: Result) -> Cell:
 
 def mean_of(entries: Sequence[Mapping[str, Any]], key: str) -> float | None:
     """Return the mean of a measure over windows; None if no window has it."""
-    values = [entry[key] for entry in entries if entry.get(key) is not None]
-    return fmean(values) if values else None
+    return mean(entry.get(key) for entry in entries)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of values; None stands for a missing one, and for the mean of none."""
+    present = [value for value in values if value is not None]
+    return fmean(present) if present else None
+
+
+def worst_of(results: Iterable[Result]) -> Result:
+    """Return the worst of some results, and the first of those that are as bad: a fail is worse
+    than an error, and either is worse than what was not judged.
+    """
+    return min(results, key=lambda result: (KINDS.index(result.kind), result.key))
 
 
 def share_cell(value: float | None) -> Cell:
@@ -60,7 +74,9 @@ def greatest(samples: Sequence[Mapping[str, Any]], key: str) -> float | None:
 
 
 def cpu_used(samples: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the CPU seconds from the first sample to the last; None if there are not two."""
+    """Return the CPU seconds from the first sample of a run to its last; None if there are not
+    two.
+    """
     if len(samples) < 2:
         return None
     used: float = samples[-1]["cpu"] - samples[0]["cpu"]
@@ -102,7 +118,7 @@ def _row(result: Result) -> tuple[Cell, ...]:
         amount_cell(mean_of(entries, "delay")),
         amount_cell(rate),
         amount_cell(cpu_used(samples), 2),
-        amount_cell(None if memory is None else memory / 1e6),
+        amount_cell(None if memory is None else memory / MEBIBYTE),
         amount_cell(greatest(samples, "threads")),
         amount_cell(run.get("sampling_seconds"), 3),
     )

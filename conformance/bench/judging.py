@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
-from conformance.bench.feeding import Feeding, elements_of
+from conformance.bench.feeding import elements_of
 from conformance.harness.engine_file import Engine
 from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
@@ -16,7 +16,7 @@ from conformance.suite.probe import describe_deviations
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import BenchmarkRun, Outcome, Result
 from refengine.core.query import Query
 from refengine.core.semantics import UNKNOWN, Profile
 from refengine.oracle.judge import Judgement
@@ -42,7 +42,6 @@ def judge_run(
     benchmark: Benchmark,
     tested: Engine,
     run: Run,
-    feeding: Feeding,
     digests: Mapping[str, str],
     *,
     is_explained: bool = False,
@@ -54,11 +53,11 @@ def judge_run(
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
     be compared with one on a recording.
     """
-    workload = run.workload
-    profile = profile_of(tested, workload, run.exchange.question.query)
+    workload, asked = run.workload, run.feeding.exchange
+    profile = profile_of(tested, workload, asked.question.query)
     claiming = replace(tested, profile=profile)
-    answers = [answer._replace(window=None) for answer in run.exchange.answers]
-    exchange = replace(run.exchange, answers=answers, missing=_missing(workload, tested))
+    answers = [answer._replace(window=None) for answer in asked.answers]
+    exchange = replace(asked, answers=answers, missing=_missing(workload, tested))
     judged = judge_relations(
         exchange.question,
         profile,
@@ -71,14 +70,15 @@ def judge_run(
     entries = measure_windows(workload, answers, judged.judgement)
     if entries is not None:
         table["metrics"] = entries
-    table["samples"] = [sample.as_json() for sample in run.samples]
-    table["run"] = _run_as_json(benchmark, run, feeding, digests, judged.judgement)
+    table["samples"] = [sample.as_json() for sample in run.feeding.samples]
+    table["run"] = _run_as_json(benchmark, run, digests, judged.judgement)
     result = replace(
         judged,
         engine=run.engine,
         suite=benchmark.name,
         case=case_of(workload, run.number),
         evidence=table,
+        benchmark_run=_benchmark_run(workload, run.number),
         judgement=None,
     )
     if result.outcome is not Outcome.FAIL:
@@ -100,6 +100,7 @@ def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str
         exchange.question,
         tested.profile_for(query),
         exchange.relations,
+        missing=exchange.missing,
         is_fail_explained=False,
     )
     first_lines = judged.argument.splitlines()[:3]
@@ -140,7 +141,20 @@ def result_without_run(
 ) -> Result:
     """Return the result of a run that did not take place, with its outcome and the reason."""
     outcome, reason = fault
-    return Result(engine, benchmark.name, case_of(workload, number), "", outcome, reason)
+    return Result(
+        engine,
+        benchmark.name,
+        case_of(workload, number),
+        "",
+        outcome,
+        reason,
+        benchmark_run=_benchmark_run(workload, number),
+    )
+
+
+def _benchmark_run(workload: Workload, number: int) -> BenchmarkRun:
+    """Return which run of which test it is."""
+    return BenchmarkRun(workload.experiment, workload.test, number)
 
 
 def case_of(workload: Workload, number: int) -> str:
@@ -161,16 +175,12 @@ def _missing(workload: Workload, tested: Engine) -> Missing:
 def _run_as_json(
     benchmark: Benchmark,
     run: Run,
-    feeding: Feeding,
     digests: Mapping[str, str],
     judgement: Judgement | None,
 ) -> dict[str, Any]:
     """Return what was run and how, as evidence has it."""
-    exchange = run.exchange
+    feeding, exchange = run.feeding, run.feeding.exchange
     return {
-        "experiment": run.workload.experiment,
-        "test": run.workload.test,
-        "number": run.number,
         "streams": dict(digests),
         "elements": elements_of(exchange),
         "is_live": feeding.is_live,

@@ -28,10 +28,10 @@ def results_file(out: Path) -> Path:
 
 
 def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> None:
-    """Write results, tables and page to a folder, and the files of all runs of each engine. Raises
-    RefengineError.
+    """Write results, tables and page to a folder, and the files of all runs of each experiment on
+    each engine. Raises RefengineError.
     """
-    done = sorted(done, key=lambda result: result.key)
+    done = sorted(done, key=lambda result: (*_experiment(result), result.key))
     for (engine, experiment), of_experiment in groupby(done, key=_experiment):
         files = benchmark.files_of_all(list(of_experiment))
         write_files(folder_of(out, engine, experiment), files)
@@ -46,6 +46,6 @@ def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> Non
 
 
 def _experiment(result: Result) -> tuple[str, str]:
-    """Return the engine and the experiment of a result; the case for one without a run."""
-    run = (result.evidence or {}).get("run", {})
-    return result.engine, run.get("experiment", result.case)
+    """Return the engine and the experiment of a result. A recording is an experiment of its own."""
+    run = result.benchmark_run
+    return result.engine, result.case if run is None else run.experiment

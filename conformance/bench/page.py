@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from conformance.bench.benchmark import Benchmark
-from conformance.bench.figures import run_of
+from conformance.bench.benchmark import Benchmark, name_of_test
+from conformance.bench.figures import worst_of
 from conformance.bench.tables import Table
 from conformance.report import texts
 from conformance.report.drawings import boxplots, charts
@@ -25,8 +25,8 @@ CELL = 200  # characters of a cell
 
 
 class PageSection(NamedTuple):
-    """The section of one test on one engine: its title, its outcome, the argument of the first run
-    that is no pass, or else of the first, its query, and its plots.
+    """The section of one test on one engine: its title, its outcome, the argument and the
+    query of the run with the worst outcome, and its plots.
     """
 
     title: str
@@ -66,10 +66,10 @@ def _cleaned(table: Table) -> Table:
 def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
     """Yield the sections of all tests, engine by engine."""
     ordered = sorted(results, key=lambda result: (*_test_of(result), result.case))
-    for (engine, name), group in groupby(ordered, key=_test_of):
+    for (engine, experiment, test), group in groupby(ordered, key=_test_of):
         runs = list(group)
-        shown = next((run for run in runs if run.outcome != "pass"), runs[0])
-        title = f"{engine}: {name}"
+        shown = worst_of(runs)
+        title = f"{engine}: {name_of_test(experiment, test)}"
         if len(runs) > 1:
             title += f", {len(runs)} runs"
         yield PageSection(
@@ -81,12 +81,14 @@ def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
         )
 
 
-def _test_of(result: Result) -> tuple[str, str]:
-    """Return the engine and the name of the test of a result."""
-    run = run_of(result)
-    if not run:
-        return result.engine, result.case
-    return result.engine, " ".join(dict.fromkeys((run["experiment"], run["test"])))
+def _test_of(result: Result) -> tuple[str, str, str]:
+    """Return the engine, the experiment and the test of a result. A recording is a test of its
+    own.
+    """
+    run = result.benchmark_run
+    if run is None:
+        return result.engine, result.case, result.case
+    return result.engine, run.experiment, run.test
 
 
 def _plots(runs: Sequence[Result]) -> list[tuple[str, Drawing]]:

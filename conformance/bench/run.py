@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.feeding import feed
 from conformance.bench.judging import case_of, judge_run, result_without_run
+from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import Declined
@@ -53,7 +55,7 @@ class Plan:
 
     def tasks(self) -> list[Task]:
         """Return the runs in their order: engine by engine. Raises RefengineError."""
-        check_experiments(self.benchmark, self.choice.only)
+        check_choice(self.benchmark, self.choice)
         workloads = self.benchmark.workloads(self.choice)
         return [
             Task(tested, workload, number)
@@ -63,27 +65,46 @@ class Plan:
         ]
 
     def fingerprint(self) -> str:
-        """Return the digest of all options on which the results depend."""
-        choice = self.choice
-        config = b""
-        if choice.config is not None:
-            config = choice.config.read_bytes()
-        words = [
-            self.benchmark.name,
-            str(choice.scale),
-            *choice.only,
-            str(choice.runs),
-            str(choice.data),
-            str(self.is_live),
-            str(self.is_explained),
-            *(json.dumps([tested.name, list(tested.command)]) for tested in self.engines),
-        ]
-        return fingerprint([config, *(word.encode() for word in words)])
+        """Return the digest of all on which the results depend, apart from the engines' programs:
+        the options, the queries and streams of the tests, and the engines' files. Raises
+        RefengineError.
+        """
+        return fingerprint(self._parts())
+
+    def _parts(self) -> Iterator[bytes]:
+        """Yield what the results depend on."""
+        yield version("refengine").encode()
+        yield json.dumps([self.benchmark.name, self.is_live, self.is_explained]).encode()
+        if self.choice.config is not None:
+            yield _read(self.choice.config)
+        for workload in self.benchmark.workloads(self.choice):
+            yield json.dumps([workload.name, workload.runs, workload.table]).encode()
+            for name, source in sorted(workload.streams.items()):
+                yield json.dumps([name, source.fingerprint()]).encode()
+        for tested in self.engines:
+            yield json.dumps([tested.name, tested.command]).encode()
+            path = engine_file.path_of_engine(tested.file or tested.name)
+            if path is not None:
+                yield _read(path)
 
 
-def check_experiments(benchmark: Benchmark, only: Sequence[str]) -> None:
-    """Raise RefengineError for an experiment that the benchmark does not have."""
-    for name in only:
+def _read(path: Path) -> bytes:
+    """Return the content of a file. Raises RefengineError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RefengineError(
+            f"cannot be read: {error.strerror}", rule="usage", place=str(path)
+        ) from None
+
+
+def check_choice(benchmark: Benchmark, choice: Choice) -> None:
+    """Raise RefengineError for an experiment that the benchmark does not have, and for an option
+    that says nothing about the user's own configuration.
+    """
+    if choice.config is not None:
+        _check_configured(choice)
+    for name in choice.only:
         if name not in benchmark.experiments:
             raise RefengineError(
                 f"{benchmark.title} has no experiment {name!r}"
@@ -92,6 +113,24 @@ def check_experiments(benchmark: Benchmark, only: Sequence[str]) -> None:
                 rule="usage",
                 place="--only",
             )
+
+
+def _check_configured(choice: Choice) -> None:
+    """Raise RefengineError for an option that chooses among the benchmark's own experiments."""
+    if choice.only:
+        raise RefengineError(
+            "chooses among the benchmark's own experiments, and --config FILE runs all tests of "
+            "FILE: leave one of the two out",
+            rule="usage",
+            place="--only",
+        )
+    if choice.scale == "paper":
+        raise RefengineError(
+            "paper is the scale of the benchmark's own experiments, and --config FILE states its "
+            "own: leave one of the two out, or give the number of stations",
+            rule="usage",
+            place="--scale",
+        )
 
 
 def run_task(plan: Plan, task: Task) -> Result:
@@ -105,18 +144,9 @@ def run_task(plan: Plan, task: Task) -> Result:
     question = Question(workload.query, streams, workload.static)
     try:
         feeding = feed(tested, workload, question, plan.is_live)
-        run = Run(
-            workload,
-            tested.name,
-            task.number,
-            feeding.exchange,
-            feeding.started,
-            feeding.samples,
-        )
+        run = Run(workload, tested.name, task.number, feeding)
         digests = {name: one.digest for name, one in loaded.items()}
-        result = judge_run(
-            plan.benchmark, tested, run, feeding, digests, is_explained=plan.is_explained
-        )
+        result = judge_run(plan.benchmark, tested, run, digests, is_explained=plan.is_explained)
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     except Disputed as error:

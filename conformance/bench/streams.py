@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 from conformance.installation.places import cache_folder
 from conformance.verdict.results import replace, writing
 from refengine.model.elements import Stream
+from refengine.model.errors import RefengineError
 from refengine.rdf.streams import read_stream
 
 DIGEST = ".sha256"  # ends the name of the file that has the digest of the one beside it
@@ -35,6 +36,9 @@ class StreamSource(Protocol):
     def load(self) -> LoadedStream:
         """Return the stream, which is made first if need be. Raises RefengineError."""
 
+    def fingerprint(self) -> str:
+        """Return a text that is the same for the same stream alone. Raises RefengineError."""
+
 
 @dataclass(frozen=True)
 class StoredStream:
@@ -49,6 +53,15 @@ class StoredStream:
         if self.limit is not None:
             stream = Stream(tuple(stream)[: self.limit], stream.ordered)
         return LoadedStream(stream, self.path, _digest_of(self.path))
+
+    def fingerprint(self) -> str:
+        """Return the digest of the content, and the limit. Raises RefengineError."""
+        try:
+            return f"{_digest_of(self.path)} {self.limit}"
+        except OSError as error:
+            raise RefengineError(
+                f"cannot be read: {error.strerror}", rule="IO-1", place=str(self.path)
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,10 @@ class GeneratedStream:
             replace({path: self.lines()})
             replace({_digest_path(path): [_digest_of(path)]})
         return LoadedStream(read_stream(path), path, _digest_of(path))
+
+    def fingerprint(self) -> str:
+        """Return the name, which states all that the lines depend on."""
+        return self.name
 
 
 def _is_whole(path: Path) -> bool:

@@ -186,8 +186,8 @@ def _run_and_write(plan: Plan, is_resumed: bool) -> list[Result]:
     from conformance.verdict.journal import Journal, read_journal
 
     tasks = plan.tasks()  # raises before anything is written
-    target = results_file(plan.out)
     fingerprint = plan.fingerprint()
+    target = results_file(plan.out)
     done = read_journal(target, fingerprint) if is_resumed else {}
     journal = Journal(target, fingerprint, done.values())
     try:

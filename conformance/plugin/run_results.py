@@ -130,11 +130,11 @@ class RunResults:
         """Remove the file of the results so far, or leave it if not all items were run: an earlier
         run, too, may have run items that -k and the like have left out of this one.
         """
-        is_ended = self.is_cut_short or session.exitstatus in (
+        was_cut_short = self.is_cut_short or session.exitstatus in (
             pytest.ExitCode.INTERRUPTED,
             pytest.ExitCode.INTERNAL_ERROR,
         )
-        if is_ended or session.shouldstop or session.shouldfail:
+        if was_cut_short or session.shouldstop or session.shouldfail:
             journal.close()
         else:
             journal.remove_if_in(self.results)

@@ -72,6 +72,16 @@ class DiagnosedCause(NamedTuple):
         return {**self._asdict(), "rules": list(self.rules)}
 
 
+class BenchmarkRun(NamedTuple):
+    """Which run of `conformance bench` a result is of: an experiment of the benchmark, a test of
+    it, and which of the runs of the test, from 1.
+    """
+
+    experiment: str
+    test: str
+    number: int
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
@@ -89,6 +99,7 @@ class Result:
     there are none where the case states its rows itself. `computed_by` says in words who computed
     the answers of the assignment that the verdict names: incremental evaluation, the definition or
     a search over arrival orders (ORA-8); it is empty if the judge named none.
+    `benchmark_run` says which run of `conformance bench` it is, None for any other result.
     `judgement` has what the oracle found. It exists only in the process that judged, until the
     result becomes that of an item, and is never written.
     """
@@ -105,6 +116,7 @@ class Result:
     caught_wrong_engine: str = ""
     causes: tuple[DiagnosedCause, ...] = ()
     computed_by: str = ""
+    benchmark_run: BenchmarkRun | None = None
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -135,8 +147,8 @@ class Result:
         return self.engine, self.suite, self.case
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object."""
-        return {
+        """Return the result as a JSON object. `benchmark_run` is left out where it is None."""
+        table = {
             "engine": self.engine,
             "suite": self.suite,
             "case": self.case,
@@ -150,6 +162,9 @@ class Result:
             "causes": [cause.as_json() for cause in self.causes],
             "computed_by": self.computed_by,
         }
+        if self.benchmark_run is not None:
+            table["benchmark_run"] = self.benchmark_run._asdict()
+        return table
 
 
 def from_json(table: dict[str, Any]) -> Result:
@@ -169,9 +184,13 @@ def from_json(table: dict[str, Any]) -> Result:
         )
         for entry in table.get("causes", ())
     )
+    benchmark_run = None
+    if "benchmark_run" in table:
+        benchmark_run = BenchmarkRun(**table["benchmark_run"])
     return Result(
         **{
             **table,
+            "benchmark_run": benchmark_run,
             "outcome": Outcome(table["outcome"]),
             "known": known,
             "causes": causes,

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,15 @@ from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.feeding import ClockPacing
-from conformance.bench.figures import table_of_runs
+from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
-from conformance.bench.run import folder_of
+from conformance.bench.run import Plan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
+from conformance.bench.yabench import YABENCH
+from conformance.harness import engine_file
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
-from conformance.verdict.results import Outcome, Result, from_json
+from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
 from refengine.model.errors import RefengineError
 
 
@@ -58,6 +61,18 @@ def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
         (["csrbench", "--engine=reference", "--only=Q8"], "--only: usage: CSRBench has no exp"),
         (["csrbench", "--engine=refrence"], "did you mean 'reference'"),
         (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
+        (
+            ["yabench", "--engine=reference", "--config=x", "--only=1"],
+            "--only: usage: chooses among the benchmark's own experiments",
+        ),
+        (
+            ["yabench", "--engine=reference", "--config=x", "--scale=paper"],
+            "--scale: usage: paper is the scale of the benchmark's own experiments",
+        ),
+        (
+            ["csrbench", "--engine=reference", "--data=/no/such/stream"],
+            "/no/such/stream: IO-1: cannot be read",
+        ),
     ],
 )
 def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, message):
@@ -91,12 +106,40 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
             "reference", "csrbench", task.workload.name, "", Outcome.FAIL, ""
         ),
     )
-    assert main([*words, "--scale=paper", "--data=/", "--resume"]) == 2
+    assert main([*words, "--scale=60", "--resume"]) == 2
     assert "results of another run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     outcomes = [str(result.outcome) for result in read_results(tmp_path)]
     assert outcomes == ["pass"] * 2 + ["fail"] * 5
     assert not (tmp_path / "results.ndjson.partial").exists()
+
+
+def test_a_run_is_another_if_anything_changes_on_which_its_results_depend(tmp_path):
+    """The stream of the user, the file of the engine, and the query beside a configuration."""
+    data, file = tmp_path / "SG_x", tmp_path / "mine.toml"
+    query, config = tmp_path / "oracle.query", tmp_path / "config.json"
+    engine = 'title = "Mine"\ncommand = ["true"]\ndialect = "csparql"\n[semantics]\nprofile = '
+    data.write_text('<urn:a> <urn:p> <urn:b> "5" .\n')
+    file.write_text(f'{engine}"csparql"\n')
+    query.write_text("SELECT * WHERE { ?x <urn:p> ?y }")
+    config.write_text('{"inputstream": "SG_x", "vars": {"WSIZE": "5s"}, "tests": [{"name": "t"}]}')
+
+    def fingerprint_of_run() -> str:
+        choice = Choice(config=config)
+        tested = engine_file.engine(str(file))
+        return Plan(YABENCH, choice, [tested], False, tmp_path / "out").fingerprint()
+
+    found = [fingerprint_of_run()]
+    assert fingerprint_of_run() == found[0]
+    for path, text in [
+        (data, '<urn:a> <urn:p> <urn:b> "6" .\n'),
+        (file, f'{engine}"cqels"\n'),
+        (query, "SELECT ?x WHERE { ?x <urn:p> ?y }"),
+        (config, config.read_text().replace('"name"', '"graceful": "false", "name"')),
+    ]:
+        path.write_text(text)
+        found.append(fingerprint_of_run())
+    assert len(set(found)) == 5
 
 
 def test_a_generated_stream_is_kept_and_made_anew_if_it_is_not_whole(tmp_path, monkeypatch):
@@ -192,12 +235,26 @@ def test_the_texts_of_an_engine_are_escaped_in_the_page():
 
 def test_of_several_runs_the_verdict_is_the_worst():
     results = [
-        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        replace(
+            Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, ""),
+            benchmark_run=BenchmarkRun("Q1", "Q1", n),
+        )
         for n, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.PASS), 1)
     ]
     verdicts = CSRBENCH.tables(results)[0]
     assert verdicts.rows[0] == (Cell("Q1"), Cell("fail", "fail"))
     assert len(table_of_runs(results).rows) == 3
+
+
+def test_a_fail_is_not_hidden_by_a_run_that_was_not_judged():
+    outcomes = (Outcome.PASS, Outcome.UNSUPPORTED, Outcome.ERROR, Outcome.FAIL, Outcome.FAIL)
+    results = [
+        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        for n, outcome in enumerate(outcomes, 1)
+    ]
+    assert worst_of(reversed(results)) is results[3]
+    known = replace(results[3], known=(KnownDeviation("why", ""),))
+    assert worst_of([results[1], known]) is known and worst_of([known, results[2]]) is results[2]
 
 
 def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):

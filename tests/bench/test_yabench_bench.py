@@ -8,23 +8,26 @@ import json
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import rsp_js_items
 
+from conformance import schemas
 from conformance.__main__ import main
 from conformance.bench import streams
-from conformance.bench.benchmark import Choice, Run, Workload
-from conformance.bench.feeding import Feeding
-from conformance.bench.judging import judge_run
+from conformance.bench.benchmark import Choice, Feeding, Run, Workload
+from conformance.bench.judging import judge_run, result_without_run
 from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
+from conformance.bench.yabench.tables import group_tests
 from conformance.harness.engine_file import command
-from conformance.harness.resources import Sample
+from conformance.harness.resources import ResourceUse, Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Result
+from conformance.verdict.results import BenchmarkRun, Outcome, Result, from_json
+from refengine.core.profiles import profile
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
 from refengine.model.errors import RefengineError
@@ -51,7 +54,9 @@ def workload_over(tmp_path, variables, **options) -> Workload:
     return workload
 
 
-def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tuple[Run, Result]:
+def run_of(
+    workload: Workload, relations: list[str], instants: list[int], is_explained: bool = False
+) -> tuple[Run, Result]:
     """The run of an engine that gives these rows at these instants."""
     loaded = {name: source.load().stream for name, source in workload.streams.items()}
     answers = [
@@ -60,9 +65,10 @@ def run_of(workload: Workload, relations: list[str], instants: list[int]) -> tup
     ]
     exchange = Exchange(Question(workload.query, loaded), answers, "the query")
     samples = [Sample(0.0, 2**20, 0.5, 3), Sample(0.5, 2**21, 0.75, 4)]
-    run = Run(workload, "theirs", 1, exchange, 1_000_000, samples)
     feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
-    return run, judge_run(YABENCH, command("true", "csparql", "csparql"), run, feeding, {})
+    run = Run(workload, "theirs", 1, feeding)
+    tested = command("true", "csparql", "csparql")
+    return run, judge_run(YABENCH, tested, run, {}, is_explained=is_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -102,6 +108,35 @@ def test_a_late_engine_is_right_and_late(tmp_path):
     _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "cd", "ef"], [13, 23, 33])
     assert result.outcome == "pass"
     assert [one["delay"] for one in result.evidence["metrics"]] == [3, 3, 3]
+
+
+def test_a_live_engine_may_miss_no_output(tmp_path):
+    """A benchmark may say otherwise (ORA-3): in YABench one may be missing after the last."""
+    given = workload_over(tmp_path, TUMBLING)
+    default = Workload("e", "t", given.table, given.streams, given.semantics, t0=given.t0)
+    strict = replace(given, missing=default.missing)
+    for workload, outcomes in [(given, ["fail", "pass"]), (strict, ["fail", "fail"])]:
+        _, without_first = run_of(workload, ["cd", "ef"], [20, 30])
+        _, without_last = run_of(workload, ["ab", "cd"], [10, 20])
+        assert [without_first.outcome, without_last.outcome] == outcomes
+
+
+def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
+    """The first answer is missing under every t0."""
+    workload = workload_over(tmp_path, TUMBLING)
+    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True)
+    assert "  if t0 is left open:\n    fail:" in result.argument
+
+
+def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
+    """A folder's name may have spaces, and may be the name of a test."""
+    for experiment, test in [("my run 01", "small"), ("small", "small")]:
+        workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
+        result = result_without_run(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
+        assert from_json(json.loads(json.dumps(result.as_json()))) == result
+        assert not list(schemas.problems("result", result.as_json()))
+        [found] = group_tests([result])
+        assert (found.experiment, found.test, found.results) == (experiment, test, [result])
 
 
 # Files
@@ -178,6 +213,55 @@ def test_boxplots_have_the_values_of_all_runs():
         [OracleEntry(0.5, 0.5, 1, 2, 3, 0, 5, 8)],
     ]
     assert list(files.boxplot_lines(runs, "e")) == ["e", "1.0,0.5;0.5,0.5;7.0,8.0", "0.25;1.0;-1.0"]
+
+
+def result_of_run(number: int, samples: list[Sample]) -> Result:
+    """The result of a run in gracious mode. Nothing is in its first window, which gracious mode
+    leaves as it is, and in its second one of two rows is there until it is shifted.
+    """
+    window = {"elements": 2, "delay": 1}
+    shifted = {"precision": 1.0, "recall": 1.0, "window": [6, 9]}
+    none = {"precision": 0.0, "recall": 0.0, "expected": 0, "actual": 0, "window": [0, 5]}
+    half = {"precision": 0.5, "recall": 0.5, "expected": 2, "actual": 2, "window": [5, 10]}
+    code = [{**window, **one, "gracious": shifted} for one in (none, half)]
+    run = {"seconds": 1.0, "elements": 2, "sampling_seconds": 0.1}
+    evidence = {
+        "samples": [sample.as_json() for sample in samples],
+        "run": {**run, "measures": {"is_gracious": True, "code": code}},
+    }
+    return Result(
+        "e",
+        "yabench",
+        f"1 t run {number}",
+        "",
+        Outcome.PASS,
+        "",
+        evidence=evidence,
+        benchmark_run=BenchmarkRun("1", "t", number),
+    )
+
+
+def test_tables_have_the_scores_of_the_oracle_file_and_the_cpu_time_of_a_run():
+    """The engine took 1 s from the first sample to the last, and 2 s in the second run. Of one core
+    the two took 200 % and 300 %.
+    """
+    results = [
+        result_of_run(
+            number,
+            [
+                Sample(0.0, 0, 3.0, 1, ResourceUse(2**20, 2.5, 1)),
+                Sample(1.0, 0, 4.0 + number, 1, ResourceUse(2**20, 2.5 + number, 1)),
+            ],
+        )
+        for number in (1, 2)
+    ]
+    oracle = files.oracle_entries_of(results[0])
+    assert [(entry.precision, entry.start) for entry in oracle] == [(0.0, 0), (1.0, 6)]
+    scores, _, resources, *_ = YABENCH.tables(results)
+    row = dict(zip(scores.columns, scores.rows[0], strict=True))
+    assert row["code P"].text == "0.5000"
+    row = dict(zip(resources.columns, resources.rows[0], strict=True))
+    assert (row["CPU s"].text, row["CPU %"].text) == ("1.50", "250.0")
 
 
 @pytest.mark.parametrize(

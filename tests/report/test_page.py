@@ -21,7 +21,7 @@ import conformance
 from conformance.bench import page as bench_page
 from conformance.bench.yabench import YABENCH
 from conformance.report import page, source
-from conformance.verdict.results import Result
+from conformance.verdict.results import BenchmarkRun, Result
 
 PATIENCE = 120_000  # ms: the machine may be busy
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -506,7 +506,7 @@ def test_the_page_of_a_benchmark_opens_and_runs_no_text_of_an_engine(browser, tm
     """Two runs of one test, so that there are boxplots; nothing is wider than the window."""
     window = {"window": [0, 5], "gracious": None, "delay": 1, "elements": 2}
     entry = {**window, "precision": 1.0, "recall": 0.5, "expected": 2, "actual": 1}
-    run = {"experiment": BAD, "test": BAD, "seconds": 1.0, "elements": 2, "measures": {}}
+    run = {"seconds": 1.0, "elements": 2, "measures": {}}
     found = [
         result(
             engine=BAD,
@@ -515,6 +515,7 @@ def test_the_page_of_a_benchmark_opens_and_runs_no_text_of_an_engine(browser, tm
             outcome="fail",
             argument=BAD,
             evidence={"query": BAD, "metrics": [entry], "run": {**run, "sampling_seconds": 0.1}},
+            benchmark_run=BenchmarkRun(BAD, BAD, number),
         )
         for number in (1, 2)
     ]

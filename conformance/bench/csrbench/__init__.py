@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
-from conformance.bench.figures import NONE, outcome_cell, table_of_runs
+from conformance.bench.figures import NONE, outcome_cell, table_of_runs, worst_of
 from conformance.bench.streams import StoredStream
 from conformance.bench.tables import Cell, Table
 from conformance.benchmarks import csrbench, own_engines
@@ -86,16 +86,16 @@ def _verdicts(results: Sequence[Result]) -> Table:
     worst is shown.
     """
     engines = csrbench.columns(result.engine for result in results)
-    worst: dict[tuple[str, str], Result] = {}
-    for result in sorted(results, key=lambda result: (result.outcome == "pass", result.key)):
-        query, _, more = result.case.partition(" ")
-        if not more or more.startswith("run "):
-            worst.setdefault((query, result.engine), result)
+    runs: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        run = result.benchmark_run
+        query = result.case if run is None else run.experiment
+        runs.setdefault((query, result.engine), []).append(result)
     rows = [
         (
             Cell(name),
             *(
-                outcome_cell(worst[name, engine]) if (name, engine) in worst else NONE
+                outcome_cell(worst_of(runs[name, engine])) if (name, engine) in runs else NONE
                 for engine in engines
             ),
         )

@@ -120,7 +120,7 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
         "has_boxplots": test.has_boxplots,
         "is_as_published": _is_as_published(test),
     }
-    entries = measure_windows(run.workload, run.exchange.answers, judgement, reading)
+    entries = measure_windows(run.workload, run.feeding.exchange.answers, judgement, reading)
     if entries is not None:
         measures["code"] = entries
     return measures
@@ -129,10 +129,11 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
 def _is_as_published(test: TestSetup) -> bool:
     """Whether a test asks the same over the same stream as one of the paper's."""
 
-    def asked(one: TestSetup) -> tuple[object, ...]:
+    def question_of(one: TestSetup) -> tuple[object, ...]:
         return one.experiment, one.name, one.query, one.size, one.slide, one.parameters
 
-    return any(asked(test) == asked(one) for one in configuration.experiments([test.experiment]))
+    published = configuration.experiments([test.experiment])
+    return question_of(test) in map(question_of, published)
 
 
 def test_of(run: Run) -> TestSetup:
@@ -146,15 +147,14 @@ def files_of_run(run: Run, result: Result) -> Files:
     """Return the files of a run as YABench's runner names them: SG_, QUERY_, QR_, ORACLE_, P_."""
     test = test_of(run)
     name = test.name if run.workload.runs == 1 else f"{test.name}{run.number}"
-    query = run.workload.query
-    entries = oracle_entries_of(result)
+    query, exchange = run.workload.query, run.feeding.exchange
     return {
         f"SG_{name}": _stream_lines(run.workload),
-        f"QUERY_{name}": run.exchange.text.splitlines(),
-        f"QR_{name}": files.qr_lines(run.exchange.answers, query.body.variables, run.started),
-        f"ORACLE_{name}": files.oracle_lines(entries),
+        f"QUERY_{name}": exchange.text.splitlines(),
+        f"QR_{name}": files.qr_lines(exchange.answers, query.body.variables, run.feeding.started),
+        f"ORACLE_{name}": files.oracle_lines(files.oracle_entries_of(result)),
         f"P_{name}": files.performance_lines(
-            run.samples, test.engine_name or run.engine, psutil.virtual_memory().total
+            run.feeding.samples, test.engine_name or run.engine, psutil.virtual_memory().total
         ),
     }
 
@@ -166,22 +166,16 @@ def _stream_lines(workload: Workload) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def oracle_entries_of(result: Result) -> list[files.OracleEntry]:
-    """Return the lines of the ORACLE_ file of a result; none where YABench has no measure."""
-    measures = run_of(result).get("measures", {})
-    return list(files.oracle_entries(measures.get("code", ()), measures.get("is_gracious", False)))
-
-
 def files_of_all(results: Sequence[Result]) -> Files:
     """Return a BOXPLOTS_ file for each test that has boxplots and several runs."""
     of_tests: dict[str, list[Result]] = {}
     for result in results:
-        run = run_of(result)
-        if run and run["measures"].get("has_boxplots"):
-            of_tests.setdefault(run["test"], []).append(result)
+        has_boxplots = run_of(result).get("measures", {}).get("has_boxplots", False)
+        if has_boxplots and result.benchmark_run is not None:
+            of_tests.setdefault(result.benchmark_run.test, []).append(result)
     return {
         f"BOXPLOTS_{name}": list(
-            files.boxplot_lines([oracle_entries_of(one) for one in runs], runs[0].engine)
+            files.boxplot_lines([files.oracle_entries_of(one) for one in runs], runs[0].engine)
         )
         for name, runs in of_tests.items()
         if len(runs) > 1

@@ -47,8 +47,7 @@ class TestSetup:
 
     `size` and `slide` are those of its window, in ms. `query` is the SPARQL body, whose variables
     `${NAME}` have their values. The stream is that of `input_stream`, or that of the generator with
-    `parameters`. `policy` is what the configuration says about when an engine reports; empty if it
-    says nothing. `is_gracious` and `is_single_result` are options of YABench's oracle.
+    `parameters`. `is_gracious` and `is_single_result` are options of YABench's oracle.
     """
 
     experiment: str
@@ -62,7 +61,6 @@ class TestSetup:
     has_boxplots: bool = False
     is_gracious: bool = True
     is_single_result: bool = True
-    policy: str = ""
     engine_name: str = ""
 
 
@@ -155,7 +153,6 @@ def _test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
         _is(table, "boxplots", False),
         _is(table, "graceful", True),
         _is(table, "singleresult", True),
-        policy,
         str(table.get("enginename", "")),
     )
 

@@ -7,19 +7,20 @@ Source: the readers and writers of the public repository YABench/yabench.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.bench.figures import run_of
 from conformance.harness.resources import Sample
+from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.engine_report import EngineReport
+from conformance.verdict.results import Result
 from refengine.model.elements import is_blank, parse_literal
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.model.terms import Term
 
 NO_DELAY = -1
-MEBIBYTE = 1024 * 1024
 HEADING = "time,rss_mem,cpu_percent,mem_percent,threads"
 FIRST_WITHOUT_EXPONENT = 1e-3  # Java writes a smaller number with an exponent
 
@@ -124,6 +125,12 @@ def oracle_entries(
         )
 
 
+def oracle_entries_of(result: Result) -> list[OracleEntry]:
+    """Return the lines of the ORACLE_ file of a result; none where YABench has no measure."""
+    measures = run_of(result).get("measures", {})
+    return list(oracle_entries(measures.get("code", ()), measures.get("is_gracious", False)))
+
+
 def oracle_lines(entries: Iterable[OracleEntry]) -> Iterator[str]:
     """Yield the lines of an ORACLE_ file."""
     for entry in entries:
@@ -167,23 +174,20 @@ def read_oracle(path: Path) -> list[OracleEntry]:
 
 
 def performance_lines(samples: Sequence[Sample], engine: str, total_memory: int) -> Iterator[str]:
-    """Yield the lines of a P_ file. CPU is in percent of one core since the sample before, and
-    memory in percent of `total_memory`, in bytes.
+    """Yield the lines of a P_ file. CPU is in percent of one core since the sample before, 0 in the
+    first, and memory in percent of `total_memory`, in bytes.
     """
     yield engine
     yield HEADING
-    for before, sample in pairwise([*samples[:1], *samples]):
-        seconds = sample.at - before.at
-        percent = 0.0
-        if seconds > 0:
-            percent = 100 * max(0.0, sample.cpu - before.cpu) / seconds
+    percents = dict(cpu_percents((sample.at, sample.cpu) for sample in samples))
+    for sample in samples:
         yield ",".join(
             map(
                 str,
                 (
                     round(sample.at, 1),
                     round(sample.rss / MEBIBYTE, 2),
-                    round(percent, 1),
+                    round(percents.get(sample.at, 0.0), 1),
                     round(100 * sample.rss / total_memory, 2),
                     sample.threads,
                 ),

@@ -7,26 +7,29 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby, pairwise
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
+from conformance.bench.benchmark import name_of_test
 from conformance.bench.figures import (
     NONE,
     amount_cell,
+    cpu_used,
+    mean,
     mean_of,
     outcome_cell,
     run_of,
     share_cell,
     table_of_runs,
+    worst_of,
 )
 from conformance.bench.tables import Cell, Table
+from conformance.bench.yabench import files
+from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
 from refengine.core.semantics import Condition
 
-MEBIBYTE = 1024 * 1024
 Entry = Mapping[str, Any]
 Published = Mapping[str, Any]  # the means of one test, by the names of published.toml
 
@@ -41,13 +44,13 @@ class TestResults(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The experiment and the test: `E1 small`."""
-        return f"E{self.experiment} {self.test}"
+        """The name of the test."""
+        return name_of_test(self.experiment, self.test)
 
     @property
     def worst(self) -> Result:
-        """The first result that is no pass, or else the first."""
-        return next((one for one in self.results if one.outcome != "pass"), self.results[0])
+        """The result with the worst outcome."""
+        return worst_of(self.results)
 
     def option(self, name: str) -> bool:
         """Whether an option of the test is on, as far as one of its runs took place."""
@@ -112,23 +115,12 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
 
 def group_tests(results: Iterable[Result]) -> Iterator[TestResults]:
     """Yield the results of each test, engine by engine. A recording belongs to no test."""
-    named = [(test, one) for one in results if (test := _test_of(one)) is not None]
-    named.sort(key=lambda pair: (pair[1].engine, pair[0], pair[1].case))
-    for (engine, test), group in groupby(named, key=lambda pair: (pair[1].engine, pair[0])):
-        yield TestResults(engine, test[0], test[1], [one for _, one in group])
-
-
-def _test_of(result: Result) -> tuple[str, str] | None:
-    """Return the experiment and the test of a result: those of its run, or for a run that did not
-    take place those in the name of its case. None for a recording.
-    """
-    run = run_of(result)
-    if run:
-        return run["experiment"], run["test"]
-    words = result.case.split(" ")
-    if len(words) == 1:
-        return None
-    return words[0], words[1]
+    tests: dict[tuple[str, str, str], list[Result]] = {}
+    for result in sorted(results, key=lambda result: result.key):
+        if (run := result.benchmark_run) is not None:
+            tests.setdefault((result.engine, run.experiment, run.test), []).append(result)
+    for key in sorted(tests):
+        yield TestResults(*key, tests[key])
 
 
 def _scores(tests: Sequence[TestResults]) -> Table:
@@ -164,7 +156,7 @@ def _score_row(test: TestResults) -> tuple[Cell, ...]:
     """Return the row of a test in the table of scores."""
     entries = test.entries()
     gracious = [entry["gracious"] for entry in entries if entry["gracious"]]
-    by_code = [_with_options(entry, test) for entry in test.entries_of_code()]
+    by_code = [entry for one in test.results for entry in files.oracle_entries_of(one)]
     published: list[Cell] = []
     for engine in ("csparql", "cqels"):
         means = test.published_of(engine)
@@ -176,19 +168,10 @@ def _score_row(test: TestResults) -> tuple[Cell, ...]:
         outcome_cell(test.worst),
         *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
         *(share_cell(mean_of(gracious, key)) for key in ("precision", "recall")),
-        *(share_cell(mean_of(by_code, key)) for key in ("precision", "recall")),
+        share_cell(mean(entry.precision for entry in by_code)),
+        share_cell(mean(entry.recall for entry in by_code)),
         *published,
     )
-
-
-def _with_options(entry: Entry, test: TestResults) -> Entry:
-    """Return the scores of a window as YABench's code writes them: those of the shifted window in
-    gracious mode.
-    """
-    if test.option("is_gracious") and entry["gracious"]:
-        scores: Entry = entry["gracious"]
-        return scores
-    return entry
 
 
 def _sizes(tests: Sequence[TestResults]) -> Table:
@@ -272,7 +255,8 @@ def _resources(tests: Sequence[TestResults]) -> Table:
         ),
         tuple(map(_resource_row, tests)),
         "Means over the samples, which are taken every 0.5 s, of the harness with all that it "
-        "started. CPU is in percent of one core. The engine's share is known only where it runs in "
+        "started. CPU % is of one core. CPU s is what a run took from its first sample to its "
+        "last, the mean of the runs. The engine's share is known only where it runs in "
         "processes that its harness started. The CPU time of sampling is not in the samples. "
         "Machines, runtimes and rates differ from those of the paper.",
     )
@@ -283,34 +267,30 @@ def _resource_row(test: TestResults) -> tuple[Cell, ...]:
     means = test.published()
     runs = test.samples()
     every = [sample for samples in runs for sample in samples]
-    of_engine = [sample["engine"] for sample in every if "engine" in sample]
+    engine_runs = [
+        [sample["engine"] for sample in samples if "engine" in sample] for samples in runs
+    ]
+    of_engine = [use for uses in engine_runs for use in uses]
     memory = mean_of(every, "rss")
     engine_memory = mean_of(of_engine, "rss")
-    sampling = [run_of(one)["sampling_seconds"] for one in test.results if run_of(one)]
+    percents = [
+        percent
+        for samples in runs
+        for _, percent in cpu_percents((sample["at"], sample["cpu"]) for sample in samples)
+    ]
     return (
         Cell(test.engine),
         Cell(test.name),
         amount_cell(memory and memory / MEBIBYTE, 1),
         amount_cell(means.get("memory"), 1),
-        amount_cell(_cpu_percent(runs), 1),
+        amount_cell(mean(percents), 1),
         amount_cell(means.get("cpu"), 1),
         amount_cell(mean_of(every, "threads"), 1),
         amount_cell(means.get("threads"), 1),
         amount_cell(engine_memory and engine_memory / MEBIBYTE, 1),
-        amount_cell(max((one["cpu"] for one in of_engine), default=None), 2),
-        amount_cell(fmean(sampling) if sampling else None, 3),
+        amount_cell(mean(map(cpu_used, engine_runs)), 2),
+        amount_cell(mean(run_of(one).get("sampling_seconds") for one in test.results), 3),
     )
-
-
-def _cpu_percent(runs: Iterable[Sequence[Entry]]) -> float | None:
-    """Return the mean percentage of one core between two samples; None if no run has two."""
-    percents = [
-        100 * (after["cpu"] - before["cpu"]) / (after["at"] - before["at"])
-        for samples in runs
-        for before, after in pairwise(samples)
-        if after["at"] > before["at"]
-    ]
-    return fmean(percents) if percents else None
 
 
 def _differences(tests: Sequence[TestResults]) -> Table:
@@ -335,6 +315,6 @@ def _differences(tests: Sequence[TestResults]) -> Table:
         "What differs",
         ("engine", "test", "verdict", "rules", "why"),
         tuple(rows),
-        "The known deviations of the engine that explain the first run that is no pass, or its "
+        "The known deviations of the engine that explain the run with the worst outcome, or its "
         "first divergence.",
     )

@@ -5,9 +5,9 @@ extents of windows; delay and sizes; memory, CPU and threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
+from conformance.metrics.resources import cpu_percents
 from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
 from conformance.verdict.explain import count_text
 
@@ -193,9 +193,10 @@ def resources(samples: Sequence[Entry]) -> Drawing:
     """
     drawing = Drawing(count_text(len(samples), "sample"))
     start, end = samples[0]["at"], samples[-1]["at"]
+    cpu_times = [(sample["at"], sample["cpu"]) for sample in samples]
     panels: tuple[tuple[str, str, list[Point]], ...] = (
         ("rss", "memory, MB", [(sample["at"], sample["rss"] / 1e6) for sample in samples]),
-        ("cpu", "CPU, % of one core", _cpu_percents(samples)),
+        ("cpu", "CPU, % of one core", list(cpu_percents(cpu_times))),
         ("threads", "threads", [(sample["at"], sample["threads"]) for sample in samples]),
     )
     y = 22.0
@@ -219,17 +220,6 @@ def resources(samples: Sequence[Entry]) -> Drawing:
     drawing.write("tick", RIGHT, y + 14, f"{end:g} s", "end")
     drawing.height = y + 20
     return drawing
-
-
-def _cpu_percents(samples: Sequence[Entry]) -> list[Point]:
-    """Return for each sample but the first the percentage of CPU since the sample before. A second
-    sample in the same ms is left out.
-    """
-    return [
-        (after["at"], 100 * max(0, after["cpu"] - before["cpu"]) / (after["at"] - before["at"]))
-        for before, after in pairwise(samples)
-        if after["at"] - before["at"] >= 0.001
-    ]
 
 
 # What charts have in common
