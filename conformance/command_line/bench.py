@@ -146,6 +146,13 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
         _scale(options.scale), tuple(options.only), options.runs, options.data, options.config
     )
     engines = [_engine(name, options.classpath) for name in dict.fromkeys(options.engine)]
+    names = [tested.name for tested in engines]
+    if len({*names}) < len(names):
+        raise RefengineError(
+            f"each engine has a name of its own, got {', '.join(map(display, names))}",
+            rule="usage",
+            place="--engine",
+        )
     return Plan(benchmark, choice, engines, options.live, out, options.explain)
 
 

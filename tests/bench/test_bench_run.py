@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import conformance
 from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
@@ -80,6 +81,13 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_two_engines_of_one_name_are_refused(tmp_path, capsys):
+    shipped = Path(conformance.__file__).parent / "engines" / "reference.toml"
+    words = ["bench", "csrbench", "--engine=reference", f"--engine={shipped}"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 2
+    assert "each engine has a name of its own" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch):

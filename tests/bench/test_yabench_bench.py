@@ -324,6 +324,10 @@ def test_a_test_counts_before_the_configuration(tmp_path):
         ({"vars": {"WSIZE": "5s"}}, "vars: configuration: the query needs a value for T"),
         ({"vars": {"WSIZE": "5s", "WPOLICY": "x", "T": 1}}, "expected onwindowclose or"),
         ({"generator": "SG2"}, "generator: configuration: there is SG1 alone"),
+        ({"vars": "abc"}, "vars: configuration: expected an object, got 'abc'"),
+        ({"tests": [{"name": "t"}, {"name": "t"}]}, "each test has a name of its own, got 't'"),
+        ({"max_temp": 2**32}, "max_temp: configuration: must be > min_temp, by at most 2147483647"),
+        ({"interval": "600h"}, "interval: configuration: must be at most 2147483647 ms"),
     ],
 )
 def test_a_bad_configuration_is_one_error(tmp_path, changed, reason):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ KEYS = (
     "query",
 )
 WORDS = {"true": True, "false": False}
+MOST_DRAWN = 2**31 - 1  # the generator draws integers of Java
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,9 @@ def _merged(table: Mapping[str, Any]) -> list[dict[str, Any]]:
         _check_keys({key: value for key, value in test.items() if key != "name"})
         variables = {**common.get("vars", {}), **test.get("vars", {})}
         merged.append({**common, **test, "vars": variables})
+    names = Counter(test["name"] for test in merged)
+    if doubled := [name for name, count in names.items() if count > 1]:
+        raise _fault("tests", f"each test has a name of its own, got {display(doubled[0])} again")
     return merged
 
 
@@ -126,7 +131,9 @@ def _check_keys(table: Mapping[str, Any]) -> None:
             continue
         if key not in KEYS:
             raise _fault(key, f"unknown key{nearest(key, KEYS)}")
-        values = value.values() if key == "vars" and isinstance(value, dict) else (value,)
+        if key == "vars" and not isinstance(value, dict):
+            raise _fault(key, f"expected an object, got {display(value)}")
+        values = value.values() if isinstance(value, dict) and key == "vars" else (value,)
         if not all(isinstance(one, str | int | float) for one in values):
             raise _fault(key, f"expected a text, got {display(value)}")
 
@@ -162,13 +169,17 @@ def _parameters(table: Mapping[str, Any]) -> Parameters:
     if table.get("generator", GENERATOR) != GENERATOR:
         raise _fault("generator", f"there is {GENERATOR} alone, got {display(table['generator'])}")
     lowest, highest = _whole(table, "min_temp", 0), _whole(table, "max_temp", 100)
-    if highest <= lowest:
-        raise _fault("max_temp", f"must be > min_temp, got {highest} and {lowest}")
+    if not lowest < highest <= lowest + MOST_DRAWN:
+        reason = f"must be > min_temp, by at most {MOST_DRAWN}, got {highest} and {lowest}"
+        raise _fault("max_temp", reason)
+    interval = _duration("interval", table.get("interval", "5m"))
+    if interval > MOST_DRAWN:
+        raise _fault("interval", f"must be at most {MOST_DRAWN} ms, got {interval}")
     return Parameters(
         _whole(table, "seed", None),
         _count(table, "stations", 10),
         _duration("duration", table.get("duration")),
-        _duration("interval", table.get("interval", "5m")),
+        interval,
         lowest,
         highest,
     )
