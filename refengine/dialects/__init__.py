@@ -167,13 +167,14 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
 
 def _blame_mistake(source: DialectText, spoken: Dialect, error: InvalidQuery) -> InvalidQuery:
     """Return the error of the mistake that another error comes from, or that one: of a keyword
-    misspelled or missing before its place, or anywhere if the error is that of WHERE as a whole.
+    misspelled or missing at its place or before, or anywhere if the error is that of WHERE as a
+    whole.
     """
-    mistake = find_mistake(source.tokens, spoken.added.keywords)
+    mistake = find_mistake(source.tokens, spoken.added.written_keywords)
     if mistake is None or _is_whole_elsewhere(source.text, spoken):
         return error
     place = source.locate(mistake.token)
-    if error.place != source.locate(source.pattern) and not _is_before(place, error.place):
+    if error.place != source.locate(source.pattern) and _is_before(error.place, place):
         return error
     return InvalidQuery(mistake.reason, rule="DIA-7", place=place)
 
@@ -183,7 +184,7 @@ def _is_whole_elsewhere(text: str, spoken: Dialect) -> bool:
     for dialect in DIALECTS.values():
         if dialect is not spoken and _reach(text, dialect) > len(text):
             read_tokens = list(grammar.tokens(dialect.added.parser.parse(text)))
-            if find_mistake(read_tokens, dialect.added.keywords) is None:
+            if find_mistake(read_tokens, dialect.added.written_keywords) is None:
                 return True
     return False
 
@@ -199,7 +200,7 @@ def _unread(text: str, error: UnexpectedInput, spoken: Dialect) -> RefengineErro
     offset = faults.reached_offset(text, error)
     if (known := name_construct(text, offset)) is not None:
         return Unsupported(known, rule="DIA-7", place=grammar.line_and_column(text, offset))
-    mistake = find_mistake(faults.tokens_read(error), spoken.added.keywords)
+    mistake = find_mistake(faults.tokens_read(error), spoken.added.written_keywords)
     if mistake is not None and not _is_whole_elsewhere(text, spoken):
         start = start_offset(mistake.token)
         if start < offset:

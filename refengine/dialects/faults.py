@@ -31,6 +31,8 @@ WORDS = {  # what a person calls a terminal; keywords are called by their name
     "SHORT": "an ISO 8601 duration such as PT10S",  # 10s is read, and not recommended
     "QUERY_NAME": "a name",
     "COMMA": "','",
+    "OPERATOR": "an operator such as ISTREAM",
+    "WORD": "a word",
     "$END": "the end",
 }
 SUBSELECT = frozenset({"SELECT", "WHERE", "VALUES"})

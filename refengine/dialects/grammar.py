@@ -61,6 +61,7 @@ SHARED = rf"""
     %ignore /\s+/
 """
 KEYWORDS = "BASE FROM NAMED WHERE GRAPH VALUES SELECT ASK DESCRIBE CONSTRUCT"
+OPERATORS = "ISTREAM RSTREAM DSTREAM"  # of R2S; the grammars have one terminal for all
 # it is not the beginning of a prefixed name; NOW-10S has one
 KEYWORD = r"    {0}.2: /{0}(?![\w:])(?![.-][\w.-]*:)/i"
 
@@ -80,6 +81,13 @@ class Additions:
     patterns: str = ""
     rules: str = ""
     keywords: str = ""
+
+    @property
+    def written_keywords(self) -> str:
+        """The keywords as an author writes them, with spaces between, and the operators of R2S if
+        the dialect has a terminal for them.
+        """
+        return f"{self.keywords} {OPERATORS}" if "OPERATOR" in self.rules else self.keywords
 
     @cached_property
     def parser(self) -> Lark:

@@ -108,6 +108,16 @@ def test_the_advice_for_a_from_without_stream():
             "SELECT * FROM STREAM <s> [NOW] { ?x <p> ?z . (?z > 3) }",
             r"column 46: .*FILTER before '\('",
         ),
+        (
+            "sparqlstream",
+            f"SELECT ISTREM ?x FROM STREAM <s> [NOW] {PATTERN}",
+            "column 8: .*expected ISTREAM, got 'ISTREM'",
+        ),
+        (
+            "rspql",
+            f"REGISTER ISTREM <o> AS SELECT ?x FROM NAMED WINDOW <w> ON <s> [NOW] {PATTERN}",
+            "column 10: .*expected QUERY, STREAM or an operator such as ISTREAM",
+        ),
         # where another dialect reads the text, it has no mistake
         ("csparql", f"SELECT * {{ STREAM <s> [NOW] {PATTERN} }}", "column 10: .*like CQELS-QL"),
         # a comparison of SELECT is no FILTER
