@@ -105,8 +105,8 @@ def read_window(
             if begin <= lag:
                 source.fail(
                     extent,
-                    "expected a window that begins before it ends, such as NOW - 10 TO NOW - 5 in "
-                    "units of time",
+                    "expected a window that begins before it ends: the first duration back from "
+                    "NOW is greater than the second",
                 )
             fields = {"kind": WindowKind.RANGE, "lag": lag}
             if slides:
