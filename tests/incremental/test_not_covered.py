@@ -206,19 +206,25 @@ VALUES = [
     (
         "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) FILTER EXISTS { ?y <urn:n> ?v } }",
         [number("1.0", "decimal"), number("2.0", "decimal")],
-        "the lexical form of a computed number",
+        "a computed number within EXISTS",
     ),
     (
         "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) "
         "FILTER(?w > 5 || EXISTS { ?y <urn:n> ?v }) }",
         [number("1.0", "decimal"), number("2.0", "decimal")],
-        "the lexical form of a computed number",
+        "a computed number within EXISTS",
     ),
     (
         "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?k) FILTER EXISTS "
         "{ ?x <urn:n> ?v FILTER(?v + 1 != ?w && EXISTS { ?y <urn:n> ?k }) } }",
         [number("1.0", "decimal"), number("2.0", "decimal")],
-        "the lexical form of a computed number",
+        "a computed number within EXISTS",
+    ),
+    (
+        "SELECT ?v { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) } GROUP BY ?v "
+        "HAVING(EXISTS { ?v <urn:p> ?y })",
+        [number("1.0", "decimal")],
+        "a computed number within EXISTS",
     ),
     (
         "SELECT * { ?x <urn:n> ?w "

@@ -12,7 +12,11 @@ from itertools import count
 
 from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
 from refengine.incremental.algebra.equality import equalities_between
-from refengine.incremental.algebra.forms import check_operands
+from refengine.incremental.algebra.forms import (
+    MaintainedPlainTerms,
+    check_operands,
+    may_compute,
+)
 from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.operators import MaintainedFilter
 from refengine.incremental.algebra.semijoins import MaintainedExists
@@ -75,7 +79,10 @@ class FilterBuilder:
         """
         outer = {name for name in node.names if not Variable(name).is_hidden}
         conditions, inner = split_pattern(tested, outer)
-        left, right = check_operands([node, self.build(inner)], [pattern, inner])
+        right = self.build(inner)
+        if may_compute(pattern):
+            node = MaintainedPlainTerms(node, outer & {*right.names})
+        left, right = check_operands([node, right], [pattern, inner])
         if not conditions:
             return MaintainedExists(left, right, flag)
         for name in right.names:

@@ -102,6 +102,22 @@ class MaintainedFormCheck(MaintainedNode):
         self.emit(solution, count)
 
 
+class MaintainedPlainTerms(MaintainedNode):
+    """The solutions of a node in which some variables have plain terms. Raises NotCovered for one
+    that has a computed number: what such a number matches has no single answer.
+    """
+
+    def __init__(self, child: MaintainedNode, names: Iterable[str]) -> None:
+        super().__init__(child.names, child.certain)
+        self.checked = [self.slots[name] for name in sorted(names)]
+        child.emit = self._change
+
+    def _change(self, solution: Solution, count: int) -> None:
+        if any(isinstance(solution[slot], Computed) for slot in self.checked):
+            raise NotCovered("a computed number within EXISTS")
+        self.emit(solution, count)
+
+
 def tell_apart(term: Term | None) -> Term | None:
     """Return a term; a computed number as one that is told apart by its value. Raises NotCovered
     for NaN and infinities.
