@@ -120,6 +120,24 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
     )
 
 
+def makes_recorded_instants(candidate: Candidate, case: RecordedCase) -> bool:
+    """Return whether an engine makes its reports at other times because of a candidate, and states
+    the recorded instants then. It is False for a simple defect.
+    """
+    wrong_engine = candidate.wrong_engine
+    if wrong_engine is not None and not case.is_short and visits_every_instant(wrong_engine):
+        return False
+    fields: Mapping[str, Any] = {}
+    if candidate.change is not None:
+        fields = fields_of_change(case.profile, candidate.change)
+    right = case.times_of_reports({})
+    with install_wrong_engines([candidate]):
+        made = case.times_of_reports(fields)
+    if made is None or made == right:
+        return False
+    return [instant for instant, _ in made] == list(case.instants)
+
+
 def visits_every_instant(wrong_engine: WrongEngine) -> bool:
     """Whether a wrong engine visits each instant of a stream."""
     return EVERY_INSTANT.items() <= wrong_engine.besides.items()

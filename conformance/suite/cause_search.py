@@ -11,7 +11,8 @@
    candidates are nearly as good as the best one, then each of them is tried as the first cause, and
    the one is kept that leaves the fewest fails together with a second cause.
 5. The search goes on with the fails that are left, with what was kept in force.
-6. Of each fail that is explained, the causes are kept without which it would not be.
+6. Of each fail that is explained, the causes are kept without which it would not be. A fail that
+   was set apart is given to a cause that makes the instants of its reports.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from conformance.suite.candidates import (
     change_candidates,
     explains,
     install_wrong_engines,
+    makes_recorded_instants,
     pervasive_candidates,
     simple_defect_candidates,
     wrong_engine_candidates,
@@ -79,6 +81,7 @@ class CauseSearch:
         self._set_wrong_instants_apart()
         self._find_causes()
         if not self.is_trial:
+            self._give_wrong_instants_to_causes()
             self._leave_what_stated_causes_do_not_explain()
 
     def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
@@ -160,6 +163,16 @@ class CauseSearch:
             in_force = [cause for cause in granted if explains([cause], case) is not None]
             if is_granted and not explains(in_force, case):
                 self.explained.remove((case, needed))
+
+    def _give_wrong_instants_to_causes(self) -> None:
+        """Give each fail by wrong instants alone to another cause, if that makes these instants:
+        an engine that evaluates at other instants states other ones.
+        """
+        others = [cause for cause in self._needed_causes() if cause is not WRONG_INSTANTS]
+        for place, (case, needed) in enumerate(self.explained):
+            if needed == [WRONG_INSTANTS]:
+                making = [cause for cause in others if makes_recorded_instants(cause, case)]
+                self.explained[place] = (case, making[:1] or needed)
 
     def _needed_causes(self) -> list[Candidate]:
         """Return the causes that a fail needs, in the order in which they were found."""

@@ -4,7 +4,7 @@ under another semantics.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from conformance.suite.deviations import Claim, broken_rules, grant_fields, merg
 from conformance.suite.exchange import asked_question
 from conformance.suite.simple_defects import SimpleDefect, are_equal
 from conformance.verdict.results import Result
-from refengine.core.engine import evaluate
+from refengine.core.engine import Report, evaluate
 from refengine.core.question import Question, Setting
 from refengine.core.r2r import defined_answer
 from refengine.core.semantics import Closure, Empty, Profile
@@ -40,10 +40,11 @@ class RecordedCase:
 
     `tested` is the engine. A configurable engine claims the semantics that it was sent for this
     case. `windows` are the borders of the window that the engine states for each relation, None
-    where it states none; `window_closure` says which of them belong to the window. `answers` are
-    shared by all trials under a changed semantics: one for the query as it is, and one for the
-    query without its R2S operator. `outputs` has the right outputs under each semantics that was
-    tried for a simple defect.
+    where it states none; `window_closure` says which of them belong to the window. `instants` are
+    those of the relations, None where the engine states none. `answers` are shared by all trials
+    under a changed semantics: one for the query as it is, and one for the query without its R2S
+    operator. `outputs` has the right outputs under each semantics that was tried for a simple
+    defect.
     """
 
     tested: Engine
@@ -52,6 +53,7 @@ class RecordedCase:
     relations: tuple[Relation, ...]
     windows: tuple[Borders | None, ...]
     window_closure: Closure | None
+    instants: tuple[int | None, ...] = ()
     answers: tuple[SharedAnswers, SharedAnswers] = field(
         default_factory=lambda: (SharedAnswers(), SharedAnswers())
     )
@@ -123,6 +125,17 @@ class RecordedCase:
         settings = [question.under(semantics) for semantics, _ in listed]
         return self._can_be_reported_in_one(settings, defects, is_shared=not is_by_wrong_engine)
 
+    def times_of_reports(self, changes: Mapping[str, Any]) -> list[tuple[int, int]] | None:
+        """Return the instant and the trigger of each report of an engine with other values in some
+        fields of the semantics than it claims. None if that has no meaning with the question.
+        """
+        try:
+            question, profile = grant_fields(self.tested, self.question, changes)
+            setting = question.under(profile.semantics())
+            return [(report.instant, report.trigger) for report in _reports_of(setting)]
+        except RefengineError:
+            return None
+
     def _recording(self, question: Question, has_wrong_windows: bool) -> RecordingToJudge:
         """Return the answers as a recording, with the windows that the engine states unless these
         are known to be wrong.
@@ -187,14 +200,20 @@ def _right_outputs(setting: Setting) -> Sequence[Bag]:
     semantics = setting.semantics
     if semantics.empty is Empty.SUPPRESS:
         semantics = replace(semantics, empty=Empty.EMIT)
+    reports = _reports_of(replace(setting, semantics=semantics))
+    return [report.relation.rows for report in reports]
+
+
+def _reports_of(setting: Setting) -> Iterator[Report]:
+    """Yield the first reports of a right engine. Raises RefengineError."""
     reports = evaluate(
         setting.query,
         setting.streams,
-        semantics,
+        setting.semantics,
         static=setting.static,
         answer=defined_answer,
     )
-    return [report.relation.rows for report in islice(reports, REPORTS_BOUND)]
+    return islice(reports, REPORTS_BOUND)
 
 
 def restore_recorded_case(tested: Engine, case: Case, result: Result) -> RecordedCase | None:
@@ -225,4 +244,5 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
         (report["window"][0], report["window"][1]) if "window" in report else None
         for report in reports
     )
-    return RecordedCase(tested, result, question, relations, windows, closure)
+    instants = tuple(report.get("instant") for report in reports)
+    return RecordedCase(tested, result, question, relations, windows, closure, instants)

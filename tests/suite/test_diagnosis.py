@@ -18,10 +18,18 @@ from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
-from conformance.suite.candidates import LINK, Candidate, changes_of_field, fields_of_change
+from conformance.suite.candidates import (
+    LINK,
+    Candidate,
+    changes_of_field,
+    fields_of_change,
+    makes_recorded_instants,
+    simple_defect_candidates,
+)
 from conformance.suite.comparison import Comparison
 from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
+from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
@@ -224,6 +232,27 @@ def test_windows_that_a_defect_moves_are_not_called_wrongly_stated() -> None:
     assert diagnosis is not None
     assert [cause.deviation.fields for cause in diagnosis.causes] == [{"t0": T0.FIRST}]
     assert not diagnosis.unexplained
+
+
+def test_other_windows_make_the_instants_that_are_recorded_of_them() -> None:
+    tested = claiming()
+    case = next(case for case in questions() if case.id.startswith("WIN-3-windows-are-counted"))
+    question = question_of(case)
+    instants = tuple(report.instant for report in _reports(tested, question, (FIRST,), None))
+    assert instants != tuple(report.instant for report in _reports(tested, question, (), None))
+    result = Result("mine", "corpus", case.id, case.rule, Outcome.FAIL, "")
+    recorded = RecordedCase(tested, result, question, (), (), None, instants)
+    explaining = [
+        candidate.text
+        for candidate in (
+            Candidate("t0=first-element", FIRST),
+            Candidate("closure=[]", CLOSED),
+            Candidate("r2s=Istream", NEWS),
+            *simple_defect_candidates(),
+        )
+        if makes_recorded_instants(candidate, recorded)
+    ]
+    assert explaining == ["t0=first-element"]
 
 
 def test_what_many_passes_contradict_is_no_cause() -> None:
