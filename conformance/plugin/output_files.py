@@ -13,6 +13,7 @@ from conformance.plugin.options import OUTPUTS, option_value
 from conformance.report import page, source
 from conformance.report.source import Entry
 from conformance.suite import HarnessLines, Item, RunSummary, write_entries
+from conformance.suite.item import engines_of
 from conformance.verdict import journal, results
 from conformance.verdict.outputs import check_outputs
 from conformance.verdict.results import Result
@@ -44,10 +45,8 @@ def _input_files(config: pytest.Config, items: Iterable[Item]) -> Iterator[Path]
     for name in option_value(config, "--engine"):
         if (path := engine_file.path_of_engine(name)) is not None:
             yield path
-    engines = {item.engine: item.tested for item in items}
-    for engine in engines.values():
-        if engine is not None:
-            yield from (Path(word) for word in engine.command if os.path.isfile(word))
+    for engine in engines_of(items).values():
+        yield from (Path(word) for word in engine.command if os.path.isfile(word))
 
 
 class OutputFiles:

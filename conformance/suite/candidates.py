@@ -196,8 +196,9 @@ def pervasive_candidates() -> list[Candidate]:
     """Return what shows in nearly all cases of an engine that does it, so that its other defects
     show only together with it: the simple defects, the habits, and one wrong engine.
     """
-    pervasive = [*HABITS, *(one for one in WRONG_ENGINES if one.full_name == LATEST_ONLY)]
-    return [*simple_defect_candidates(), *map(_wrong_engine_candidate, pervasive)]
+    (latest_only,) = (one for one in WRONG_ENGINES if one.full_name == LATEST_ONLY)
+    wrong_engines = map(_wrong_engine_candidate, (*HABITS, latest_only))
+    return [*simple_defect_candidates(), *wrong_engines]
 
 
 def _wrong_engine_candidate(wrong_engine: WrongEngine) -> Candidate:

@@ -52,9 +52,7 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
-FIRST_CAUSES = (
-    3  # so many candidates that are nearly as good as the best are tried as the first cause
-)
+FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
 PAIR_LEAST = 0.75  # a pair must explain this share of the sample
 PAIR_LOOK = 4  # and of so many fails, before it is tried on the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
@@ -171,8 +169,8 @@ class CauseSearch:
         others = [cause for cause in self._needed_causes() if cause is not WRONG_INSTANTS]
         for place, (case, needed) in enumerate(self.explained):
             if needed == [WRONG_INSTANTS]:
-                making = [cause for cause in others if makes_recorded_instants(cause, case)]
-                self.explained[place] = (case, making[:1] or needed)
+                making = (cause for cause in others if makes_recorded_instants(cause, case))
+                self.explained[place] = (case, [next(making, WRONG_INSTANTS)])
 
     def _needed_causes(self) -> list[Candidate]:
         """Return the causes that a fail needs, in the order in which they were found."""
@@ -249,8 +247,6 @@ class CauseSearch:
         A pair is tried on all of the sample only if it explains most of a few fails: the smallest
         ones, and one that each earlier pair has failed to explain.
         """
-        if self.is_trial:
-            return []
         sample = comparison.sample
         tried = list(sample[:PAIR_LOOK])
         best: list[Candidate] = []
@@ -259,8 +255,9 @@ class CauseSearch:
             if not comparison.do_explain_most(pair, tried, PAIR_LEAST):
                 continue
             unexplained = comparison.find_unexplained(pair)
-            if len(unexplained) < most_left and comparison.score(pair).is_credible:
-                best, most_left = pair, len(unexplained)
+            left = len(unexplained)
+            if left < most_left and comparison.score(pair, len(sample) - left).is_credible:
+                best, most_left = pair, left
             if not unexplained:
                 break
             tried.append(unexplained[0])

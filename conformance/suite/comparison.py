@@ -13,7 +13,7 @@ from conformance.suite.recorded_case import RecordedCase
 SMALLEST = 12  # a sample has the smallest fail of so many rules
 OTHERS = 28  # and so many others, of all sizes
 BEST = 8  # so many candidates are tried on passes
-MARGIN = 0.25  # a candidate is nearly as good as the best if its value is less by less
+MARGIN = 0.25  # a candidate whose value is within this of the best one's is nearly as good
 MOST = 0.75  # one of many integers must explain more than this share of the sample
 LEAST_FAILS = 3  # fewer fails are few: a candidate may fit them by chance
 CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
@@ -90,19 +90,16 @@ class Comparison:
         for count, candidate in counts[:BEST]:
             if count / len(self.sample) <= best - MARGIN:
                 break
-            score = self._score_by_passes([candidate], count)
+            score = self.score([candidate], count)
             if score.is_credible:
                 scored.append((candidate, score))
                 best = max(best, score.value)
         return best_first(scored)
 
-    def score(self, candidates: Sequence[Candidate]) -> Score:
-        """Return the score of candidates together. Passes that cannot say anything do not count."""
-        explained = len(self.sample) - len(self.find_unexplained(candidates))
-        return self._score_by_passes(candidates, explained)
-
-    def _score_by_passes(self, candidates: Sequence[Candidate], explained: int) -> Score:
-        """Return the score of candidates that explain so many fails of the sample."""
+    def score(self, candidates: Sequence[Candidate], explained: int) -> Score:
+        """Return the score of candidates that together explain so many fails of the sample. Passes
+        that cannot say anything do not count.
+        """
         in_force = [*self.found, *candidates]
         with install_wrong_engines(in_force):
             said = [explains(in_force, case) for case in self.passes]
@@ -155,7 +152,7 @@ def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
 
 def choose_sample(cases: Cases) -> list[RecordedCase]:
     """Return the fails on which candidates are compared, of all that are left, the smallest first:
-    the smallest one of each of the first rules, and up to 28 others of all sizes.
+    the smallest one of each of the first rules, and up to `OTHERS` others of all sizes.
     """
     by_rule: dict[str, RecordedCase] = {}
     for case in cases:

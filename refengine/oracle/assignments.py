@@ -206,15 +206,24 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     if not firsts:
         firsts = [(0, view.spec.span) for view in planned.views]
 
-    latest_with_all_windows = min(first - span for first, span in firsts)
-    cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
-    lo = latest_with_all_windows - cycle + 1
-    if any(view.spec.lag for view in planned.views):
-        lo -= cycle  # with one window more, windows shift at the first element's instant, too
-    if _compares_times_with_tuples(planned) and planned.arrivals:
-        lo = min(lo, min(element.app for element in planned.arrivals) - cycle)
+    lo = _first_value(planned, latest_with_all_windows=min(first - span for first, span in firsts))
     hi = max(first for first, _ in firsts)
     return max(lo, -TIME_BOUND), hi  # SEM-1 bounds t0
+
+
+def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
+    """Return the first value of t0 that is tried. Earlier ones by a cycle give the same reports.
+
+    `latest_with_all_windows` is the latest t0 with which all windows that hold the first element
+    exist.
+    """
+    cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
+    first = latest_with_all_windows - cycle + 1
+    if any(view.spec.lag for view in planned.views):
+        first -= cycle  # with one window more, windows shift at the first element's instant, too
+    if _compares_times_with_tuples(planned) and planned.arrivals:
+        first = min(first, min(element.app for element in planned.arrivals) - cycle)
+    return first
 
 
 def _cycle(view: window.WindowView) -> int:

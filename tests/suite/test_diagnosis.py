@@ -261,7 +261,7 @@ def test_what_many_passes_contradict_is_no_cause() -> None:
     contradicting = [RecordedCaseDouble(False)]
     candidate = Candidate("closure=[]", CLOSED)
     bounds = [Comparison([], tried, passing + contradicting * count) for count in (1, 2)]
-    scores = [comparison.score([candidate]) for comparison in bounds]
+    scores = [comparison.score([candidate], 4) for comparison in bounds]
     assert [score.contradicted_share for score in scores] == [1 / 4, 2 / 5]
     assert [score.is_credible for score in scores] == [True, False]
 
@@ -270,9 +270,9 @@ def test_a_cause_of_few_fails_is_contradicted_by_one_pass() -> None:
     passes = [RecordedCaseDouble(True)] * 9 + [RecordedCaseDouble(False)]
     candidate = Candidate("closure=[]", CLOSED)
     few, more = ([RecordedCaseDouble(True)] * count for count in (2, 3))
-    assert not Comparison([], few, passes).score([candidate]).is_credible
-    assert Comparison([], few, passes[:-1]).score([candidate]).is_credible
-    assert Comparison([], more, passes).score([candidate]).is_credible
+    assert not Comparison([], few, passes).score([candidate], 2).is_credible
+    assert Comparison([], few, passes[:-1]).score([candidate], 2).is_credible
+    assert Comparison([], more, passes).score([candidate], 3).is_credible
 
 
 PERIODIC = {"report": "periodic", "period": 5, "anchor": "t0"}

@@ -106,20 +106,28 @@ def _merged(table: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise _fault("tests", "expected a list of tests")
     common = {key: value for key, value in table.items() if key != "tests"}
     merged = []
-    for number, test in enumerate(tests):
-        if not isinstance(test, dict) or not isinstance(test.get("name"), str):
-            raise _fault(f"tests[{number}]", "expected an object with a name")
-        if not re.fullmatch(r"[\w-]{1,100}", test["name"], re.ASCII):  # of files, too
-            reason = "expected letters, digits, hyphens and underscores"
-            raise _fault(f"tests[{number}].name", f"{reason}, got {display(test['name'])}")
-        _check_keys(common)
+    _check_names(tests)
+    _check_keys(common)
+    for test in tests:
         _check_keys({key: value for key, value in test.items() if key != "name"})
         variables = {**common.get("vars", {}), **test.get("vars", {})}
         merged.append({**common, **test, "vars": variables})
-    names = Counter(test["name"] for test in merged)
+    return merged
+
+
+def _check_names(tests: Sequence[Any]) -> None:
+    """Raise RefengineError unless each test is an object with a name of its own, which can be part
+    of a file's name.
+    """
+    for number, test in enumerate(tests):
+        if not isinstance(test, dict) or not isinstance(test.get("name"), str):
+            raise _fault(f"tests[{number}]", "expected an object with a name")
+        if not re.fullmatch(r"[\w-]{1,100}", test["name"], re.ASCII):
+            reason = "expected letters, digits, hyphens and underscores"
+            raise _fault(f"tests[{number}].name", f"{reason}, got {display(test['name'])}")
+    names = Counter(test["name"] for test in tests)
     if doubled := [name for name, count in names.items() if count > 1]:
         raise _fault("tests", f"each test has a name of its own, got {display(doubled[0])} again")
-    return merged
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
@@ -133,7 +141,7 @@ def _check_keys(table: Mapping[str, Any]) -> None:
             raise _fault(key, f"unknown key{nearest(key, KEYS)}")
         if key == "vars" and not isinstance(value, dict):
             raise _fault(key, f"expected an object, got {display(value)}")
-        values = value.values() if isinstance(value, dict) and key == "vars" else (value,)
+        values = value.values() if key == "vars" else (value,)
         if not all(isinstance(one, str | int | float) for one in values):
             raise _fault(key, f"expected a text, got {display(value)}")
 

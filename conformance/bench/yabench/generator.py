@@ -24,7 +24,9 @@ MODULUS = 1 << BITS
 
 
 class JavaRandom:
-    """java.util.Random, as far as SG1 asks it: a linear congruential generator of 48 bits."""
+    """A generator of the numbers that java.util.Random gives, as far as SG1 asks for them. It is
+    linear congruential, with 48 bits.
+    """
 
     def __init__(self, seed: int):
         self.state = (seed ^ MULTIPLIER) % MODULUS
