@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
-from conformance.spark.blocks import BLOCK, blocks_of_parts
+from conformance.spark.blocks import BLOCK, COLUMNS, NOT_READ, POSITIONS, blocks_of_parts
 from conformance.spark.jobs import slots
 from conformance.spark.part_plan import (
     ArrivalHistogram,
@@ -21,7 +22,7 @@ from conformance.spark.part_plan import (
     plan_parts,
 )
 from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
-from conformance.spark.read_triples import predicates_read
+from conformance.spark.read_triples import compares_graphs, predicates_read
 from conformance.spark.truth_query import TruthQuery
 from refengine.core import engine
 from refengine.core.query import Query
@@ -145,13 +146,13 @@ def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
         triples = triples.where(f.col("stream").isin(*names))
         for place, name in enumerate(names[1:], 1):
             stream = f.when(f.col("stream") == name, place).otherwise(stream)
-    terms = {name: f.col(name) for name in ("subject", "predicate", "object")}
+    terms = {name: f.col(name) for name in POSITIONS}
     predicates = predicates_read(truth_query.query, truth_query.semantics)
     if predicates is not None:
         # a predicate with escapes may be another text of one that is read; a null is an error
         is_read = terms["predicate"].isin(*sorted(predicates))
         is_read = is_read | terms["predicate"].contains("\\") | terms["predicate"].isNull()
-        terms = {name: f.when(is_read, term).otherwise("") for name, term in terms.items()}
+        terms = {name: f.when(is_read, term).otherwise(NOT_READ) for name, term in terms.items()}
     return triples.select(
         f.col("time").cast("long").alias("time"),
         f.col("element").cast("long").alias("element"),
@@ -214,8 +215,18 @@ def _find_enough(
     rows: DataFrame, truth_query: TruthQuery, firsts: Mapping[str, int], halos: Mapping[int, Part]
 ) -> set[int]:
     """Return the numbers of the parts whose elements begin early enough, as executors find out from
-    the elements before each part alone.
+    the elements before each part alone, and from their triples only if a change of these matters.
     """
+    from pyspark.sql import functions as f
+
+    # both bounds are there: a part of which one is not needs no halo
+    is_given = [
+        f.col("time").between(f.lit(halo.halo_start), f.lit(halo.stop) - 1)
+        for halo in halos.values()
+    ]
+    rows = rows.where(reduce(or_, is_given))
+    if not compares_graphs(truth_query.semantics):
+        rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
     work = halos_of_blocks(truth_query, firsts, halos)
     found = _by_part(rows, halos).applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}

@@ -55,7 +55,7 @@ class ArrivalHistogram:
         return sorted(cut for cut in cuts if cut > self.instants[0])
 
 
-class PlannedPart(NamedTuple):
+class PartPlan(NamedTuple):
     """A part of the stream: its number, its borders, and the instants from which it may be given
     elements, the likeliest first (refengine.incremental.parts.halo_starts).
     """
@@ -91,7 +91,7 @@ def bucket_shift(query: Query, semantics: Semantics) -> int:
 
 def plan_parts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, count: int
-) -> list[PlannedPart]:
+) -> list[PartPlan]:
     """Return at most `count` parts of a stream, in the order of time; one part if the query is not
     computed in parts. Each part begins at the instant within a slide that needs the least time
     before it.
@@ -102,7 +102,7 @@ def plan_parts(
     planned = []
     for number, (start, stop) in enumerate(zip([None, *cuts], [*cuts, None], strict=True)):
         earlier = _halo_starts(query, semantics, histogram, start)
-        planned.append(PlannedPart(number, Part(start, stop, next(earlier)), earlier))
+        planned.append(PartPlan(number, Part(start, stop, next(earlier)), earlier))
     return planned
 
 
@@ -141,7 +141,7 @@ def _halo_starts(
 
 
 def choose_halos(
-    planned: Sequence[PlannedPart], find_enough: Callable[[Mapping[int, Part]], set[int]]
+    planned: Sequence[PartPlan], find_enough: Callable[[Mapping[int, Part]], set[int]]
 ) -> dict[int, Part]:
     """Return the parts by their numbers, each with an instant from which its elements are enough.
 

@@ -38,11 +38,8 @@ def predicates_read(query: Query, semantics: Semantics) -> frozenset[Term] | Non
 
     `SELECT ?x { ?x <urn:p>/<urn:q> ?y }` reads `<urn:p>` and `<urn:q>`.
     """
-    compares_graphs = (
-        Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH
-    )
     has_other_windows = any(spec.kind not in BOUNDED for spec in query.windows)
-    if compares_graphs or has_other_windows or semantics.is_consuming:
+    if compares_graphs(semantics) or has_other_windows or semantics.is_consuming:
         return None
     if query.body.asks_for_times:
         return None
@@ -56,6 +53,12 @@ def predicates_read(query: Query, semantics: Semantics) -> frozenset[Term] | Non
                 return None
             found |= predicates
     return frozenset(found)
+
+
+def compares_graphs(semantics: Semantics) -> bool:
+    """Whether content change compares the graphs of contents (REP-9), not their elements."""
+    has_change = Condition.CHANGE in semantics.report
+    return has_change and semantics.change_scope is ChangeScope.GRAPH
 
 
 def _predicates_of(path: Variable | Path) -> set[Term] | None:

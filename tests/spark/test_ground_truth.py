@@ -347,7 +347,7 @@ def computed(triples, query, semantics, **options) -> list[dict]:
 
 @spark
 def test_however_it_is_stored_shuffled_and_cut(connected):
-    """SG1 under content change: 1, 2 and 64 parts; rows shuffled, in one place and in nine."""
+    """SG1 under content change: one part, and many; the rows in one place, and shuffled in five."""
     from pyspark.sql import functions as f
 
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
@@ -361,8 +361,7 @@ def test_however_it_is_stored_shuffled_and_cut(connected):
     frame = connected.createDataFrame(rows, SCHEMA).withColumn("more", f.lit(None).cast("int"))
     for triples, parts in (
         (frame.coalesce(1), 1),
-        (frame.orderBy(f.xxhash64("element")), 2),
-        (frame.repartition(9, "subject"), 64),
+        (frame.repartition(5, "subject"), 64),
     ):
         found = computed(triples, query, semantics, parts=parts)
         assert columns(found) == expected
