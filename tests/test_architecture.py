@@ -26,6 +26,7 @@ ARROWS: dict[str, str] = {
     "refengine.model": "",
     "refengine.sparql": "model",
     "refengine.core": "model sparql",
+    "refengine.adaptive": "model core",
     "refengine.incremental": "model sparql core",
     "refengine.oracle": "model sparql core incremental",
     "refengine.dialects": "model core",
