@@ -140,8 +140,8 @@ class Harness:
         if command == "register":
             if fields.get("static"):
                 raise Unsupported("its static data are Prolog", rule="R2R-8", place="static")
-            query = from_table(json.loads(fields["query"]))
-            self.engine = Etalis(*sys.argv[1:], query)
+            folder, policy = sys.argv[1:]
+            self.engine = Etalis(folder, policy, from_table(json.loads(fields["query"])))
         return {"relations": []}
 
 
