@@ -27,6 +27,7 @@ ARROWS: dict[str, str] = {
     "refengine.sparql": "model",
     "refengine.core": "model sparql",
     "refengine.incremental": "model sparql core",
+    "refengine.bounded": "model sparql core",
     "refengine.oracle": "model sparql core incremental",
     "refengine.dialects": "model core",
     "refengine.rdf": "model core dialects",
