@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from refengine.bounded import BoundedQuery, Resources, bounded_query, run_join
+from refengine.bounded import BoundedQuery, Resources, Selection, bounded_query, run_join
 from refengine.bounded.measures import Figures, Measuring, measure, run_unlimited
 from refengine.bounded.names import parse_resources
 from refengine.core.query import Query
@@ -33,7 +33,8 @@ def differences_of_bounded(
     show: Show,
 ) -> Iterator[str]:
     """Yield a line for each way in which a bounded join differs from what a block states."""
-    join = bounded_query(query)
+    selection = Selection(block.get("selection", "before-storing"))
+    join = bounded_query(query, selection)
     resources = parse_resources(block["policy"], block.get("memory"))
     if "results" in block:
         yield from _differences_of_results(join, streams, resources, block, read_rows, show)

@@ -12,4 +12,5 @@ from refengine.bounded.join import UNLIMITED as UNLIMITED
 from refengine.bounded.join import BoundedJoin as BoundedJoin
 from refengine.bounded.join import Resources as Resources
 from refengine.bounded.join import run_join as run_join
+from refengine.bounded.query import Selection as Selection
 from refengine.bounded.query import bounded_query as bounded_query

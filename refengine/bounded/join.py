@@ -43,6 +43,10 @@ class Resources:
 UNLIMITED = Resources(collects=True)
 
 
+# a condition, with the input and the position of each of its terms
+_Placed = tuple[tuple[tuple[int, int], ...], Condition]
+
+
 class _Probe(NamedTuple):
     """How a binding is looked for in one input, when those of other inputs are chosen.
 
@@ -55,7 +59,7 @@ class _Probe(NamedTuple):
     stored: SourceIndex
     key: tuple[tuple[int, int], ...]
     reach: int | None
-    conditions: tuple[tuple[tuple[tuple[int, int], ...], Condition], ...]
+    conditions: tuple[_Placed, ...]
     may_be_new: bool
 
 
@@ -82,10 +86,13 @@ class BoundedJoin:
         self._shedder = resources.shedding.start(query)
         self._count = 0
         conditions = [_prepared(condition) for condition in query.conditions]
-        self._plans = {
-            number: list(_probes(query, self.memory, number, conditions))
+        self._first_conditions = [
+            _conditions_of_first(query, number, conditions) for number in range(len(query.inputs))
+        ]
+        self._plans = [
+            list(_probes(query, self.memory, number, conditions))
             for number in range(len(query.inputs))
-        }
+        ]
         self._inputs_of = [
             [number for number, one in enumerate(query.inputs) if one.source == source]
             for source in range(len(query.sources))
@@ -124,7 +131,8 @@ class BoundedJoin:
         chosen: list[Binding] = [new] * len(self.query.inputs)
         slots = [-1] * len(self.query.inputs)
         for number in self._inputs_of[new.source]:
-            self._extend(self._plans[number], 0, chosen, slots, new, t, found)
+            if _hold(self._first_conditions[number], chosen):
+                self._extend(self._plans[number], 0, chosen, slots, new, t, found)
         if not found:
             return []
         if len(found) > 1:
@@ -156,10 +164,7 @@ class BoundedJoin:
             candidates = [(-1, new), *candidates]
         for slot, binding in candidates:
             chosen[probe.input], slots[probe.input] = binding, slot
-            if all(
-                holds(tuple([chosen[number].terms[position] for number, position in places]))
-                for places, holds in probe.conditions
-            ):
+            if _hold(probe.conditions, chosen):
                 self._extend(probes, depth + 1, chosen, slots, new, t, found)
         chosen[probe.input], slots[probe.input] = new, -1
 
@@ -187,6 +192,27 @@ def _prepared(condition: Expression) -> tuple[list[str], Condition]:
     """Return the names of a condition's variables, and the condition as a function."""
     names = sorted(variable.name for variable in all_variables(condition))
     return names, make_condition(condition, names)
+
+
+def _hold(conditions: Sequence[_Placed], chosen: Sequence[Binding]) -> bool:
+    """Return whether conditions are true for the bindings of the inputs that they read."""
+    for places, holds in conditions:
+        if not holds(tuple([chosen[number].terms[position] for number, position in places])):
+            return False
+    return True
+
+
+def _conditions_of_first(
+    query: BoundedQuery, first: int, conditions: Sequence[tuple[list[str], Condition]]
+) -> tuple[_Placed, ...]:
+    """Return the conditions that can be asked once a binding is chosen for the input `first`."""
+    places: dict[str, tuple[int, int]] = {}
+    _place(query, first, places)
+    return tuple(
+        (tuple(places[name] for name in names), holds)
+        for names, holds in conditions
+        if places.keys() >= {*names}
+    )
 
 
 def _probes(

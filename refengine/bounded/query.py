@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
 from refengine.bounded.inputs import BoundedQuery, Input, Source, variables_of
@@ -31,7 +32,16 @@ from refengine.sparql.functions import TIMESTAMP
 NEEDS_MORE = ("BNODE", "NOW", "RAND", "UUID", "STRUUID", TIMESTAMP)
 
 
-def bounded_query(query: Query) -> BoundedQuery:
+class Selection(StrEnum):
+    """When a condition on the variables of one input is asked: before a binding is stored, so that
+    it takes no memory if it fails, or when it is joined.
+    """
+
+    BEFORE_STORING = "before-storing"
+    AT_THE_JOIN = "at-the-join"
+
+
+def bounded_query(query: Query, selection: Selection = Selection.BEFORE_STORING) -> BoundedQuery:
     """BND-1: Return the join that a query means. Raises Unsupported for a query that is none.
 
     >>> from refengine import from_table
@@ -53,7 +63,7 @@ def bounded_query(query: Query) -> BoundedQuery:
     conditions = [part for part in parts if not isinstance(part, _InGraph)]
     if len(groups) < 2:
         _refuse("the body has one input; a join needs two subjects, or two graphs")
-    return _make_query(query, groups, conditions)
+    return _make_query(query, groups, conditions, selection)
 
 
 class _InGraph(NamedTuple):
@@ -131,6 +141,7 @@ def _make_query(
     query: Query,
     groups: dict[tuple[str | None, Any], list[TriplePattern]],
     conditions: Sequence[Expression],
+    selection: Selection,
 ) -> BoundedQuery:
     """Return the join of some groups of patterns under some conditions."""
     sources: list[Source] = []
@@ -140,7 +151,9 @@ def _make_query(
         window = _window_of(query, graph)
         variables = list(dict.fromkeys(part for one in patterns for part in variables_of(one)))
         positions = {variable: Variable(str(k)) for k, variable in enumerate(variables)}
-        local = [k for k, one in enumerate(conditions) if all_variables(one) <= {*variables}]
+        local = []
+        if selection is Selection.BEFORE_STORING:
+            local = [k for k, one in enumerate(conditions) if all_variables(one) <= {*variables}]
         local_anywhere |= {*local}
         source = Source(
             window.stream,

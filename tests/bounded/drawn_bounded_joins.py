@@ -11,7 +11,7 @@ from functools import cache
 from conftest import draws
 
 from refengine import stream
-from refengine.bounded import Resources
+from refengine.bounded import Resources, Selection
 from refengine.bounded.policies import Clock, Fifo, Lru, Pointer, Random, Threshold
 from refengine.bounded.policies import exponential_clock as exponential
 from refengine.bounded.shedding import NoShedding, RandomShedding, RateShedding, SemanticShedding
@@ -61,6 +61,9 @@ class Draw(random.Random):
         body, windows = SHAPES[name]
         drawn = tuple(self.window(stream, graph) for stream, graph in windows)
         return Query(drawn, read(body)), name == "two patterns of a subject"
+
+    def selection(self):
+        return self.choice(list(Selection))
 
     def window(self, stream, graph):
         kind = self.choice([WindowKind.RANGE, WindowKind.NOW, WindowKind.UNBOUNDED])

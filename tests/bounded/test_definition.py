@@ -21,7 +21,7 @@ from refengine.model.elements import Bag
 @for_each_draw(600)
 def test_the_join_is_that_of_the_definition(draw):
     query, _ = draw.query()
-    join = bounded_query(query)
+    join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     chosen = draw.resources()
     quick = BoundedJoin(join, chosen)
@@ -34,7 +34,7 @@ def test_the_join_is_that_of_the_definition(draw):
 @for_each_draw(600)
 def test_the_unlimited_join_is_the_continuous_query(draw):
     query, needs_whole_subjects = draw.query()
-    join = bounded_query(query)
+    join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams, most=6)
     streams = {
         name: without_recurrence(each, needs_whole_subjects) for name, each in streams.items()
@@ -59,7 +59,7 @@ def without_recurrence(original, by_subject):
 @for_each_draw(600)
 def test_with_enough_memory_nothing_is_lost(draw):
     query, _ = draw.query()
-    join = bounded_query(query)
+    join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     unlimited = list(run_join(join, streams, UNLIMITED))
     needed = max(step.held for step in unlimited)
@@ -74,7 +74,7 @@ def test_with_enough_memory_nothing_is_lost(draw):
 def test_what_is_found_is_there(draw):
     """Eviction and shedding lose results, and never invent any: precision is 1."""
     query, _ = draw.query()
-    join = bounded_query(query)
+    join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     unlimited = run_join(join, streams, UNLIMITED)
     found = run_join(join, streams, draw.resources())
