@@ -11,6 +11,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
+from conformance.corpus.adaptive_case import differences_of_join
 from conformance.corpus.bounded_case import differences_of_bounded
 from conformance.corpus.case_file import (
     BASE,
@@ -56,6 +57,7 @@ def check(case: Case) -> list[str]:
         ("refuse", _refuse),
         ("read", _read),
         ("render", _render),
+        ("adaptive", _adaptive),
         ("bounded", _bounded),
     ):
         blocks = case.table.get(kind, [])
@@ -90,6 +92,8 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
             return str(block["outcome"])
         case "read" | "render":
             return f"the query as {block['dialect']}"
+        case "adaptive" if "error" not in block:
+            return "matches and windows"
         case "bounded" if "error" not in block:
             return "results and measures"
         case _:
@@ -324,6 +328,13 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
         return None
     r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
     return r2s
+
+
+def _adaptive(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return a line for each way in which a join over adaptive windows differs from the expected
+    one. Raises RefengineError.
+    """
+    return differences_of_join(block)
 
 
 def _bounded(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
