@@ -183,7 +183,7 @@ def agree(
     answer: EvaluateBody = r2r.defined_answer,
 ) -> str:
     """Assert that incremental evaluation and the definition give the same reports, or end in the
-    same error. Return who computed the reports. Witnesses have no part in that, unless `answer` asks
+    same error. Return who computed the reports. Witnesses have no part in it, unless `answer` asks
     them: what they say of drawn queries is held in tests/strategies.
     """
     expected, error = collect(engine.evaluate, query, streams, chosen, static=static, answer=answer)
