@@ -89,7 +89,9 @@ def _read_query(
     for name in entry["windows"]:
         check_keys({name: ()}, tuple(windows), required=(), place=f"{place}, windows")
     table = {
-        "windows": [{**windows[name], "name": windows[name]["stream"]} for name in entry["windows"]],
+        "windows": [
+            {**windows[name], "name": windows[name]["stream"]} for name in entry["windows"]
+        ],
         "body": "\n".join([*_used_prefixes(prologue, body), body]),
     }
     if "r2s" in entry:

@@ -36,7 +36,7 @@ SEED = 2012
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 STATIONS = {"small": 5, "paper": 100}  # one of each climate; the paper states no number
 # A stream for the queries over hours, and one for those over days.
-OF_HOURS = Parameters(SEED, 0, duration=135 * MINUTE, interval=50 * MINUTE)
+OF_HOURS = Parameters(SEED, 0, duration=2 * HOUR, interval=50 * MINUTE)
 OF_DAYS = Parameters(SEED, 0, duration=36 * HOUR, interval=12 * HOUR)
 
 
@@ -49,18 +49,14 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     stations = choice.scale
     if not isinstance(stations, int):
         stations = STATIONS[stations]
-    return [
-        _workload(QUERIES[name], stations, choice) for name in choice.only or QUERIES
-    ]
+    return [_workload(QUERIES[name], stations, choice) for name in choice.only or QUERIES]
 
 
 def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
     """Return a query as a workload."""
     is_over_days = query.table["windows"][0]["size"] >= DAY
     parameters = replace(OF_DAYS if is_over_days else OF_HOURS, stations=stations)
-    source: StreamSource = GeneratedStream(
-        _name_of(parameters), lambda: stream_lines(parameters)
-    )
+    source: StreamSource = GeneratedStream(_name_of(parameters), lambda: stream_lines(parameters))
     if choice.data is None:
         static = generated_graphs(query.graphs, stations)
     else:

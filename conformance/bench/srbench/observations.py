@@ -41,7 +41,7 @@ SNOW = Phenomenon("SnowfallObservation", "_Snowfall", "centimeters")
 SIGHT = Phenomenon("VisibilityObservation", "_Visibility", "centimeters")
 
 
-class Spread(NamedTuple):
+class Distribution(NamedTuple):
     """A triangular distribution of values: the sum of a centre and of two draws from -half to half,
     all in tenths.
     """
@@ -55,31 +55,35 @@ class Spread(NamedTuple):
         return self.centre + first + random.randint(-self.half, self.half)
 
 
-Climate = dict[Phenomenon, Spread]
-EVERYWHERE: Climate = {DIRECTION: Spread(1800, 899), HUMIDITY: Spread(600, 190)}
+Climate = dict[Phenomenon, Distribution]
+EVERYWHERE: Climate = {DIRECTION: Distribution(1800, 899), HUMIDITY: Distribution(600, 190)}
 # Stations have these climates in turn.
 CLIMATES: dict[str, Climate] = {
     "mild": {
-        AIR: Spread(700, 100),
-        WIND: Spread(80, 30),
-        RAIN: Spread(20, 9),
-        PRECIPITATION: Spread(10, 4),
-        SIGHT: Spread(300, 90),
+        AIR: Distribution(700, 100),
+        WIND: Distribution(80, 30),
+        RAIN: Distribution(20, 9),
+        PRECIPITATION: Distribution(10, 4),
+        SIGHT: Distribution(300, 90),
     },
     "hurricane": {
-        AIR: Spread(800, 40),
-        WIND: Spread(1000, 80),
-        RAIN: Spread(350, 100),
-        PRECIPITATION: Spread(140, 40),
+        AIR: Distribution(800, 40),
+        WIND: Distribution(1000, 80),
+        RAIN: Distribution(350, 100),
+        PRECIPITATION: Distribution(140, 40),
     },
     "blizzard": {
-        AIR: Spread(200, 50),
-        WIND: Spread(500, 45),
-        SNOW: Spread(50, 20),
-        SIGHT: Spread(80, 35),
+        AIR: Distribution(200, 50),
+        WIND: Distribution(500, 45),
+        SNOW: Distribution(50, 20),
+        SIGHT: Distribution(80, 35),
     },
-    "fog": {AIR: Spread(450, 40), WIND: Spread(30, 14), SIGHT: Spread(60, 25)},
-    "breeze": {AIR: Spread(750, 40), WIND: Spread(320, 30), PRECIPITATION: Spread(10, 4)},
+    "fog": {AIR: Distribution(450, 40), WIND: Distribution(30, 14), SIGHT: Distribution(60, 25)},
+    "breeze": {
+        AIR: Distribution(750, 40),
+        WIND: Distribution(320, 30),
+        PRECIPITATION: Distribution(10, 4),
+    },
 }
 NAMES = tuple(CLIMATES)
 SILENT = 3  # of these climates, stations of the one with this number fall silent
