@@ -64,7 +64,8 @@ def mm(
 
 
 class MismatchSearch:
-    """The search of `mm` through the blocks of the first output. `lost` is the number of rows so far
+    """The search of `mm` through the blocks of the first output. `lost` is the number of rows so
+    far
     that are not found in the second output, and `start` the number of the relation of the second
     output from which on the next rows are looked for.
     """

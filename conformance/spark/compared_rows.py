@@ -141,11 +141,11 @@ def find_rows(first: pyarrow.Table, second: pyarrow.Table) -> pyarrow.Table:
 
 
 def walk_through(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """MismatchSearch through rows of FOUND in the order of their numbers, and yield how many rows are lost
+    """Walk through rows of FOUND in the order of their numbers, and yield how many rows are lost
     and
     how many there are (`conformance.metrics.lsbench.mm`), as a batch of LOST.
     """
-    walk = lsbench.MismatchSearch()
+    search = lsbench.MismatchSearch()
     rows = 0
     numbers_of: dict[str, list[int]] = {}
     entries = (
