@@ -84,7 +84,8 @@ class Feeding(NamedTuple):
     The instants of the answers are those that the engine states, or else those at which they were
     received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
     time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
-    samples.
+    samples. `sent_late` is the most ms by which an element was sent after its instant; None if
+    elements are not sent by the clock.
     """
 
     exchange: Exchange
@@ -93,6 +94,7 @@ class Feeding(NamedTuple):
     samples: Sequence[Sample]
     sampling_seconds: float
     is_live: bool
+    sent_late: int | None = None
 
 
 class Run(NamedTuple):

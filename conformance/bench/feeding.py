@@ -27,6 +27,11 @@ class ImmediatePacing:
         self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
         self.started_at = 0  # the same in ms since 1970
 
+    @property
+    def sent_late(self) -> int | None:
+        """The most ms by which an element was sent after its instant. None, since none is due."""
+        return None
+
     def wait_until(self, instant: int) -> None:
         """Note when the first element is sent."""
         if not self.started:
@@ -48,6 +53,7 @@ class ClockPacing(ImmediatePacing):
     def __init__(self) -> None:
         super().__init__()
         self._first: int | None = None
+        self._sent_late = 0
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
@@ -55,7 +61,14 @@ class ClockPacing(ImmediatePacing):
         if self._first is None:
             self._first = instant
         due = self.started + (instant - self._first) / 1000
-        time.sleep(max(0.0, due - time.monotonic()))
+        ahead = due - time.monotonic()
+        time.sleep(max(0.0, ahead))
+        self._sent_late = max(self._sent_late, round(-1000 * ahead))
+
+    @property
+    def sent_late(self) -> int:
+        """The most ms by which an element was sent after its instant."""
+        return self._sent_late
 
     def instant(self) -> int | None:
         """Return the stream's time now, in ms; None before it has begun."""
@@ -106,6 +119,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
+        pacing.sent_late,
     )
 
 

@@ -18,7 +18,7 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import ClockPacing
+from conformance.bench.feeding import ClockPacing, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
@@ -210,7 +210,9 @@ def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
     assert slept == [0.0, 0.75] and pacing.instant() == 5250
     now[0] = 109.0
     pacing.wait_until(7000)
-    assert slept[-1] == 0.0
+    # due at 102
+    assert slept[-1] == 0.0 and pacing.sent_late == 7000
+    assert ImmediatePacing().sent_late is None
 
 
 def test_the_five_numbers_of_a_box():
