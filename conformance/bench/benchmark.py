@@ -53,7 +53,9 @@ class Workload:
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
-    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test.
+    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
+    `is_sent_by_instant`, elements of one instant are sent together in a live run, as one element
+    with all of their triples: thousands of elements a second can then be sent in time.
     """
 
     experiment: str
@@ -66,6 +68,7 @@ class Workload:
     t0: Callable[[Query, Profile], int] | None = None
     missing: int | Missing = 0
     options: object = None
+    is_sent_by_instant: bool = False
 
     @property
     def name(self) -> str:
