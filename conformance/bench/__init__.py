@@ -1,6 +1,6 @@
-"""The command `conformance bench`: whole runs of the benchmarks of the literature. Streams are made,
-an engine is fed and sampled, its answers are judged and measured, and tables and a page are made of
-the results.
+"""The command `conformance bench`: whole runs of the benchmarks of the literature. Streams are
+made, an engine is fed and sampled, its answers are judged and measured, and tables and a page are
+made of the results.
 
 A benchmark is a folder here that declares a `benchmark.Benchmark`; `catalogue` lists them.
 
