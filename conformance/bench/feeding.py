@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from conformance.bench.benchmark import Feeding, Workload
+from conformance.bench.wordings import word_for_engine
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery
@@ -79,12 +80,14 @@ class ClockPacing(ImmediatePacing):
 
 
 def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
-    """Return the question of a workload as it is put to an engine. An engine that has no semantics
-    of its own is sent the workload's. Raises Unrenderable.
+    """Return the question of a workload as it is put to an engine, in the first wording that its
+    language can say. An engine that has no semantics of its own is sent the workload's. Raises
+    Unrenderable.
     """
+    query, table, text = word_for_engine(tested, workload.table, bool(question.static))
+    question = replace(question, query=query)
     if not tested.is_configurable:
-        return prepare_question(tested, question, workload.table)
-    text = tested.text(question.query, bool(question.static), workload.table)
+        return prepare_question(tested, question, table)
     semantics = workload.semantics.semantics()
     engine_query = EngineQuery(question.query, text, tested.dialect, semantics)
     return PreparedQuestion(question, engine_query)
