@@ -90,16 +90,19 @@ def table_of_runs(results: Iterable[Result]) -> Table:
     CPU and memory are those of all processes of the harness together. CPU counts from the first
     sample, which is taken before the query is registered.
     """
-    return Table(
-        "Runs",
-        COLUMNS,
-        tuple(_row(result) for result in sorted(results, key=lambda result: result.key)),
+    results = sorted(results, key=lambda result: result.key)
+    note = (
         "Scores are means over the windows, under the engine's profile. Memory and threads are the "
         "greatest of all samples; samples are taken every 0.5 s of the harness with all that it "
-        "started. The CPU time of taking them is not in them. In a live run an element may be sent "
-        "later than its instant, where the machine or the harness is busy: the most is given. An "
-        "answer that is late or wrong by no more than that says nothing about the engine.",
+        "started. The CPU time of taking them is not in them."
     )
+    if any(run_of(result).get("is_live") for result in results):
+        note += (
+            " In a live run an element is sent later than its instant where the machine or the "
+            "harness is busy. The most is given: what is late or slips by no more than that may "
+            "not be the engine's."
+        )
+    return Table("Runs", COLUMNS, tuple(map(_row, results)), note)
 
 
 def _row(result: Result) -> tuple[Cell, ...]:

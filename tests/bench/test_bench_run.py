@@ -306,3 +306,12 @@ def test_a_number_as_scale_takes_the_first_elements():
 
 def test_the_files_of_a_run_lie_below_its_folder():
     assert folder_of(Path("out"), "..", "a/../b") == Path("out/files/_./a_.._b")
+
+
+def test_a_column_of_numbers_is_known():
+    rows = tuple(
+        (Cell(name), Cell(amount), Cell("–"), Cell(why))
+        for name, amount, why in [("1", "1,024.5", "2 of 3"), ("2", "–", "–")]
+    )
+    table = Table("t", ("test", "amount", "nothing", "why"), rows)
+    assert [table.is_numeric(column) for column in range(4)] == [False, True, True, False]
