@@ -63,9 +63,9 @@ class ClockPacing(ImmediatePacing):
         if self._first is None:
             self._first = instant
         due = self.started + (instant - self._first) / 1000
-        ahead = due - time.monotonic()
-        time.sleep(max(0.0, ahead))
-        self._sent_late = max(self._sent_late, round(-1000 * ahead))
+        time.sleep(max(0.0, due - time.monotonic()))
+        late = time.monotonic() - due
+        self._sent_late = max(self._sent_late, round(1000 * late))
 
     @property
     def sent_late(self) -> int:
