@@ -14,7 +14,6 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
-from refengine.model.elements import Element, Stream
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
@@ -99,15 +98,14 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
-    sent = prepared
     if is_live and workload.is_sent_by_instant:
-        sent = replace(prepared, question=join_instants(prepared.question))
+        prepared = replace(prepared, is_sent_by_instant=True)
     pacing = ClockPacing() if is_live else ImmediatePacing()
     harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
     try:
         harness.start()
         with ResourceSampler(harness.pid) as sampler:
-            answers = sent.ask(harness, pacing)
+            answers = prepared.ask(harness, pacing)
             ended = time.monotonic()
     finally:
         harness.stop()
@@ -127,37 +125,6 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         round(sampler.cost, 3),
         pacing.is_live,
         pacing.sent_late,
-    )
-
-
-def join_instants(question: Question) -> Question:
-    """Return a question in which neighbouring elements of a stream are one, where they come at the
-    same instant. An element that has a triple again, a batch id or an interval is left as it is.
-    """
-    streams = {name: _joined(stream) for name, stream in question.streams.items()}
-    return replace(question, streams=streams)
-
-
-def _joined(stream: Stream) -> Stream:
-    """Return a stream with joined elements."""
-    joined: list[Element] = []
-    for element in stream:
-        if joined and _can_be_joined(joined[-1], element):
-            joined[-1] = joined[-1]._replace(graph=joined[-1].graph | element.graph)
-        else:
-            joined.append(element)
-    return Stream(tuple(joined), stream.ordered)
-
-
-def _can_be_joined(before: Element, element: Element) -> bool:
-    """Whether an element can be joined to the one before it."""
-    return (
-        before.app == element.app
-        and before.graph.isdisjoint(element.graph)
-        and before.batch is None
-        and element.batch is None
-        and before.end is None
-        and element.end is None
     )
 
 
