@@ -92,11 +92,7 @@ def _window(
         return
 
     if borders:
-        left, right = semantics.closure or "[]"
-        which = "WIN-4 the active window"
-        if kind is WindowKind.RANGE:
-            which = "WIN-12 the latest window that has ended"
-        yield f"{which} is number {held.n}, WIN-3 {left}{borders[0]}, {borders[1]}{right}"
+        yield _borders(semantics, kind, held.n, borders)
     if view.spec.lag:
         yield f"WIN-20 the window lies {view.spec.lag} back, by its lag"
     if kind not in CONTENTS and kind is not WindowKind.UNBOUNDED:
@@ -107,6 +103,16 @@ def _window(
             yield _condition(condition, semantics, view, t, held.content, own)
     if kind is WindowKind.TUPLE:
         yield f"REP-7 {t} is the largest id of the tick at which they hold"
+
+
+def _borders(
+    semantics: Semantics, kind: WindowKind, number: int | None, borders: tuple[int, int]
+) -> str:
+    left, right = semantics.closure or "[]"
+    which = "WIN-4 the active window"
+    if kind is WindowKind.RANGE:
+        which = "WIN-12 the latest window that has ended"
+    return f"{which} is number {number}, WIN-3 {left}{borders[0]}, {borders[1]}{right}"
 
 
 def _condition(

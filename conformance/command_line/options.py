@@ -29,6 +29,13 @@ class Command(Protocol):
         """Run the sub-command; return the exit code."""
 
 
+def add_files(parser: argparse.ArgumentParser, name: str, text: str) -> None:
+    """Add the argument `files`, one or more paths. `name` stands for each of them in the help, and
+    `text` says what they are.
+    """
+    parser.add_argument("files", nargs="+", type=cli.path, metavar=name, help=text)
+
+
 def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) -> None:
     """Add the options of a run over Spark. `jobs` names what runs at a time, and `results` what the
     output folder will have, both in words for the help.

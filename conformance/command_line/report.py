@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.command_line.options import add_files
 from refengine import cli
 from refengine.model.errors import RefengineError
 
@@ -25,13 +26,11 @@ def add_parser(commands: Commands) -> None:
         description="Write the results of one or more runs as a page, EARL, Markdown or a badge. "
         "At least one of these outputs must be asked for.",
     )
-    report.add_argument(
-        "files",
-        nargs="+",
-        type=cli.path,
-        metavar="RESULTS",
-        help="a file that --results has written. If two results are about the same engine and "
-        "case, the last one counts",
+    add_files(
+        report,
+        "RESULTS",
+        "a file that --results has written. If two results are about the same engine and case, the "
+        "last one counts",
     )
     report.add_argument(
         "-o",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from refengine import cli
+from conformance.command_line.options import add_files
 
 if TYPE_CHECKING:
     from conformance.command_line.options import Commands
@@ -19,13 +19,7 @@ def add_parser(commands: Commands) -> None:
         description="Compare the reference engine with SECRET's golden vectors: experiments with "
         "the answers of the simulator of SECRET's authors.",
     )
-    vectors.add_argument(
-        "files",
-        nargs="+",
-        type=cli.path,
-        metavar="FILE",
-        help="a file of vectors, one JSON object a line",
-    )
+    add_files(vectors, "FILE", "a file of vectors, one JSON object a line")
 
 
 def run(options: argparse.Namespace) -> int:

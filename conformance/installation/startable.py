@@ -132,17 +132,19 @@ class StartableEngine:
         if self.package is not None and not self._has_package(self.package):
             yield from self._lacking_for_package(self.package)
         if self._takes_what_is_brought:
-            what = f"--engine-classpath={self.name}=PATH or {_variable(self.name)}"
-            if self.to_bring is None:
-                yield what, self.get
-            else:
-                yield self.to_bring.what, f"{COMMAND} add {self.name} PATH"
+            yield self._lacking_from_user()
         for place in self.needs:
             if not os.path.exists(place):
                 yield place, self.get
         for module in self.modules:
             if self.package is None and find_spec(module) is None:
                 yield f"the Python package {module}", self.get
+
+    def _lacking_from_user(self) -> tuple[str, str]:
+        """Return what the user has to bring, and what to do next."""
+        if self.to_bring is not None:
+            return self.to_bring.what, f"{COMMAND} add {self.name} PATH"
+        return f"--engine-classpath={self.name}=PATH or {_variable(self.name)}", self.get
 
     def _lacking_for_package(self, package: Package) -> Iterator[tuple[str, str]]:
         """Yield what is missing to install the engine's package, and the package itself."""

@@ -173,24 +173,28 @@ class RecordedCase:
         None if there are no right outputs. They are computed once if they are shared with other
         trials.
         """
-        leaves_out_empty = setting.semantics.empty is Empty.SUPPRESS
-        key = setting.query.r2s, setting.query.windows, setting.semantics
-        outputs = self.outputs.get(key) if is_shared else None
+        right_outputs = _right_outputs
+        if is_shared:
+            right_outputs = self._shared_outputs
         try:
-            if outputs is None:
-                outputs = _right_outputs(setting)
-                if is_shared:
-                    self.outputs[key] = outputs
+            outputs = right_outputs(setting)
         except RefengineError:
             return None
         for defect in defects:
             outputs = defect.change_outputs(outputs)
-        if leaves_out_empty:
+        if setting.semantics.empty is Empty.SUPPRESS:
             outputs = [output for output in outputs if output]
         rows = [relation.rows for relation in self.relations]
         # a defect that leaves open what is reported decides, if there is one
         can_report = [one.can_report for one in defects if one.can_report is not are_equal]
         return len(can_report) < 2 and (can_report or [are_equal])[0](outputs, rows)
+
+    def _shared_outputs(self, setting: Setting) -> Sequence[Bag]:
+        """Return what `_right_outputs` does; it is computed once. Raises RefengineError."""
+        key = setting.query.r2s, setting.query.windows, setting.semantics
+        if key not in self.outputs:
+            self.outputs[key] = _right_outputs(setting)
+        return self.outputs[key]
 
 
 def _right_outputs(setting: Setting) -> Sequence[Bag]:

@@ -20,6 +20,15 @@ RULES = r"""
     duration: (INTEGER UNIT)+
     UNIT: /(?:ns|ms|[smhd])(?![A-Za-z_])/
 """
+FORMS = {
+    "time": "RANGE {size} SLIDE {slide}",
+    "tumbling": "RANGE {size} TUMBLING",
+    "range": "RANGE {size}",
+    "triples": "TRIPLES {size}",
+    "now": "NOW",
+    "unbounded": "ALL",
+}
+DURATIONS = {"m": "{}m", "s": "{}s", "ms": "{}ms"}  # it reads hours and days without a digit
 
 
 def cqels_windows(source: DialectText, static: bool) -> list[Window]:
@@ -53,18 +62,7 @@ CQELS = Dialect(
         rules=RULES,
         keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING",
     ),
-    extents=ExtentForms(
-        {
-            "time": "RANGE {size} SLIDE {slide}",
-            "tumbling": "RANGE {size} TUMBLING",
-            "range": "RANGE {size}",
-            "triples": "TRIPLES {size}",
-            "now": "NOW",
-            "unbounded": "ALL",
-        },
-        # CQELS reads hours and days without a digit
-        partial(durations.write_duration, forms={"m": "{}m", "s": "{}s", "ms": "{}ms"}),
-    ),
+    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
     read_windows=cqels_windows,
     write_windows=write_cqels,
 )

@@ -37,6 +37,13 @@ RULES = r"""
     duration: INTEGER UNIT
     UNIT: /(?:ms|[smhd])(?!\w)/
 """
+FORMS = {
+    "time": "RANGE {size} STEP {slide}",
+    "tumbling": "RANGE {size}",
+    "triples": "TRIPLES {size}",
+    "now": "NOW",
+}
+DURATIONS = {"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s"}
 NAME = re.compile(r"(?!(?:NAMED|STREAM|STATIC)$)[A-Za-z_]\w*", re.IGNORECASE | re.ASCII)
 
 
@@ -177,7 +184,7 @@ def write_duration(duration: int) -> str:
     if duration % durations.UNITS["s"]:
         reason = f"CQELS-QL 2.0 has no unit below a second, got {duration} ms"
         raise Unrenderable(reason, rule="DIA-6", place="windows")
-    return durations.write_duration(duration, {"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s"})
+    return durations.write_duration(duration, DURATIONS)
 
 
 CQELS2 = Dialect(
@@ -190,15 +197,7 @@ CQELS2 = Dialect(
         rules=RULES,
         keywords="REGISTER QUERY AS STREAM STATIC WINDOW ON NOW TRIPLES RANGE STEP SLIDE",
     ),
-    extents=ExtentForms(
-        {
-            "time": "RANGE {size} STEP {slide}",
-            "tumbling": "RANGE {size}",
-            "triples": "TRIPLES {size}",
-            "now": "NOW",
-        },
-        write_duration,
-    ),
+    extents=ExtentForms(FORMS, write_duration),
     read_windows=cqels2_windows,
     write_windows=write_cqels2,
     register=register,

@@ -29,6 +29,13 @@ RULES = r"""
     UNIT: /(?:ms|[smhd])(?!\w)/
     QUERY_NAME: /\w+/
 """
+FORMS = {
+    "time": "RANGE {size} STEP {slide}",
+    "tumbling": "RANGE {size} TUMBLING",
+    "triples": "RANGE TRIPLES {size}",
+    "range": "RANGE {size} STEP",  # sparql2stream's, whose windows slide with time
+}
+DURATIONS = {"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"}
 
 
 def csparql_windows(source: DialectText, static: bool) -> list[Window]:
@@ -88,18 +95,7 @@ CSPARQL = Dialect(
         rules=RULES,
         keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",
     ),
-    extents=ExtentForms(
-        {
-            "time": "RANGE {size} STEP {slide}",
-            "tumbling": "RANGE {size} TUMBLING",
-            "triples": "RANGE TRIPLES {size}",
-            "range": "RANGE {size} STEP",  # sparql2stream's, whose windows slide with time
-        },
-        partial(
-            durations.write_duration,
-            forms={"d": "{}d", "h": "{}h", "m": "{}m", "s": "{}s", "ms": "{}ms"},
-        ),
-    ),
+    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
     read_windows=csparql_windows,
     write_windows=write_csparql,
     register=register,

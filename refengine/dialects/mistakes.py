@@ -50,18 +50,29 @@ def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
     depth = 0  # of braces
     for place, token in enumerate(tokens):
         depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
-        before = tokens[place - 1].upper() if place else ""
-        after = tokens[place + 1 : place + 3]
-        reason = ""
-        if token.type == "WORD" and before not in BEFORE_WORDS:
-            reason = _misread_word(token, keywords)
-        elif token.type in NAMES and before not in BEFORE_NAMES and not before.endswith(":"):
-            reason = _keyword_before(token, after, keywords)
-        elif token.type == "LPAR" and depth and before in (".", "{", "}", ")"):
-            reason = _filter_before(tokens[place:])
-        if reason:
+        before = ""
+        if place:
+            before = tokens[place - 1].upper()
+        if reason := _mistake_at(before, tokens[place:], keywords, is_in_group=depth > 0):
             return Mistake(token, reason)
     return None
+
+
+def _mistake_at(
+    before: str, tokens: Sequence[Token], keywords: Collection[str], *, is_in_group: bool
+) -> str:
+    """Return what is wrong with the first of some tokens, or with a keyword that is missing before
+    it. `before` is the token before it in capitals, empty if there is none. `is_in_group` says
+    whether a brace is open.
+    """
+    token = tokens[0]
+    if token.type == "WORD" and before not in BEFORE_WORDS:
+        return _misread_word(token, keywords)
+    if token.type in NAMES and before not in BEFORE_NAMES and not before.endswith(":"):
+        return _keyword_before(token, tokens[1:3], keywords)
+    if token.type == "LPAR" and is_in_group and before in (".", "{", "}", ")"):
+        return _filter_before(tokens)
+    return ""
 
 
 def _misread_word(token: Token, keywords: Collection[str]) -> str:

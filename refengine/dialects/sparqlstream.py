@@ -27,6 +27,16 @@ RULES = r"""
     MINUS: "-"
     OPERATOR.2: /[IRD]STREAM(?![\w:.-])/i
 """
+FORMS = {
+    "time": "NOW - {size} SLIDE {slide}",
+    "range": "NOW - {size}",
+    "time with a lag": "NOW - {begin} TO NOW - {lag} SLIDE {slide}",
+    "range with a lag": "NOW - {begin} TO NOW - {lag}",
+    "triples": "TRIPLES {size}",
+    "now": "NOW",
+    "unbounded": "",
+}
+DURATIONS = {"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"}
 
 
 def sparqlstream_windows(source: DialectText, static: bool) -> list[Window]:
@@ -72,21 +82,7 @@ SPARQLSTREAM = Dialect(
         rules=RULES,
         keywords="STREAM NOW TO SLIDE TRIPLES",
     ),
-    extents=ExtentForms(
-        {
-            "time": "NOW - {size} SLIDE {slide}",
-            "range": "NOW - {size}",
-            "time with a lag": "NOW - {begin} TO NOW - {lag} SLIDE {slide}",
-            "range with a lag": "NOW - {begin} TO NOW - {lag}",
-            "triples": "TRIPLES {size}",
-            "now": "NOW",
-            "unbounded": "",
-        },
-        partial(
-            durations.write_duration,
-            forms={"h": "{} HR", "m": "{} MIN", "s": "{} S", "ms": "{} MS"},
-        ),
-    ),
+    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
     read_windows=sparqlstream_windows,
     write_windows=write_sparqlstream,
     operators=frozenset({Form.SELECT, Form.CONSTRUCT}),

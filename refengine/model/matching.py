@@ -13,6 +13,7 @@ from refengine.model.elements import Row
 from refengine.model.values import TolerantNumber, is_near, margin, shared_tolerance
 
 Numbered = tuple[tuple[TolerantNumber, ...], Row]  # a row and its numbers
+OrderKey = tuple[bool, Fraction | float]  # of a number in a total order: NaN comes last
 T = TypeVar("T")
 
 
@@ -58,7 +59,7 @@ def match_in_step(ours: Sequence[Numbered], theirs: Sequence[Numbered]) -> dict[
     return paired
 
 
-def order_key(value: Fraction | float) -> tuple[bool, Fraction | float]:
+def order_key(value: Fraction | float) -> OrderKey:
     """Return a number's key in a total order: NaN comes last."""
     if value != value:
         return True, 0
@@ -79,16 +80,21 @@ def ranges_of_near(
         numbers, _ = ours[i]
         if not numbers:
             return range(len(theirs))
-
-        value = numbers[0].value
-        if value != value or abs(value) == math.inf:
-            least = greatest = order_key(value)
-        else:
-            least = order_key(Fraction(value) - margin(value))
-            greatest = order_key(Fraction(value) + margin(value))
-        return range(bisect_left(firsts, least), bisect_right(firsts, greatest))
+        return range_of_near(numbers[0].value, firsts)
 
     return reach
+
+
+def range_of_near(value: Fraction | float, ordered: Sequence[OrderKey]) -> range:
+    """Return the range of the indices of numbers that a number can be near to. They are given by
+    their keys, in order.
+    """
+    if value != value or abs(value) == math.inf:
+        least = greatest = order_key(value)
+    else:
+        least = order_key(Fraction(value) - margin(value))
+        greatest = order_key(Fraction(value) + margin(value))
+    return range(bisect_left(ordered, least), bisect_right(ordered, greatest))
 
 
 def match(

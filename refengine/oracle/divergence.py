@@ -28,6 +28,7 @@ from refengine.oracle.comparison import (
     RowDifference,
 )
 from refengine.oracle.trial import RecordingToJudge
+from refengine.oracle.wrong_rows import WrongRows
 from refengine.sparql.graphs import Index
 
 LOST = "this report is lacking; what follows it is in place"
@@ -170,9 +171,8 @@ class _Slips:
         differences: Sequence[RowDifference],
         step: int,
     ) -> None:
-        self.mode = recorded.mode
         self.reports = reports
-        self.differences = differences
+        self.wrong_rows = WrongRows(differences, recorded.mode)
         self.step = step
         # the index of a report by the instant o of its window
         self.indices = {require(report.window)[0]: i for i, report in enumerate(reports)}
@@ -193,9 +193,7 @@ class _Slips:
             fate = self._fate_of(index, line, on_border or is_first, on_border or is_last)
             if fate is Fate.PLACE and not on_border:
                 continue
-            if fate is Fate.OUT and not (
-                on_border and _is_nowhere(self.differences, line, self.mode)
-            ):
+            if fate is Fate.OUT and not (on_border and _is_nowhere(self.wrong_rows, line)):
                 continue
             yield BorderRow(line, at, borders, fate, on_border, is_first)
 
@@ -207,9 +205,9 @@ class _Slips:
         opens = require(self.reports[index].window)[0]
         before = self.indices.get(opens - self.step, -1)
         after = self.indices.get(opens + self.step, -1)
-        is_gone = _has(self.differences, index, line, self.mode, "lacking")
-        is_early = may_be_early and _has(self.differences, before, line, self.mode, "surplus")
-        is_late = may_be_late and _has(self.differences, after, line, self.mode, "surplus")
+        is_gone = self.wrong_rows.is_lacking(index, line)
+        is_early = may_be_early and self.wrong_rows.is_too_many(before, line)
+        is_late = may_be_late and self.wrong_rows.is_too_many(after, line)
         return _fate(is_gone, is_early, is_late)
 
 
@@ -245,11 +243,9 @@ def _completions(
     return sorted(completed.items())
 
 
-def _is_nowhere(differences: Sequence[RowDifference], line: Row, mode: Mode) -> bool:
+def _is_nowhere(wrong_rows: WrongRows, line: Row) -> bool:
     """Whether no relation has this row too many."""
-    return not any(
-        _has(differences, index, line, mode, "surplus") for index in range(len(differences))
-    )
+    return not wrong_rows.is_too_many_somewhere(line)
 
 
 def _completed(
@@ -279,18 +275,6 @@ def _completed(
     for derivation in answers.derivations(body, frozenset(dates)):
         if derivation.support:
             yield derivation.row, max(dates[triple] for triple in derivation.support)
-
-
-def _has(
-    differences: Sequence[RowDifference], index: int, wanted: Row, mode: Mode, side: str
-) -> bool:
-    """Whether relation `index` lacks a row (`side` is "lacking") or has it too many ("surplus").
-    False if there is no such relation.
-    """
-    if not 0 <= index < len(differences):
-        return False
-    rows = getattr(differences[index], side)
-    return any(compare.equal(Counter([wanted]), Counter([line]), mode) for line in rows)
 
 
 class UnreachableRow(NamedTuple):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from refengine import Mode, Unsupported, literal, row
 from refengine.model import compare, isomorphism, matching
 from refengine.model.elements import XSD, Bag, Row, is_blank
+from refengine.model.row_index import RowIndex
 from refengine.model.terms import Term
 
 
@@ -220,6 +221,25 @@ def test_difference_leaves_the_fewest(drawn: tuple[Bag, Bag], mode: Mode):
     assert (missing.total(), extra.total()) == (a.total() - paired, b.total() - paired)
     assert missing <= a and extra <= b
     assert most_pairs(a - missing, b - extra, mode) == paired
+
+
+@given(pairs(), st.sampled_from(Mode))
+@example(STEPS, Mode.VALUE)
+@example(
+    (Counter([row({"x": "_:a", "y": "_:b"})]), Counter([row({"x": "_:b", "y": "_:a"})])), Mode.TERM
+)
+@example(
+    (Counter([row({"x": "_:a", "y": "_:a"})]), Counter([row({"x": "_:a", "y": "_:b"})])), Mode.TERM
+)
+def test_an_index_finds_the_rows_that_the_naive_definition_finds(
+    drawn: tuple[Bag, Bag], mode: Mode
+):
+    """CMP-4, of two rows alone."""
+    a, b = drawn
+    index = RowIndex(b, mode)
+    for line in a:
+        expected = any(naively_equal(Counter([line]), Counter([other]), mode) for other in b)
+        assert index.has_equal(line) == expected
 
 
 ONE_NUMBER = st.sampled_from([NEAR, TINY]).flatmap(

@@ -44,6 +44,7 @@ from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import Missing, RecordingToJudge, T0Class, Trial
+from refengine.oracle.wrong_rows import WrongRows
 
 QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
 CLOSING = profile("csparql").but(t0=0, horizon="flush")
@@ -221,12 +222,13 @@ def test_where_a_row_is(is_gone, is_early, is_late, fate):
 
 def test_a_row_of_a_relation_that_lacks_it_or_has_it_too_many():
     differences = [RowDifference(bag("a"), bag("b"), 2), RowDifference(bag(""), bag("c"), 1)]
-    found = [
-        (index, name, side)
-        for index, name, side in product(range(-1, 3), "abc", ("lacking", "surplus"))
-        if divergence._has(differences, index, line(name), Mode.VALUE, side)
-    ]
-    assert found == [(0, "a", "lacking"), (0, "b", "surplus"), (1, "c", "surplus")]
+    wrong_rows = WrongRows(differences, Mode.VALUE)
+    places = list(product(range(-1, 3), "abc"))
+    lacking = [place for place in places if wrong_rows.is_lacking(place[0], line(place[1]))]
+    too_many = [place for place in places if wrong_rows.is_too_many(place[0], line(place[1]))]
+    assert lacking == [(0, "a")]
+    assert too_many == [(0, "b"), (1, "c")]
+    assert [name for name in "abc" if wrong_rows.is_too_many_somewhere(line(name))] == ["b", "c"]
 
 
 def test_how_two_relations_differ():

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -20,6 +21,7 @@ from typing import Any
 
 import pyoxigraph
 
+from conformance.harness.serving import serve
 from refengine import Unsupported, from_table
 from refengine.core.query import Query, WindowKind
 from refengine.model.elements import Relation, row
@@ -38,6 +40,7 @@ serve :- repeat, read(Goal), (Goal == end_of_file -> halt ; answer(Goal), fail).
 :- set_etalis_flag(store_fired_events, on), set_etalis_flag(event_consumption_policy, POLICY).
 :- assert(external_trigger(select_event/1)), assert(external_trigger(rdf/3)).
 """
+LETTERS = str.maketrans("0123456789", "abcdefghij")
 BEGINNING = datetime(5000, 1, 1)  # the engine's time at instant 0: before it there are years, too
 
 
@@ -64,11 +67,8 @@ class Etalis:
         self.variables = query.body.variables
         self.streams = {window.stream for window in query.windows}
         within = window_of(query)
-        patterns = [
-            f"{{ {' '.join(self.name(term) for term in triple)} }}"
-            for triple in node.pattern.triples
-        ]
-        chosen = " ".join(self.name(Variable(name)) for name in self.variables)
+        patterns = [f"{{ {self.names_of(triple)} }}" for triple in node.pattern.triples]
+        chosen = self.names_of(map(Variable, self.variables))
         start = ["swipl", "--traditional", "-q", "-g", "['ep_sparql.P'], [user], serve"]
         place = Path(folder, "etalis", "src", "ep_sparql")
         self.prolog = Popen(start, cwd=place, stdin=PIPE, stdout=PIPE, text=True)
@@ -76,12 +76,17 @@ class Etalis:
         program = PROGRAM.replace("POLICY", policy)
         self.ask(f"{program}end_of_file.\nquery('SELECT {chosen} WHERE {where}')")
 
+    def names_of(self, terms: Iterable[object]) -> str:
+        """Return the names that stand for terms and variables, with spaces between."""
+        return " ".join(map(self.name, terms))
+
     def name(self, term: object) -> str:
         """Return the name that stands for a term or a variable, such as `tb` and `?vb`."""
         if not isinstance(term, Variable | str):
             raise Unsupported("it has no property paths", rule="QRY-1", place="body")
-        letters = str(len(self.names)).translate(str.maketrans("0123456789", "abcdefghij"))
-        return self.names.setdefault(str(term), ("t", "?v")[isinstance(term, Variable)] + letters)
+        kind = "?v" if isinstance(term, Variable) else "t"
+        letters = str(len(self.names)).translate(LETTERS)
+        return self.names.setdefault(str(term), kind + letters)
 
     def ask(self, goal: str) -> list[list[str]]:
         """Ask Prolog for a goal, and return the rows that it brings, as names."""
@@ -116,35 +121,29 @@ class Etalis:
         return [{"rows": relation["results"]["bindings"]}] if rows else []
 
 
-def main(folder: str, policy: str) -> None:
-    """Answer the commands on standard input."""
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+class Harness:
+    """The cases, one after the other, each with an engine of its own."""
+
     engine: Etalis | None = None
-    for asked in map(json.loads, sys.stdin):
-        seq, command = asked.pop("seq"), asked.pop("command")
-        reply: dict[str, Any] = {"seq": seq, "reply": "result"}
-        try:
-            if command == "start":
-                reply |= {"protocol": 1, "engine": "etalis", "version": "84d5dc1"}
-            elif command != "stop":
-                reply["relations"] = []
-            if command in ("register", "stop") and engine:
-                engine.prolog.communicate()
-                engine = None
-            if command == "register":
-                if asked.get("static"):
-                    raise Unsupported("its static data are Prolog", rule="R2R-8", place="static")
-                engine = Etalis(folder, policy, from_table(json.loads(asked["query"])))
-            if command == "push" and engine:
-                reply["relations"] = engine.push(**asked)
-        except Unsupported as refused:
-            reply = {"seq": seq, "reply": "unsupported", "reason": str(refused)}
-        except Exception as error:
-            reply = {"seq": seq, "reply": "error", "context": f"{type(error).__name__}: {error}"}
-        print(json.dumps(reply), file=replies, flush=True)
+
+    def carry_out(self, command: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Carry out a command, and return the fields of the reply."""
+        if command == "start":
+            return {"protocol": 1, "engine": "etalis", "version": "84d5dc1"}
+        if command == "push" and self.engine:
+            return {"relations": self.engine.push(**fields)}
+        if command in ("register", "stop") and self.engine:
+            self.engine.prolog.communicate()
+            self.engine = None
         if command == "stop":
-            break
+            return {}
+        if command == "register":
+            if fields.get("static"):
+                raise Unsupported("its static data are Prolog", rule="R2R-8", place="static")
+            folder, policy = sys.argv[1:]
+            self.engine = Etalis(folder, policy, from_table(json.loads(fields["query"])))
+        return {"relations": []}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(Harness().carry_out, os.fdopen(os.dup(1), "w", encoding="utf-8"))

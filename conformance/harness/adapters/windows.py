@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from conformance.harness.serving import serve
 from conformance.harness.window_bodies import answer_over, only_window, read_element
 from refengine import Element, Unsupported, from_table
 
@@ -103,41 +104,28 @@ class Windows:
             self.relations.append({"rows": rows, "window": [open_, close]})
 
 
-def carry_out(windows: Windows, name: str, version: str, message: dict[str, Any]) -> dict[str, Any]:
-    """Carry out the command of a message, and return the reply without its number."""
-    relations: list[dict[str, Any]] = []
-    try:
-        match message.pop("command"):
-            case "start":
-                windows.start()
-                return {"reply": "result", "protocol": 1, "engine": name, "version": version}
-            case "stop":
-                windows.java.communicate()
-                return {"reply": "result"}
-            case "register":
-                windows.register(**message)
-            case "push":
-                windows.push(**message)
-            case "end":
-                relations = windows.end()
-    except Unsupported as error:
-        return {"reply": "unsupported", "reason": str(error)}
-    except Exception as error:  # whatever it is, it is of this case
-        return {"reply": "error", "context": f"{type(error).__name__}: {error}"[:2000]}
-    return {"reply": "result", "relations": relations}
-
-
 def main() -> None:
     """Answer messages line by line until `stop`."""
     name, version, jars, program = sys.argv[1:]
     windows = Windows(jars, program)
-    for line in sys.stdin:
-        message = json.loads(line)
-        seq, command = message.pop("seq"), message["command"]
-        reply = carry_out(windows, name, version, message)
-        print(json.dumps({"seq": seq, **reply}), flush=True)
-        if command == "stop":
-            break
+
+    def carry_out(command: str, fields: dict[str, Any]) -> dict[str, Any]:
+        match command:
+            case "start":
+                windows.start()
+                return {"protocol": 1, "engine": name, "version": version}
+            case "stop":
+                windows.java.communicate()
+                return {}
+            case "register":
+                windows.register(**fields)
+            case "push":
+                windows.push(**fields)
+            case "end":
+                return {"relations": windows.end()}
+        return {"relations": []}
+
+    serve(carry_out)
 
 
 if __name__ == "__main__":
