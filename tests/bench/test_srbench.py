@@ -30,8 +30,8 @@ from conformance.bench.srbench.observations import (
     RAIN,
     SSW,
     STREAM,
-    Parameters,
     Distribution,
+    Parameters,
 )
 from conformance.bench.wordings import wordings
 from conformance.verdict.outcomes import judge_relations
