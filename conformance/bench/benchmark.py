@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.streams import GivenStatic, StaticSource, StreamSource
+from conformance.bench.streams import StaticDataset, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
 from conformance.metrics.run import Reading
@@ -89,7 +89,7 @@ class Workload:
     def static_source(self) -> StaticSource:
         """Where the static data come from."""
         if isinstance(self.static, frozenset):
-            return GivenStatic(self.static)
+            return StaticDataset(self.static)
         return self.static
 
 

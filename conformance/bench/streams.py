@@ -123,7 +123,7 @@ class GeneratedStatic:
 
 
 @dataclass(frozen=True)
-class GivenStatic:
+class StaticDataset:
     """Static data that are in memory."""
 
     data: Dataset

@@ -44,7 +44,8 @@ class Size:
     own times without static data, whose windows hold little else. `limits` are how many elements
     all streams of a query have together: of one stream, and of several. `at_both_rates` are the
     queries that are also run at the lower rate (empty: all). `users` and `instances` are the
-    numbers of the two scalings, of which each run has `scaled` elements.
+    numbers of the two scalings. These have so many queries (`scaled_queries`), and each of their
+    runs has `scaled` elements.
     """
 
     parameters: Parameters
@@ -53,6 +54,7 @@ class Size:
     at_both_rates: tuple[str, ...]
     users: tuple[int, ...]
     instances: tuple[int, ...]
+    scaled_queries: int
     scaled: int
 
 
@@ -81,7 +83,7 @@ def size_of(choice: Choice) -> Size:
             10_000,
         )
     if choice.scale == "small":
-        return Size(Parameters(60, 10), 400, (600, 200), ("Q1", "Q10"), (60, 120), (1, 2), 100)
+        return Size(Parameters(60, 10), 400, (600, 200), ("Q1", "Q10"), (60, 120), (1, 2), 1, 100)
     users = int(choice.scale)
     if users < LEAST_USERS:
         raise RefengineError(
@@ -116,14 +118,14 @@ def _tests(experiment: str, size: Size) -> Iterator[Workload]:
     """Yield the tests of an experiment."""
     match experiment:
         case "users":
-            for name in STATIC_QUERIES:
+            for name in STATIC_QUERIES[: size.scaled_queries]:
                 for users in size.users:
                     parameters = replace(size.parameters, users=users)
                     options = TestOptions(name, RATES[-1], users)
                     test = f"{name} with {users} users"
                     yield _workload(experiment, test, parameters, size.scaled, options)
         case "instances":
-            for name in INSTANCE_QUERIES:
+            for name in INSTANCE_QUERIES[: size.scaled_queries]:
                 for instances in size.instances:
                     options = TestOptions(name, RATES[-1], size.parameters.users, instances)
                     test = f"{name} registered {instances} times"
