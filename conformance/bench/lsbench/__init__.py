@@ -75,15 +75,25 @@ def size_of(choice: Choice) -> Size:
     if choice.scale == "paper":
         return Size(
             Parameters(1000, 10),
-            1000,
-            (100_000, 30_000),
-            (),
-            (1000, 3000, 10_000),
-            (1, 10, 30),
-            10_000,
+            crowd=1000,
+            limits=(100_000, 30_000),
+            at_both_rates=(),
+            users=(1000, 3000, 10_000),
+            instances=(1, 10, 30),
+            scaled_queries=3,
+            scaled=10_000,
         )
     if choice.scale == "small":
-        return Size(Parameters(60, 10), 400, (600, 200), ("Q1", "Q10"), (60, 120), (1, 2), 1, 100)
+        return Size(
+            Parameters(60, 10),
+            crowd=400,
+            limits=(600, 200),
+            at_both_rates=("Q1", "Q10"),
+            users=(60, 120),
+            instances=(1, 2),
+            scaled_queries=1,
+            scaled=100,
+        )
     users = int(choice.scale)
     if users < LEAST_USERS:
         raise RefengineError(
@@ -92,7 +102,14 @@ def size_of(choice: Choice) -> Size:
             place="--scale",
         )
     return Size(
-        Parameters(users, 10), users, (10_000, 10_000), (), (users, 3 * users), (1, 2, 4), 1_000
+        Parameters(users, 10),
+        crowd=users,
+        limits=(10_000, 10_000),
+        at_both_rates=(),
+        users=(users, 3 * users),
+        instances=(1, 2, 4),
+        scaled_queries=3,
+        scaled=1_000,
     )
 
 
