@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.command_line import (
+    adaptive,
     bench,
     case,
     csrbench,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 # in the order of the help
 COMMANDS: dict[str, Command] = {
     "bench": bench,
+    "adaptive": adaptive,
     "csrbench": csrbench,
     "secret": secret,
     "report": report,

@@ -26,7 +26,9 @@ ARROWS: dict[str, str] = {
     "refengine.model": "",
     "refengine.sparql": "model",
     "refengine.core": "model sparql",
+    "refengine.adaptive": "model core",
     "refengine.incremental": "model sparql core",
+    "refengine.bounded": "model sparql core",
     "refengine.oracle": "model sparql core incremental",
     "refengine.dialects": "model core",
     "refengine.rdf": "model core dialects",
@@ -49,10 +51,12 @@ ARROWS: dict[str, str] = {
     "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
     "conformance.report": "refengine schemas metrics verdict corpus",
     "conformance.bench": "refengine metrics verdict installation harness benchmarks suite report",
+    "conformance.adaptive": "refengine metrics report bench",
     "conformance.spark": "refengine metrics verdict harness suite",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
-        "refengine skeletons verdict installation harness benchmarks suite report bench spark"
+        "refengine skeletons verdict installation harness benchmarks suite report bench adaptive "
+        "spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

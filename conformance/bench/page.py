@@ -17,6 +17,7 @@ from conformance.report import texts
 from conformance.report.drawings import boxplots, charts
 from conformance.report.drawings.drawing import WIDTH, Drawing
 from conformance.report.template import read_asset, template
+from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
 
 # the most that a page has
@@ -39,12 +40,13 @@ class PageSection(NamedTuple):
 def page(benchmark: Benchmark, tables: Sequence[Table], results: Sequence[Result]) -> str:
     """Return the HTML of the page of a benchmark's results. The same results give the same page."""
     sections = list(_sections(results))
-    names = sorted({result.engine for result in results})
+    engines = [texts.clean(name) for name in sorted({result.engine for result in results})]
     return template("bench.html.j2").render(
         title=benchmark.title,
         source=benchmark.source,
-        engines=[texts.clean(name) for name in names],
-        total=len(results),
+        engines=engines,
+        lead=f"{count_text(len(results), 'run')} of {', '.join(engines) or 'no engine'}.",
+        made_by="python -m conformance bench",
         tables=list(map(_cleaned, tables)),
         sections=sections[:TESTS],
         left_out=max(0, len(sections) - TESTS),

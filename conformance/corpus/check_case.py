@@ -11,6 +11,8 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
+from conformance.corpus.adaptive_case import differences_of_join
+from conformance.corpus.bounded_case import differences_of_bounded
 from conformance.corpus.case_file import (
     BASE,
     Case,
@@ -55,6 +57,8 @@ def check(case: Case) -> list[str]:
         ("refuse", _refuse),
         ("read", _read),
         ("render", _render),
+        ("adaptive", _adaptive),
+        ("bounded", _bounded),
     ):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
@@ -66,7 +70,7 @@ def check(case: Case) -> list[str]:
             except InvalidCase as error:
                 raise error.at(case.path) from None
             except RefengineError as error:
-                if kind != "refuse" or not _is_expected(error, block):
+                if "error" not in block or not _is_expected(error, block):
                     expected = _expectation(kind, block)
                     lines.append(
                         f"{label}: expected {expected}, got {type(error).__name__}: {error}"
@@ -88,6 +92,10 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
             return str(block["outcome"])
         case "read" | "render":
             return f"the query as {block['dialect']}"
+        case "adaptive" if "error" not in block:
+            return "matches and windows"
+        case "bounded" if "error" not in block:
+            return "results and measures"
         case _:
             return f"{block['error']}: …{block['message']}…"
 
@@ -320,6 +328,33 @@ def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
         return None
     r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
     return r2s
+
+
+def _adaptive(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return a line for each way in which a join over adaptive windows differs from the expected
+    one. Raises RefengineError.
+    """
+    return differences_of_join(block)
+
+
+def _bounded(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return a line for each way in which a join with bounded memory differs from the expected
+    one. Raises RefengineError.
+    """
+    case_query = ask()
+    if "error" in block:
+        list(differences_of_bounded(case_query, streams_of(case), block, _no_rows, show))
+        return [f": expected {_expectation('bounded', block)}, got results"]
+
+    def read_rows(rows: Sequence[Mapping[str, str]]) -> Bag:
+        return relation(rows, case_query).rows
+
+    return list(differences_of_bounded(case_query, streams_of(case), block, read_rows, show))
+
+
+def _no_rows(rows: Sequence[Mapping[str, str]]) -> Bag:
+    """Return no rows, where none are expected."""
+    return Bag()
 
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:

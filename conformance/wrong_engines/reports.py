@@ -270,22 +270,6 @@ def empty_windows_are_never_reported(
 @wrong(
     "REP-7",
     replaces=engine.reportable_instants,
-    half="the largest id at which those that are named hold",
-)
-def first_close_of_a_tick(
-    right: Right, semantics: Semantics, view: WindowView, *contents: Any
-) -> Any:
-    """Report a tick at the smallest id at which close and periodic hold, instead of the largest."""
-    *_, span, own = contents
-    at = right(semantics, view, *contents)
-    if at and view.spec.kind is WindowKind.TUPLE:
-        return report.timely_instants(semantics, view, span, own)[:1]
-    return at
-
-
-@wrong(
-    "REP-7",
-    replaces=engine.reportable_instants,
     half="are tested on the content at this id",
 )
 def tested_where_reported(
@@ -341,13 +325,22 @@ def explicit_is_all_and_else_any(
 
 @wrong(
     "REP-12",
+    "REP-7",
     replaces=engine.reportable_instants,
-    half="all windows count as reported",
+    half=("all windows count as reported", "the largest id at which those that are named hold"),
 )
-def only_what_fires_counts(
+def only_the_first_to_fire_counts(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any
 ) -> Any:
-    """Count only windows whose own conditions hold as reported under `any`, instead of all."""
+    """Count only windows whose own conditions hold as reported under `any`, instead of all; and
+    report a tick of tuple-based windows at the smallest id at which close and periodic hold,
+    instead of the largest.
+    """
+    if view.spec.kind is WindowKind.TUPLE:
+        *_, span, own = contents
+        if right(semantics, view, *contents):
+            return report.timely_instants(semantics, view, span, own)[:1]
+        return range(0)
     if semantics.trigger is not Trigger.ANY:
         return right(semantics, view, *contents)
     content, _, *rest = contents

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from lark import Token, Tree
 
@@ -46,15 +46,19 @@ Solutions = list[dict[str, Term]]
 
 @wrong(
     "QRY-1",
+    "R2R-5",
     replaces=translate.read_body,
-    half="SPARQL 1.1: SELECT, ASK or CONSTRUCT",
+    half=("SPARQL 1.1: SELECT, ASK or CONSTRUCT", "each by its own reading of SPARQL"),
 )
-def what_cannot_be_read_is_empty(right: Right, text: str) -> Any:
-    """Read a body that is no SPARQL as one that asks for nothing."""
+def any_body_is_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery, str]:
+    """Read a body that is no SPARQL as one that asks for nothing, and give any other to the
+    witnesses as it is written, even where they read it otherwise.
+    """
     try:
-        return right(text)
+        query, _ = right(text)
     except InvalidQuery:
-        return right("SELECT * WHERE { }")
+        return cast(tuple[AlgebraQuery, str], right("SELECT * WHERE { }"))
+    return query, text
 
 
 @wrong(
@@ -256,9 +260,23 @@ def unbound_is_empty_text(
     return right(variables, bound)
 
 
-@wrong("R2R-3", replaces=evaluation.ask_answer)
-def false_is_no_row(right: Right, holds: bool) -> Relation:
-    """Return no row for an ASK that does not match."""
+def _only_iris(triples: Iterable[Triple]) -> Relation:
+    """Return only those triples of CONSTRUCT that consist of IRIs."""
+    of_iris = [triple for triple in triples if all(term.startswith("<") for term in triple)]
+    return _relation_of_triples(of_iris)
+
+
+@wrong(
+    "R2R-3",
+    "R2R-4",
+    replaces=evaluation.ask_answer,
+    half="a set of triples",
+    besides={evaluation.construct_answer: _only_iris},
+)
+def results_leave_out_false_and_literals(right: Right, holds: bool) -> Relation:
+    """Return no row for an ASK that does not match, and of CONSTRUCT only the triples that consist
+    of IRIs.
+    """
     rows: Bag = Counter()
     if holds:
         true = literal("true", XSD + "boolean")
@@ -287,17 +305,6 @@ def any_triple(right: Right, triples: Iterable[Triple]) -> Relation:
 
 
 @wrong(
-    "R2R-4",
-    replaces=evaluation.construct_answer,
-    half="a set of triples",
-)
-def only_iris(right: Right, triples: Iterable[Triple]) -> Relation:
-    """Return only those triples of CONSTRUCT that consist of IRIs."""
-    of_iris = [triple for triple in triples if all(term.startswith("<") for term in triple)]
-    return _relation_of_triples(of_iris)
-
-
-@wrong(
     "R2R-5",
     replaces=r2r.hear_witnesses,
     half="One that confirms is enough",
@@ -315,17 +322,6 @@ def all_must_confirm_its_terms(
         if asked(name, body, graph).rows != relation.rows:
             raise Disputed("a witness differs", rule="R2R-5")
     return r2r.Testimony(relation, tuple(witnesses))
-
-
-@wrong(
-    "R2R-5",
-    replaces=translate.read_body,
-    half="each by its own reading of SPARQL",
-)
-def bodies_are_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery, str]:
-    """Give a body to the witnesses as it is written, even where they read it otherwise."""
-    query, _ = right(text)
-    return query, text
 
 
 @wrong(

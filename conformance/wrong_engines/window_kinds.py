@@ -13,7 +13,7 @@ from refengine.core import window
 from refengine.core.query import COUNTING, Unit, Window, WindowKind
 from refengine.core.semantics import Slide
 from refengine.core.window import Content, Frame, WindowView
-from refengine.model.elements import TIME_BOUND, Element
+from refengine.model.elements import Element
 from refengine.model.errors import InvalidStream
 
 Scope = tuple[int, int] | None
@@ -31,29 +31,6 @@ def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
     if n < frame.least:
         return None
     return n
-
-
-@wrong(
-    "WIN-12",
-    "WIN-13",
-    replaces=window.scope,
-    half="`now` is the window of the one instant t",
-    besides=EVERY_INSTANT,
-)
-def windows_without_a_size_begin_elsewhere(right: Right, frame: Frame, t: int) -> Scope:
-    """Begin `now` an instant earlier, an unbounded window at t0, and a landmark window before all
-    elements.
-    """
-    scope: Scope = right(frame, t)
-    if scope is None:
-        return None
-    first, last = scope
-    beginnings = {
-        WindowKind.NOW: first - 1,
-        WindowKind.UNBOUNDED: frame.first,
-        WindowKind.LANDMARK: -TIME_BOUND,
-    }
-    return beginnings.get(frame.kind, first), last
 
 
 @wrong("WIN-14", replaces=window.rows)
@@ -135,19 +112,3 @@ def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) ->
     if spec.kind in COUNTING:
         return replace(spec, slide=1)
     return right(spec, choice)
-
-
-@wrong(
-    "WIN-18",
-    replaces=window.content,
-    half="depend on the arrival alone",
-    besides=EVERY_INSTANT,
-)
-def rows_expire(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Drop elements from rows and partitions that are no longer valid at the instant."""
-    content: Content = right(view, t, arrived)
-    is_counting = view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION)
-    if view.ends is None or not is_counting:
-        return content
-    valid = [place for place in content if view.times[place] <= t <= view.ends[place]]
-    return tuple(valid) or range(0)

@@ -15,6 +15,7 @@ from refengine.core.query import Window, WindowKind
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import T0, Closure, Partial, Semantics, is_formula
 from refengine.core.window import Content, Frame, WindowView
+from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidWindow
 
 Scope = tuple[int, int] | None
@@ -162,16 +163,28 @@ def the_distance_has_no_sign(right: Right, frame: Frame, t: int) -> int:
 
 @wrong(
     "WIN-5",
+    "WIN-12",
+    "WIN-13",
     replaces=window.scope,
-    half="from its first instant to t",
+    half=("from its first instant to t", "`now` is the window of the one instant t"),
     besides=EVERY_INSTANT,
 )
-def a_whole_window_is_in_scope(right: Right, frame: Frame, t: int) -> Scope:
-    """Extend the scope to the whole of the last window that has started, even beyond t."""
+def scopes_begin_or_end_elsewhere(right: Right, frame: Frame, t: int) -> Scope:
+    """Extend the scope of `time` and `tuple` to the whole of the last window that has started, even
+    beyond t; begin `now` an instant earlier, an unbounded window at t0, and a landmark window
+    before all elements.
+    """
     scope: Scope = right(frame, t)
-    if scope is None or frame.kind not in (WindowKind.TIME, WindowKind.TUPLE):
-        return scope
-    first, _ = scope
+    if scope is None:
+        return None
+    first, last = scope
+    beginnings = {
+        WindowKind.NOW: first - 1,
+        WindowKind.UNBOUNDED: frame.first,
+        WindowKind.LANDMARK: -TIME_BOUND,
+    }
+    if frame.kind not in (WindowKind.TIME, WindowKind.TUPLE):
+        return beginnings.get(frame.kind, first), last
     active = window.active(frame, t)
     if first > t and active > frame.least:
         return first - frame.slide, t
@@ -239,14 +252,24 @@ def windows_wait_for_the_first_element(
 
 @wrong(
     "WIN-8",
+    "WIN-18",
     replaces=window.content,
-    half="arrived before the k-th arrival",
+    half=("arrived before the k-th arrival", "depend on the arrival alone"),
     besides=EVERY_INSTANT,
 )
-def the_arriving_element_is_in(right: Right, view: WindowView, t: int, arrived: int) -> Any:
-    """Include in the content the element whose arrival is looked at."""
-    with_next = min(arrived + 1, len(view.elements))
-    return right(view, t, with_next)
+def the_arriving_element_is_in_and_rows_expire(
+    right: Right, view: WindowView, t: int, arrived: int
+) -> Any:
+    """Include in the content the element whose arrival is looked at; but of rows and partitions
+    over intervals drop the elements that are no longer valid at the instant.
+    """
+    is_counting = view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION)
+    if view.ends is None or not is_counting:
+        with_next = min(arrived + 1, len(view.elements))
+        return right(view, t, with_next)
+    content: Content = right(view, t, arrived)
+    valid = [place for place in content if view.times[place] <= t <= view.ends[place]]
+    return tuple(valid) or range(0)
 
 
 @wrong(

@@ -28,7 +28,7 @@ def test_every_file_lints():
     for path in FILES:
         case = corpus.load(path)
         assert case.rule in case.table["derivation"], f"{path.name}: the derivation cites no rule"
-        for stream in case.table["streams"]:
+        for stream in case.table.get("streams", ()):
             for element in stream.get("elements", ()):
                 corpus.triples(element["graph"])
 
@@ -221,7 +221,8 @@ def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
         (
             TEXT[TEXT.index("[[expect]]") :],
             "",
-            "case.toml: case: a case has at least one of expect, judge, refuse, read and render",
+            "case.toml: case: a case has at least one of expect, judge, refuse, read, render, "
+            "adaptive and bounded",
         ),
     ],
 )

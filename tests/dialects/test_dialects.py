@@ -581,7 +581,9 @@ def test_a_token_of_sparql_is_a_token(text):
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in corpus.cases() if case.rule != "QRY-1"], ids=lambda case: case.id
+    "case",
+    [case for case in corpus.cases() if case.rule != "QRY-1" and "query" in case.table],
+    ids=lambda case: case.id,
 )
 def test_the_body_of_every_case_is_read(case):
     """A dialect without a clause of its own finds each pattern of WHERE where SPARQL has it."""

@@ -1,0 +1,172 @@
+"""The tables of a run, and its page: pure functions of the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from conformance.adaptive.published import PUBLISHED
+from conformance.adaptive.run import JoinFigures
+from conformance.adaptive.workloads import WORKLOADS
+from conformance.bench.tables import Cell, Table
+from conformance.report.drawings.drawing import WIDTH, Drawing
+from conformance.report.template import read_asset, template
+
+LEFT, RIGHT, PANEL = 84, WIDTH - 16, 46
+COLUMNS = (
+    "window",
+    "IOU",
+    "published",
+    "IOU by key",
+    "complete",
+    "latency, later record",
+    "latency, mean of both",
+    "published",
+    "records held, most",
+    "mean",
+    "mean duration",
+    "windows of a key",
+)
+NOTE = (
+    "IOU: intersection over union of the matches with those over the bounded data; by key: the "
+    "mean of the keys' own. Latencies are medians in ms of stream time, since the later record of "
+    "a match, and as the mean of both records' waits. The published latencies are of the wall "
+    "clock: that of rmlstreamer by the later record, that of tumbling by the mean of both."
+)
+
+
+class JoinSection(NamedTuple):
+    """A section of the page: its title, and its plots with their names. It has no outcome, and no
+    argument and no query.
+    """
+
+    title: str
+    plots: list[tuple[str, Drawing]]
+    kind: str = ""
+    argument: str = ""
+    query: str = ""
+
+
+def tables_of(results: Sequence[JoinFigures]) -> list[Table]:
+    """Return a table for each workload, in the order of the results."""
+    tables = [_table(name, list(rows)) for name, rows in groupby(results, lambda one: one.workload)]
+    return [*tables[:-1], *(replace(table, note=NOTE) for table in tables[-1:])]
+
+
+def _table(name: str, results: Sequence[JoinFigures]) -> Table:
+    """Return the table of a workload, without a note."""
+    first = results[0]
+    title = (
+        f"{WORKLOADS[name].title}: {first.records:,} records in {first.seconds} s, "
+        f"{first.expected:,} pairs over the bounded data (seed {first.seed})"
+    )
+    return Table(title, COLUMNS, tuple(map(_row, results)))
+
+
+def _row(figures: JoinFigures) -> tuple[Cell, ...]:
+    """Return the row of a window."""
+    published = PUBLISHED.get((figures.workload, figures.window))
+    published_union, published_latency = "", ""
+    if published is not None:
+        published_union = f"{published.intersection_over_union:.3f}"
+    if published is not None and published.latency is not None:
+        published_latency = f"{published.latency}"
+    texts = (
+        figures.window,
+        f"{figures.intersection_over_union:.3f}",
+        published_union,
+        f"{figures.by_key:.3f}",
+        f"{figures.completeness:.3f}",
+        _milliseconds(figures.since_later),
+        _milliseconds(figures.mean_of_both),
+        published_latency,
+        f"{figures.most_held:,}",
+        f"{figures.mean_held:,.0f}",
+        f"{figures.mean_duration:,.0f}",
+        f"{figures.most_of_a_key}",
+    )
+    return tuple(Cell(text) for text in texts)
+
+
+def _milliseconds(value: float | None) -> str:
+    """Write a latency; nothing where there was no match."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}"
+
+
+def page(results: Sequence[JoinFigures]) -> str:
+    """Return the HTML of the page of a run. The same figures give the same page."""
+    return template("bench.html.j2").render(
+        title="Joins over adaptive windows",
+        lead=f"{len(results)} runs of windows over workloads.",
+        made_by="python -m conformance adaptive",
+        source="The workloads are made anew after the generator of the published evaluation.",
+        engines=[],
+        tables=tables_of(results),
+        sections=list(_sections(results)),
+        left_out=0,
+        width=WIDTH,
+        style=Markup(read_asset("page.css")),
+    )
+
+
+def _sections(results: Iterable[JoinFigures]) -> Iterator[JoinSection]:
+    """Yield the curves of each workload."""
+    for name, group in groupby(results, lambda one: one.workload):
+        of_workload = list(group)
+        plots = [
+            ("Records held over time", _curves(of_workload, "rss", "held", "records held")),
+            (
+                "Duration of the windows that end at an instant, in ms",
+                _curves(of_workload, "cpu", "durations", "ms"),
+            ),
+        ]
+        yield JoinSection(WORKLOADS[name].title, plots)
+
+
+def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) -> Drawing:
+    """Draw a curve of each window, one below the other, on one scale."""
+    drawing = Drawing(f"{unit} of {len(results)} windows")
+    every = [point for figures in results for point in getattr(figures, curve)]
+    if not every:
+        return drawing
+    most = max(1.0, *(value for _, value in every))
+    start, end = min(at for at, _ in every), max(at for at, _ in every)
+    y = 22.0
+    for figures in results:
+        points = getattr(figures, curve)
+        drawing.write("lane", LEFT, y - 5, figures.window)
+        for value in (0.0, most):
+            place = y + PANEL * (1 - value / most)
+            drawing.line("grid", LEFT, place, RIGHT, place)
+            drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
+        places = " ".join(
+            f"{LEFT + (RIGHT - LEFT) * (at - start) / ((end - start) or 1):.1f},"
+            f"{y + PANEL * (1 - value / most):.1f}"
+            for at, value in _as_steps(points)
+        )
+        values = [value for _, value in points] or [0]
+        words = f"{figures.window}: from {min(values):,.0f} to {max(values):,.0f} {unit}"
+        drawing.label += f"; {words}"
+        drawing.add("polyline", kind, "", words, points=places)
+        y += PANEL + 26
+    y -= 26
+    drawing.write("tick", LEFT, y + 14, f"{start / 1000:g} s")
+    drawing.write("tick", RIGHT, y + 14, f"{end / 1000:g} s", "end")
+    drawing.height = y + 20
+    return drawing
+
+
+def _as_steps(points: Sequence[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+    """Yield the corners of a curve whose value holds until the next point."""
+    before: float | None = None
+    for at, value in points:
+        if before is not None:
+            yield at, before
+        yield at, value
+        before = value

@@ -1,0 +1,120 @@
+"""`conformance adaptive`: windows of joins over the workloads that were published for them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.command_line.options import check_positive, progress_bar
+from refengine import cli
+from refengine.model.errors import RefengineError
+from refengine.model.messages import did_you_mean, display, plain
+
+if TYPE_CHECKING:
+    from conformance.adaptive.run import JoinFigures
+    from conformance.adaptive.workloads import Workload
+    from conformance.command_line.options import Commands
+
+RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    adaptive = commands.add_parser(
+        "adaptive",
+        help="measure adaptive and fixed windows of a join on the published workloads",
+        description="Make workloads, run windows of joins over them (SPEC.md, section 15), and "
+        "write results, tables and a page: intersection over union with the join over the bounded "
+        "data, latency in stream time, and records held. Exit codes: 0 the run worked; 2 bad input "
+        "or nowhere to write; 130 interrupted: nothing was written.",
+    )
+    adaptive.add_argument(
+        "--workload",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a workload; can be given several times (default: all)",
+    )
+    adaptive.add_argument(
+        "--window",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a window; can be given several times (default: all)",
+    )
+    adaptive.add_argument(
+        "--seconds",
+        type=int,
+        default=60,
+        metavar="N",
+        help="how long each workload is (default: %(default)s)",
+    )
+    adaptive.add_argument(
+        "--seed", type=int, default=1, help="the seed of the workloads (default: %(default)s)"
+    )
+    adaptive.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        default=Path("adaptive"),
+        metavar="OUT",
+        help="the folder to write to (default: %(default)s); it gets results.ndjson, tables.txt "
+        "and index.html",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the windows, write the results and what is made of them, and print the tables; return the
+    exit code. Raises RefengineError.
+    """
+    from conformance.adaptive.page import page, tables_of
+    from conformance.adaptive.run import figures_from
+    from conformance.bench.tables import all_as_text
+    from conformance.verdict import results
+    from conformance.verdict.results import writing
+
+    check_positive("--seconds", options.seconds)
+    workloads, windows = _chosen(options)
+    with writing(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    target = results.target(options.out / RESULTS)
+
+    lines = [figures.line() for figures in _run_all(workloads, windows, options)]
+    results.replace({target: lines})
+    done = [figures_from(line) for line in lines]
+    tables = tables_of(done)
+    results.replace(
+        {options.out / TABLES: all_as_text(tables), options.out / PAGE: [page(done)]},
+    )
+    print("\n".join(all_as_text(tables)))
+    print(f"conformance: {plain(str(options.out / PAGE))} is the page", file=sys.stderr)
+    return 0
+
+
+def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
+    """Return the workloads and the names of the windows of a run. Raises RefengineError."""
+    from conformance.adaptive.run import WINDOWS
+    from conformance.adaptive.workloads import WORKLOADS, find_workload
+
+    for name in options.window:
+        if name not in WINDOWS:
+            reason = f"{display(name)} is no window{did_you_mean(name, WINDOWS)}"
+            raise RefengineError(reason, rule="usage", place="--window")
+    workloads = [find_workload(name) for name in dict.fromkeys(options.workload or WORKLOADS)]
+    return workloads, list(dict.fromkeys(options.window or WINDOWS))
+
+
+def _run_all(
+    workloads: list[Workload], windows: list[str], options: argparse.Namespace
+) -> list[JoinFigures]:
+    """Return the figures of all windows over all workloads, with a progress bar."""
+    from conformance.adaptive.run import run_workload
+
+    done = []
+    with progress_bar(total=len(workloads), desc="adaptive", unit="workload")() as progress:
+        for workload in workloads:
+            done += list(run_workload(workload, windows, options.seconds, options.seed))
+            progress.update()
+    return done

@@ -1,0 +1,67 @@
+"""Wrong engines for §15: joins over windows that adapt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from conformance.wrong_engines.wrong_engine import Right, wrong
+from refengine.adaptive import adaptation, join, records, window
+from refengine.adaptive.adaptation import HeldRecords, WindowState
+from refengine.adaptive.join import OpenWindow
+from refengine.adaptive.records import JoinRecord, Step, Watermark
+from refengine.adaptive.window import JoinWindow, WatermarkRule
+
+RMLSTREAMER = "RMLStreamer (https://github.com/RMLio/RMLStreamer)"
+
+
+@wrong("ADA-1", replaces=window.check_join_window)
+def any_window_is_taken(right: Right, window: JoinWindow) -> None:
+    """Take any window of a join, whatever its fields say."""
+
+
+@wrong("ADA-2", replaces=records.with_watermarks)
+def a_watermark_reaches_its_own_record(
+    right: Right, steps: Iterable[Step], window: JoinWindow
+) -> Iterator[Step]:
+    """Set the watermark to a record's own time before it arrives, so that a record is late to its
+    own window's last instant.
+    """
+    for step in right(steps, window):
+        if isinstance(step, Watermark) and window.watermarks is WatermarkRule.BEFORE:
+            yield Watermark(step.at + 1)
+        else:
+            yield step
+
+
+@wrong("ADA-3", replaces=join.partners_of)
+def a_record_meets_its_own_stream(
+    right: Right, record: JoinRecord, open_window: OpenWindow
+) -> list[JoinRecord]:
+    """Join a record with those of its own stream."""
+    return open_window.lists[record.side]
+
+
+@wrong(
+    "ADA-4",
+    "ADA-8",
+    replaces=join.opening_instant,
+    besides={join.sliding_openings: lambda window, at: [at]},
+)
+def windows_open_at_records(right: Right, *values: Any) -> int:
+    """Open each window at the record that comes first in it, whatever `opens` and the slide say."""
+    return int(values[-1])
+
+
+@wrong(
+    "ADA-5",
+    "ADA-6",
+    "ADA-7",
+    replaces=adaptation.next_state,
+    seen=f"{RMLSTREAMER}: cleanUpWindow clears the duration and both sizes as well as the lists",
+)
+def windows_never_adapt(
+    right: Right, window: JoinWindow, state: WindowState, held: HeldRecords
+) -> WindowState:
+    """Forget the new duration and the new sizes at each eviction."""
+    return adaptation.initial_state(window)

@@ -1,0 +1,232 @@
+"""The windows of a join by enumeration, in the plainest code: key after key, window after window,
+each found by looking through all steps. `join.WindowJoin` is held to it on drawn streams.
+
+A *place* is the position of a step among all steps, counted from 0. The end of the streams is the
+place behind the last step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
+from refengine.adaptive.window import (
+    Adaptation,
+    Emission,
+    JoinWindow,
+    LateRecords,
+    Opening,
+    Resizing,
+    SizeUpdate,
+)
+from refengine.core.semantics import Closure
+
+
+class EnumeratedWindow(NamedTuple):
+    """A window that held records: its key, the instants at which it opened and ended, and the
+    places of its records.
+    """
+
+    key: str
+    opened: int
+    end: int
+    places: tuple[int, ...]
+
+
+class Sizes(NamedTuple):
+    """The duration of a key's next window and the sizes of its two lists."""
+
+    duration: int
+    left: int
+    right: int
+
+
+def matches_by_enumeration(window: JoinWindow, steps: Iterable[Step]) -> list[tuple[str, str, int]]:
+    """Return the matches of whole streams, sorted: the names of both records and the stream time at
+    which the match is emitted.
+    """
+    every_step = list(with_watermarks(steps, window))
+    matches = []
+    for one in windows_by_enumeration(window, every_step):
+        lefts = [place for place in one.places if _side(every_step, place) is Side.LEFT]
+        rights = [place for place in one.places if _side(every_step, place) is Side.RIGHT]
+        for left in lefts:
+            for right in rights:
+                at = one.end
+                if window.emits is Emission.ARRIVAL:
+                    at = _stream_time(every_step, max(left, right))
+                matches.append((_name(every_step, left), _name(every_step, right), at))
+    return sorted(matches)
+
+
+def windows_by_enumeration(window: JoinWindow, steps: Sequence[Step]) -> list[EnumeratedWindow]:
+    """Return all windows that held records, key after key; `steps` have their watermarks."""
+    keys = sorted({step.key for step in steps if isinstance(step, JoinRecord)})
+    found: list[EnumeratedWindow] = []
+    for key in keys:
+        places = [
+            place
+            for place, step in enumerate(steps)
+            if isinstance(step, JoinRecord) and step.key == key
+        ]
+        if window.slide is None:
+            found += _one_after_the_other(window, steps, key, places)
+        else:
+            found += _on_a_grid(window, steps, key, places)
+    return found
+
+
+def _one_after_the_other(
+    window: JoinWindow, steps: Sequence[Step], key: str, places: Sequence[int]
+) -> Iterator[EnumeratedWindow]:
+    """Yield the windows of a key that has one at a time."""
+    on_time = [
+        place
+        for place in places
+        if window.late is LateRecords.JOIN or _time(steps, place) > _watermark(steps, place)
+    ]
+    sizes = _first_sizes(window.adaptation, window.duration)
+    evicted_at: int | None = None  # the instant of the last eviction, and its place
+    evicted_place = 0
+    while on_time:
+        first = on_time[0]
+        if window.opens is Opening.LAST_EVICTION and evicted_at is not None:
+            opened, from_place = evicted_at, evicted_place
+        else:
+            opened, from_place = _time(steps, first), first
+        if window.opens is Opening.ZERO:
+            opened = opened // sizes.duration * sizes.duration
+        end = opened + sizes.duration
+        last = end
+        if window.closure is Closure.RIGHT_OPEN:
+            last = end - 1
+
+        eviction = _first_watermark(steps, from_place, last)
+        content = [place for place in on_time if place < eviction]
+        on_time = [place for place in on_time if place >= eviction]
+        if content:
+            yield EnumeratedWindow(key, opened, end, tuple(content))
+        sizes = _sizes_after(window, sizes, [_side(steps, place) for place in content])
+        evicted_at, evicted_place = end, eviction
+
+
+def _on_a_grid(
+    window: JoinWindow, steps: Sequence[Step], key: str, places: Sequence[int]
+) -> Iterator[EnumeratedWindow]:
+    """Yield the windows of a key at the multiples of the slide."""
+    slide = window.slide or 1
+    times = [_time(steps, place) for place in places]
+    opened = (min(times) - window.duration) // slide * slide
+    while opened <= max(times):
+        end = opened + window.duration
+        last = end
+        if window.closure is Closure.RIGHT_OPEN:
+            last = end - 1
+        inside = [place for place in places if opened <= _time(steps, place) <= last]
+        if window.late is LateRecords.DROP:
+            inside = [place for place in inside if _watermark(steps, place) < last]
+        while inside:  # late records open the same window again
+            eviction = _first_watermark(steps, inside[0], last)
+            yield EnumeratedWindow(
+                key, opened, end, tuple(place for place in inside if place < eviction)
+            )
+            inside = [place for place in inside if place >= eviction]
+        opened += slide
+
+
+def _first_watermark(steps: Sequence[Step], place: int, instant: int) -> int:
+    """Return the place of the first watermark, from a place on, that reaches an instant; the end if
+    there is none. A watermark below an earlier one says what that one says.
+    """
+    for later in range(place, len(steps)):
+        if isinstance(steps[later], Watermark) and _watermark(steps, later + 1) >= instant:
+            return later
+    return len(steps)
+
+
+def _watermark(steps: Sequence[Step], place: int) -> float:
+    """Return the greatest watermark before a place, minus infinity if there is none."""
+    return max(
+        (step.at for step in steps[:place] if isinstance(step, Watermark)), default=-float("inf")
+    )
+
+
+def _stream_time(steps: Sequence[Step], place: int) -> int:
+    """Return the greatest time of the records up to a place, that of the place included."""
+    return max(step.at for step in steps[: place + 1] if isinstance(step, JoinRecord))
+
+
+def _time(steps: Sequence[Step], place: int) -> int:
+    return steps[place].at
+
+
+def _side(steps: Sequence[Step], place: int) -> Side:
+    return _record(steps, place).side
+
+
+def _name(steps: Sequence[Step], place: int) -> str:
+    return _record(steps, place).name
+
+
+def _record(steps: Sequence[Step], place: int) -> JoinRecord:
+    step = steps[place]
+    assert isinstance(step, JoinRecord)
+    return step
+
+
+# Adaptation
+
+
+def _first_sizes(adaptation: Adaptation | None, duration: int) -> Sizes:
+    """Return the duration and the sizes of a key that had no eviction."""
+    if adaptation is None:
+        return Sizes(duration, 1, 1)
+    return Sizes(duration, adaptation.list_size, adaptation.list_size)
+
+
+def _sizes_after(window: JoinWindow, sizes: Sizes, sides: Sequence[Side]) -> Sizes:
+    """Return the duration and the sizes after the eviction of records of these streams."""
+    adaptation = window.adaptation
+    if adaptation is None or adaptation.cleared:
+        return _first_sizes(adaptation, window.duration)
+
+    left, right = sides.count(Side.LEFT), sides.count(Side.RIGHT)
+    cost_of_left, cost_of_right = Fraction(left, sizes.left), Fraction(right, sizes.right)
+    m = cost_of_left + cost_of_right
+    is_above = m > adaptation.upper
+    is_below = not is_above and (
+        m < adaptation.lower or (m == adaptation.lower and adaptation.lower_included)
+    )
+
+    duration = sizes.duration
+    if is_above:
+        duration = (duration * adaptation.shrink).__floor__()
+    if is_below:
+        duration = (duration * adaptation.growth).__floor__()
+    if duration < 1:
+        duration = 1
+    if adaptation.clamped and duration < adaptation.least:
+        duration = adaptation.least
+    if adaptation.clamped and duration > adaptation.most:
+        duration = adaptation.most
+
+    if not is_above and not is_below and adaptation.resizes is Resizing.OUTSIDE_THRESHOLDS:
+        return Sizes(duration, sizes.left, sizes.right)
+    return Sizes(
+        duration,
+        _resized(adaptation.size_update, sizes.left, cost_of_left),
+        _resized(adaptation.size_update, sizes.right, cost_of_right),
+    )
+
+
+def _resized(update: SizeUpdate, size: int, cost_of_list: Fraction) -> int:
+    """Return the new size of a list, by the formula as it is written, rounded down; at least 1."""
+    formulas = {
+        SizeUpdate.COST_PLUS_HALF: size * (cost_of_list + Fraction(1, 2)),
+        SizeUpdate.COST: size * cost_of_list,
+        SizeUpdate.COST_PLUS_ONE: size * (cost_of_list + 1),
+        SizeUpdate.NONE: Fraction(size),
+    }
+    return max(1, formulas[update].__floor__())

@@ -1,0 +1,176 @@
+"""The measures of joins, with numbers derived by hand, and the workloads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.adaptive.page import page, tables_of
+from conformance.adaptive.run import figures_from, run_workload
+from conformance.adaptive.workloads import WORKLOADS, Workload, find_workload
+from conformance.metrics import joins
+from conformance.metrics.joins import PairCounts
+from refengine.adaptive import evictions_of, join_window, matches_of
+from refengine.adaptive.records import JoinRecord, Side
+from refengine.model.errors import RefengineError
+
+
+def records(*texts):
+    """Records such as `l1@3`."""
+    sides = {"l": Side.LEFT, "r": Side.RIGHT}
+    pairs = [text.split("@") for text in texts]
+    return [JoinRecord(sides[name[0]], int(at), "k", name) for name, at in pairs]
+
+
+SLIDING = join_window("sliding", {"duration": 4, "slide": 2})
+OVERLAP = records("l1@3", "r2@3", "r1@5")  # the case of ADA-8: (l1, r2) twice, (l1, r1) once
+
+
+def test_a_pair_in_two_windows_is_counted_once_in_the_intersection():
+    expected = joins.count_expected(OVERLAP)
+    assert expected == {"k": 2}
+    [counts] = joins.count_pairs(SLIDING, list(evictions_of(SLIDING, OVERLAP)), expected).values()
+    assert counts == PairCounts(expected=2, emitted=3, distinct=2)
+    # the bags are {(l1, r2): 2, (l1, r1): 1} and {(l1, r2): 1, (l1, r1): 1}
+    assert counts.intersection_over_union == Fraction(2, 3) and counts.completeness == 1
+
+
+def test_what_is_split_between_windows_is_missing():
+    tumbling = join_window("tumbling", {"duration": 4, "slide": 4})
+    split = records("l1@1", "r1@3", "r2@4")
+    counts = joins.count_pairs(
+        tumbling, list(evictions_of(tumbling, split)), joins.count_expected(split)
+    )
+    assert counts["k"].intersection_over_union == Fraction(1, 2) == counts["k"].completeness
+
+
+def test_without_pairs_nothing_is_missing():
+    nothing = joins.sum_pairs([])
+    assert nothing == PairCounts(0, 0, 0)
+    assert nothing.intersection_over_union == nothing.completeness == 1
+
+
+def test_latencies_of_a_window_that_emits_at_its_close():
+    tumbling = join_window("tumbling", {"duration": 10, "slide": 10})
+    waits = joins.latencies(tumbling, evictions_of(tumbling, records("l1@2", "r1@5", "r2@9")))
+    # at 10: (l1, r1) waited 5 and 8, (l1, r2) 1 and 8
+    assert waits.since_later == {5: 1, 1: 1}
+    assert waits.mean_of_both == {13: 1, 9: 1}  # in half milliseconds
+
+
+def test_latencies_of_a_window_that_emits_at_once():
+    window = join_window("fixed", {"duration": 10})
+    waits = joins.latencies(window, evictions_of(window, records("l1@2", "r1@5")))
+    assert waits.since_later == {0: 1} and waits.mean_of_both == {3: 1}
+
+
+def test_the_median_is_the_lower_one():
+    assert joins.median_of(Counter({1: 2, 5: 2})) == 1
+    assert joins.median_of(Counter({1: 1, 5: 2})) == 5
+    assert joins.median_of(Counter()) is None
+
+
+def test_records_are_held_until_their_window_ends():
+    window = join_window("fixed", {"duration": 10})
+    points = list(joins.held_records(evictions_of(window, records("l1@2", "r1@5", "l2@20"))))
+    assert points == [(2, 1), (5, 2), (12, 0), (20, 1), (30, 0)]
+    # 3 ms of 1, 7 of 2, 8 of 0, 10 of 1: 27 in 28 ms
+    assert joins.mean_held(points) == Fraction(27, 28)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(Side), st.integers(0, 3)), max_size=12),
+    st.integers(1, 7),
+    st.none() | st.integers(1, 7),
+    st.sampled_from(["arrival", "close"]),
+)
+def test_measures_are_those_of_the_listed_matches(drawn, duration, slide, emits):
+    now, listed = 0, []
+    for number, (side, gap) in enumerate(drawn):
+        now += gap
+        listed.append(JoinRecord(side, now, "k", f"{side}{number}"))
+    changes = {"duration": duration, "emits": emits}
+    window = join_window("fixed", changes)
+    if slide is not None:
+        window = join_window("sliding", {**changes, "slide": slide})
+
+    matches = matches_of(window, listed)
+    pairs = Counter((match.left.name, match.right.name) for match in matches)
+    evictions = list(evictions_of(window, listed))
+    counts = joins.sum_pairs(
+        joins.count_pairs(window, evictions, joins.count_expected(listed)).values()
+    )
+    assert (counts.emitted, counts.distinct) == (pairs.total(), len(pairs))
+    waits = Counter(match.at - max(match.left.at, match.right.at) for match in matches)
+    assert joins.latencies(window, evictions).since_later == waits
+
+
+# The workloads
+
+
+def test_the_constant_workload_has_400_records_a_second():
+    sent = list(find_workload("constant").records(3, seed=1))
+    assert len(sent) == 1200
+    assert [one.at for one in sent] == sorted(one.at for one in sent)
+    assert Counter(one.side for one in sent) == {Side.LEFT: 600, Side.RIGHT: 600}
+
+
+def test_a_key_spans_the_second_to_which_it_is_rounded():
+    of_key = [
+        one.at for one in find_workload("constant").records(4, seed=1) if "at 2000" in one.key
+    ]
+    assert min(of_key) == 1500 and max(of_key) < 2500
+
+
+def test_a_burst_has_38000_records_within_its_length():
+    sent = [one.at for one in find_workload("periodic").records(11, seed=3)]
+    first = [at for at in sent if at < 1000]
+    assert len(first) == 38_000 and 165 < max(first) < 180
+    assert len([at for at in sent if 1000 <= at < 2000]) == 380
+    assert len([at for at in sent if at >= 10_000]) == 38_000
+
+
+def test_a_workload_is_the_same_for_the_same_seed_alone():
+    first, again, other = (list(find_workload("constant").records(2, seed)) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_an_unknown_workload_is_refused():
+    with pytest.raises(RefengineError, match="did you mean 'periodic'"):
+        find_workload("periodc")
+
+
+def test_at_the_constant_rate_a_fixed_window_loses_nothing_and_a_tumbling_one_a_quarter():
+    """Two keys' span of a second begins half a second before it. [0, 2000) splits the keys of even
+    seconds into halves, which lose half of their pairs, and no others.
+    """
+    small = Workload("constant", "small", lanes=2)
+    found = {
+        figures.window: figures
+        for figures in run_workload(small, ["rmlstreamer", "fixed", "tumbling"], 100, 1)
+    }
+    assert found["rmlstreamer"].intersection_over_union == 1
+    assert found["fixed"].intersection_over_union == 1
+    assert abs(found["tumbling"].intersection_over_union - 0.749) < 0.02
+    assert found["rmlstreamer"].most_of_a_key == 1  # so that nothing could ever adapt
+
+
+def test_figures_are_read_back_and_shown():
+    results = list(run_workload(WORKLOADS["constant"], ["algorithm-1", "tumbling"], 4, 1))
+    assert [figures_from(figures.line()) for figures in results] == results
+    assert [one.window for one in results] == [
+        "algorithm-1",
+        "fixed, as long as algorithm-1",
+        "tumbling, as long as algorithm-1",
+        "tumbling",
+    ]
+    [table] = tables_of(results)
+    assert [row[2].text for row in table.rows] == ["", "", "", "0.749"]
+    html = page(results)
+    assert html == page(results) and "<script" not in html
+    assert "tumbling, as long as algorithm-1" in html and "polyline" in html
