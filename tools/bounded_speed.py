@@ -2,7 +2,8 @@
 
     python -m tools.bounded_speed [--elements N] [--memory M] [--policy NAME]
 
-A log of 20,000 users on 200 channels, popular ones more often, is joined with a programme guide.
+A log of 20,000 users on 200 channels, by Zipf's law, is joined with a programme guide in which a
+channel has a programme each minute.
 Making the elements is not counted.
 """
 
@@ -13,7 +14,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, islice
 
 from conformance.bounded.workloads import WORKLOADS
 from refengine.bounded import BoundedJoin
@@ -28,13 +29,16 @@ BASE = "http://example.org/"
 def elements(count: int) -> Iterator[tuple[str, Element]]:
     """Yield elements 10 ms apart, of which every 30th is a programme, with their streams."""
     drawn = random.Random(1)
+    cumulated = list(accumulate(1 / (rank + 1) for rank in range(CHANNELS)))
     for number in range(count):
-        channel = f"<{BASE}channel-{int(drawn.paretovariate(1)) % CHANNELS}>"
         start = number * 10
         if number % 30 == 0:
+            channel = f"<{BASE}channel-{number // 30 % CHANNELS}>"
             triple = (channel, f"<{BASE}plays>", f"<{BASE}program-{number}>")
             name, end = "guide", start + drawn.randrange(50_000)
         else:
+            (chosen,) = drawn.choices(range(CHANNELS), cum_weights=cumulated)
+            channel = f"<{BASE}channel-{chosen}>"
             user = f"<{BASE}user-{drawn.randrange(USERS)}>"
             triple = (user, f"<{BASE}watches>", channel)
             name, end = "log", start + drawn.randrange(20_000)

@@ -40,7 +40,7 @@ class WindParameters:
     """
 
     clusters: tuple[int, ...] = (30, 20, 12, 8, 6, 4)
-    rounds: int = 30
+    rounds: int = 18
     interval: int = 10 * MINUTE
     full_hour: int = 6
     spread: int = 400
