@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from conformance.report.drawings.drawing import WIDTH, Drawing
 
-LEFT, RIGHT = 150, WIDTH - 16
+LEFT, RIGHT = 150, WIDTH - 30
 CELL, PANEL = 26, 190
+DARKEST = 0.5  # the opacity of a share of 1, on which text can be read in both colour schemes
+DODGE = 3  # between the intervals of two curves at one place
 LEGEND = 170  # the width of an entry of a legend
 Point = tuple[float, float]  # where a value is measured, and a value from 0 to 1
 
@@ -36,10 +38,9 @@ def heat_map(
                 y=y,
                 width=width - 2,
                 height=CELL - 2,
-                fill_opacity=f"{max(0.0, min(1.0, share)):.3f}",
+                fill_opacity=f"{DARKEST * max(0.0, min(1.0, share)):.3f}",
             )
-            kind = "heat-text dark" if share > 0.55 else "heat-text"
-            drawing.write(kind, x + width / 2, y + 17, f"{share:.3f}", "middle")
+            drawing.write("heat-text", x + width / 2, y + 17, f"{share:.3f}", "middle")
     drawing.height = 24 + len(rows) * CELL
     return drawing
 
@@ -71,8 +72,10 @@ def share_curves(
         values = ", ".join(f"{point[0]:.3f}" for _, point in known)
         drawing.label += f"; {name}: {values}"
         drawing.add("polyline", kind, "", f"{name}: {values}", points=places)
+        shift = DODGE * (number - (len(series) - 1) / 2)
         for x, (value, half_width) in known:
             low, high = max(0.0, value - half_width), min(1.0, value + half_width)
+            x += shift
             drawing.line(kind, x, top + PANEL * (1 - low), x, top + PANEL * (1 - high))
     drawing.height = top + PANEL + 26
     return drawing
