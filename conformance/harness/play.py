@@ -78,7 +78,7 @@ def play(
         if pacing is not None and "at" in fields:
             pacing.wait_until(fields["at"])
         reply = harness.ask(command, **fields)
-        _check_result(reply, command, len(reports))
+        check_result(reply, command, len(reports))
         received = None
         if pacing is not None:
             received = pacing.instant()
@@ -123,7 +123,7 @@ def _registration(
     return fields
 
 
-def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
+def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
     """Raise Declined for the reply `unsupported`, if no reports have come yet, and Broken for
     `error`.
     """
