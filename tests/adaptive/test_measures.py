@@ -165,12 +165,12 @@ def test_figures_are_read_back_and_shown():
     assert [figures_from(figures.line()) for figures in results] == results
     assert [one.window for one in results] == [
         "algorithm-1",
-        "fixed, as long as algorithm-1",
-        "tumbling, as long as algorithm-1",
+        "fixed like algorithm-1",
+        "tumbling like algorithm-1",
         "tumbling",
     ]
     [table] = tables_of(results)
     assert [row[2].text for row in table.rows] == ["", "", "", "0.749"]
     html = page(results)
     assert html == page(results) and "<script" not in html
-    assert "tumbling, as long as algorithm-1" in html and "polyline" in html
+    assert "tumbling like algorithm-1" in html and "polyline" in html
