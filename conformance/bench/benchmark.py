@@ -53,7 +53,9 @@ class Workload:
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
-    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test.
+    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
+    `is_sent_by_instant`, elements of one instant are sent together in a live run, as one element
+    with all of their triples: thousands of elements a second can then be sent in time.
     """
 
     experiment: str
@@ -66,6 +68,7 @@ class Workload:
     t0: Callable[[Query, Profile], int] | None = None
     missing: int | Missing = 0
     options: object = None
+    is_sent_by_instant: bool = False
 
     @property
     def name(self) -> str:
@@ -84,7 +87,8 @@ class Feeding(NamedTuple):
     The instants of the answers are those that the engine states, or else those at which they were
     received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
     time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
-    samples.
+    samples. `sent_late` is the most ms by which an element was sent after its instant; None if
+    elements are not sent by the clock.
     """
 
     exchange: Exchange
@@ -93,6 +97,7 @@ class Feeding(NamedTuple):
     samples: Sequence[Sample]
     sampling_seconds: float
     is_live: bool
+    sent_late: int | None = None
 
 
 class Run(NamedTuple):

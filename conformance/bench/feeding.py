@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from conformance.bench.benchmark import Feeding, Workload
+from conformance.bench.wordings import word_for_engine
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
 from conformance.harness.play import EngineQuery
@@ -13,6 +14,7 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
+from refengine.model.elements import Element, Stream
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
@@ -26,6 +28,11 @@ class ImmediatePacing:
     def __init__(self) -> None:
         self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
         self.started_at = 0  # the same in ms since 1970
+
+    @property
+    def sent_late(self) -> int | None:
+        """The most ms by which an element was sent after its instant. None, since none is due."""
+        return None
 
     def wait_until(self, instant: int) -> None:
         """Note when the first element is sent."""
@@ -48,6 +55,7 @@ class ClockPacing(ImmediatePacing):
     def __init__(self) -> None:
         super().__init__()
         self._first: int | None = None
+        self._sent_late = 0
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
@@ -55,7 +63,14 @@ class ClockPacing(ImmediatePacing):
         if self._first is None:
             self._first = instant
         due = self.started + (instant - self._first) / 1000
-        time.sleep(max(0.0, due - time.monotonic()))
+        ahead = due - time.monotonic()
+        time.sleep(max(0.0, ahead))
+        self._sent_late = max(self._sent_late, round(-1000 * ahead))
+
+    @property
+    def sent_late(self) -> int:
+        """The most ms by which an element was sent after its instant."""
+        return self._sent_late
 
     def instant(self) -> int | None:
         """Return the stream's time now, in ms; None before it has begun."""
@@ -65,12 +80,14 @@ class ClockPacing(ImmediatePacing):
 
 
 def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
-    """Return the question of a workload as it is put to an engine. An engine that has no semantics
-    of its own is sent the workload's. Raises Unrenderable.
+    """Return the question of a workload as it is put to an engine, in the first wording that its
+    language can say. An engine that has no semantics of its own is sent the workload's. Raises
+    Unrenderable.
     """
+    query, table, text = word_for_engine(tested, workload.table, bool(question.static))
+    question = replace(question, query=query)
     if not tested.is_configurable:
-        return prepare_question(tested, question, workload.table)
-    text = tested.text(question.query, bool(question.static), workload.table)
+        return prepare_question(tested, question, table)
     semantics = workload.semantics.semantics()
     engine_query = EngineQuery(question.query, text, tested.dialect, semantics)
     return PreparedQuestion(question, engine_query)
@@ -82,12 +99,15 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
+    sent = prepared
+    if is_live and workload.is_sent_by_instant:
+        sent = replace(prepared, question=join_instants(prepared.question))
     pacing = ClockPacing() if is_live else ImmediatePacing()
     harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
     try:
         harness.start()
         with ResourceSampler(harness.pid) as sampler:
-            answers = prepared.ask(harness, pacing)
+            answers = sent.ask(harness, pacing)
             ended = time.monotonic()
     finally:
         harness.stop()
@@ -106,6 +126,38 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
+        pacing.sent_late,
+    )
+
+
+def join_instants(question: Question) -> Question:
+    """Return a question in which neighbouring elements of a stream are one, where they come at the
+    same instant. An element that has a triple again, a batch id or an interval is left as it is.
+    """
+    streams = {name: _joined(stream) for name, stream in question.streams.items()}
+    return replace(question, streams=streams)
+
+
+def _joined(stream: Stream) -> Stream:
+    """Return a stream with joined elements."""
+    joined: list[Element] = []
+    for element in stream:
+        if joined and _can_be_joined(joined[-1], element):
+            joined[-1] = joined[-1]._replace(graph=joined[-1].graph | element.graph)
+        else:
+            joined.append(element)
+    return Stream(tuple(joined), stream.ordered)
+
+
+def _can_be_joined(before: Element, element: Element) -> bool:
+    """Whether an element can be joined to the one before it."""
+    return (
+        before.app == element.app
+        and before.graph.isdisjoint(element.graph)
+        and before.batch is None
+        and element.batch is None
+        and before.end is None
+        and element.end is None
     )
 
 

@@ -42,14 +42,17 @@ class StreamSource(Protocol):
 
 @dataclass(frozen=True)
 class StoredStream:
-    """A stream in a file or a folder. With a `limit` it is the first so many elements."""
+    """A stream in a file or a folder. With a `limit` it is the first so many elements. `read` reads
+    it, where it is in a form of the benchmark's own.
+    """
 
     path: Path
     limit: int | None = None
+    read: Callable[[Path], Stream] = read_stream
 
     def load(self) -> LoadedStream:
         """Read the stream. Raises RefengineError."""
-        stream = read_stream(self.path)
+        stream = self.read(self.path)
         if self.limit is not None:
             stream = Stream(tuple(stream)[: self.limit], stream.ordered)
         return LoadedStream(stream, self.path, _digest_of(self.path))

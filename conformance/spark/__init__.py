@@ -1,5 +1,31 @@
 """The suite and ground truth over Spark: no semantics of its own (docs/cluster.md).
 
-Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite and
-`truth` for ground truth, whose streams are in `streams`.
+For a Spark user `truth`, `judge` and `mismatch` are functions from DataFrames to a DataFrame.
+Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,
+`ground_truth` for ground truth and `judging` for judging recordings by it.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.spark.ground_truth import truth
+    from conformance.spark.judging import compare_reports, judge, mismatch
+
+__all__ = ["compare_reports", "judge", "mismatch", "truth"]
+PLACES = {
+    "compare_reports": "judging",
+    "judge": "judging",
+    "mismatch": "judging",
+    "truth": "ground_truth",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used, since it needs pyarrow, which may be missing."""
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{PLACES[name]}"), name)

@@ -1,0 +1,141 @@
+"""The queries that a benchmark declares in its file `queries.toml`: what each asks for, where its
+text comes from, and its table (QRY-1).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from conformance.bench.tables import Cell, Table
+from refengine.core.query import check_keys, from_table, parse_word
+
+KEYS = (
+    "name",
+    "question",
+    "origin",
+    "place",
+    "change",
+    "features",
+    "graphs",
+    "windows",
+    "body",
+    "r2s",
+)
+REQUIRED = ("name", "question", "origin", "place", "windows", "body")
+PREFIX = re.compile(r"^\s*PREFIX\s+([\w-]*):", re.M)
+
+
+class Origin(StrEnum):
+    """Where the meaning of a query comes from. All words are ours.
+
+    `public text`: it means what a public text means. `adapted`: a public text is incomplete or
+    cannot be answered as it is, and was changed. `description`: no text is public, and it follows
+    what the publication says of it. `ours`: neither a text nor a description is known.
+    """
+
+    PUBLIC_TEXT = "public text"
+    ADAPTED = "adapted"
+    DESCRIPTION = "description"
+    OURS = "ours"
+
+
+@dataclass(frozen=True)
+class PublishedQuery:
+    """A query of a benchmark.
+
+    `question` says in a sentence what it asks for. `place` is where in the source its text or its
+    description stands, and `change` is what differs from there, if anything does. `table` is the
+    query (QRY-1). `features` are the parts of the language that the publication lists it under, and
+    `graphs` are the names of the static graphs that it needs.
+    """
+
+    name: str
+    question: str
+    origin: Origin
+    place: str
+    table: Mapping[str, Any]
+    change: str = ""
+    features: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
+
+
+def read_queries(path: Path) -> Mapping[str, PublishedQuery]:
+    """Return the queries of a file by their names, in its order.
+
+    The file has `prologue`, which are lines `PREFIX`, a table `windows`, and an array `query`. Each
+    body gets the lines of the prologue whose prefixes it uses. A query says which of the windows it
+    has; a window is named by its stream, as `GRAPH` in the body names it. Raises InvalidQuery,
+    which names the query and the key.
+    """
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    prologue = content["prologue"].splitlines()
+    queries = [_read_query(entry, prologue, content["windows"]) for entry in content["query"]]
+    return {query.name: query for query in queries}
+
+
+def _read_query(
+    entry: Mapping[str, Any], prologue: Iterable[str], windows: Mapping[str, Any]
+) -> PublishedQuery:
+    """Return a query of its entry in the file. `windows` are those that it may name."""
+    place = f"query {entry.get('name', '')}".rstrip()
+    check_keys(entry, KEYS, required=REQUIRED, place=place)
+    body = entry["body"].strip()
+    for name in entry["windows"]:
+        check_keys({name: ()}, tuple(windows), required=(), place=f"{place}, windows")
+    table = {
+        "windows": [
+            {**windows[name], "name": windows[name]["stream"]} for name in entry["windows"]
+        ],
+        "body": "\n".join([*_used_prefixes(prologue, body), body]),
+    }
+    if "r2s" in entry:
+        table["r2s"] = entry["r2s"]
+    from_table(table)  # raises if it is malformed
+    return PublishedQuery(
+        entry["name"],
+        entry["question"],
+        parse_word(Origin, "origin", entry, place),
+        entry["place"],
+        table,
+        entry.get("change", ""),
+        tuple(entry.get("features", ())),
+        tuple(entry.get("graphs", ())),
+    )
+
+
+def _used_prefixes(prologue: Iterable[str], body: str) -> list[str]:
+    """Return the lines of a prologue that declare a prefix which stands in a body."""
+    return [
+        line
+        for line in prologue
+        if (found := PREFIX.match(line)) and re.search(rf"(?<![\w-]){found[1]}:[\w-]", body)
+    ]
+
+
+def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
+    """Return the table that says of each query what it asks for, and where its text comes from."""
+    return Table(
+        "Queries",
+        ("query", "asks for", "features", "static data", "origin", "follows", "what differs"),
+        tuple(
+            (
+                Cell(query.name),
+                Cell(query.question),
+                Cell(", ".join(query.features)),
+                Cell(", ".join(query.graphs) or "–"),
+                Cell(str(query.origin)),
+                Cell(query.place),
+                Cell(query.change or "–"),
+            )
+            for query in queries
+        ),
+        "All words are ours. A public text: the query means what that text means. Adapted: that "
+        "text is incomplete, and was changed. Description: no text is public; the query follows "
+        "what the publication says of it. Ours: not even that is known.",
+    )

@@ -1,0 +1,142 @@
+"""SRBench: 17 queries over weather observations and what is known of their places, and which engine
+can answer which of them (Zhang, Duc, Corcho, Calbimonte, SRBench: A Streaming RDF/SPARQL Benchmark,
+ISWC 2012).
+
+`queries.toml` has the queries, `observations` makes the stream and `places` the static data, and
+`dumps` reads the real ones where a user has them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from conformance.bench.benchmark import Benchmark, Choice, Workload
+from conformance.bench.figures import table_of_runs
+from conformance.bench.functional import Published, functional_table, reasons_table
+from conformance.bench.queries import PublishedQuery, read_queries, table_of_queries
+from conformance.bench.srbench import dumps, places
+from conformance.bench.srbench.observations import STREAM, Parameters, stream_lines
+from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.tables import Table
+from conformance.verdict.results import Result
+from refengine.core.profiles import profile
+from refengine.model.elements import Dataset
+from refengine.model.errors import RefengineError
+
+FOLDER = Path(__file__).parent
+QUERIES: Mapping[str, PublishedQuery] = read_queries(FOLDER / "queries.toml")
+PUBLISHED: Published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
+
+SEED = 2012
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+STATIONS = {"small": 5, "paper": 100}  # one of each climate; the paper states no number
+# A stream for the queries over hours, and one for those over days.
+OF_HOURS = Parameters(SEED, 0, duration=2 * HOUR, interval=50 * MINUTE)
+OF_DAYS = Parameters(SEED, 0, duration=36 * HOUR, interval=12 * HOUR)
+
+
+def workloads(choice: Choice) -> Sequence[Workload]:
+    """Return the queries that were chosen, over generated data or over the user's. A number as
+    scale is how many stations observe. Raises RefengineError.
+    """
+    if choice.config is not None:
+        raise RefengineError("SRBench has no configuration", rule="usage", place="--config")
+    stations = choice.scale
+    if not isinstance(stations, int):
+        stations = STATIONS[stations]
+    return [_workload(QUERIES[name], stations, choice) for name in choice.only or QUERIES]
+
+
+def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
+    """Return a query as a workload."""
+    is_over_days = query.table["windows"][0]["size"] >= DAY
+    parameters = replace(OF_DAYS if is_over_days else OF_HOURS, stations=stations)
+    source: StreamSource = GeneratedStream(_name_of(parameters), lambda: stream_lines(parameters))
+    if choice.data is None:
+        static = generated_graphs(query.graphs, stations)
+    else:
+        source = StoredStream(choice.data / dumps.OBSERVATIONS, read=dumps.read_observations)
+        static = stored_graphs(query.graphs, choice.data)
+    semantics = profile("csparql").but(t0=0)
+    if "r2s" in query.table:  # an operator other than Rstream compares with the answer before
+        semantics = semantics.but(r2s=query.table["r2s"], base="previous")
+    return Workload(
+        query.name,
+        query.name,
+        with_long_slides(query.table) if choice.scale == "small" else query.table,
+        {STREAM: source},
+        semantics,
+        choice.runs or 1,
+        static=static,
+    )
+
+
+def with_long_slides(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a query whose windows slide by half of their size at least, so that a short run has
+    few windows.
+    """
+    windows = [
+        {**window, "slide": max(window["slide"], window["size"] // 2)}
+        for window in table["windows"]
+    ]
+    return {**table, "windows": windows}
+
+
+def _name_of(parameters: Parameters) -> str:
+    """Return the name of the file of a generated stream."""
+    values = (parameters.seed, parameters.stations, parameters.duration, parameters.interval)
+    return f"srbench-{'-'.join(map(str, values))}.n3t"
+
+
+@cache
+def generated_graphs(names: tuple[str, ...], stations: int) -> Dataset:
+    """Return the generated static data of some graphs."""
+    return places.static_data(names, SEED, stations)
+
+
+@cache
+def stored_graphs(names: tuple[str, ...], folder: Path) -> Dataset:
+    """Return the static data of some graphs, each in a folder of its name in the user's folder.
+    Raises RefengineError.
+    """
+    return frozenset().union(*(dumps.read_graph(folder / name) for name in names))
+
+
+def tables(results: Sequence[Result]) -> Sequence[Table]:
+    """Return the functional table, why queries are not answered right, the queries with where they
+    come from, and the runs.
+    """
+    return [
+        functional_table(
+            results,
+            list(QUERIES),
+            PUBLISHED,
+            "the features that the paper says each engine lacked: A ASK, D Dstream, G GROUP BY and "
+            "aggregates, IF, N negation, PP property paths, SD static data",
+        ),
+        reasons_table(results),
+        table_of_queries(QUERIES.values()),
+        table_of_runs(results),
+    ]
+
+
+def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
+    """Refuse, since SRBench has no form of recordings. Raises RefengineError."""
+    raise RefengineError("SRBench has no recordings", rule="usage", place="--recorded")
+
+
+SRBENCH = Benchmark(
+    "srbench",
+    "SRBench",
+    "Zhang, Duc, Corcho, Calbimonte, SRBench: A Streaming RDF/SPARQL Benchmark, ISWC 2012",
+    "the number of stations",
+    tuple(QUERIES),
+    workloads,
+    tables,
+    judge_recordings,
+)

@@ -1,0 +1,81 @@
+"""The wordings of a query: tables of one query that differ in how they name its windows, since no
+naming suits every language (DIA-6).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from conformance.harness.engine_file import Engine
+from refengine.core.query import Query, from_table
+from refengine.model.errors import Unsupported
+
+Table = Mapping[str, Any]
+
+GRAPH = re.compile(r"\bGRAPH\s+(<[^<>]*>|[\w-]*:[\w-]*)\s*", re.I)
+PREFIX = re.compile(r"\bPREFIX\s+([\w-]*:)\s*<([^<>]*)>", re.I)
+
+
+def wordings(table: Table) -> tuple[Table, ...]:
+    """Return the wordings of a query, the plainest first.
+
+    A query whose windows are named by their streams, `GRAPH <s> { … }` over a window on `s`, has
+    two more. In the first no window has a name, and all are in the default graph, as in C-SPARQL.
+    In the last the windows have the names that CQELS-QL gives them, urn:window:1 and so on. They
+    mean the same as long as no pattern of one window is also found in another window or in static
+    data. Any other query has one wording.
+    """
+    names = [window.get("name") for window in table["windows"]]
+    streams = [window["stream"] for window in table["windows"]]
+    if names != streams or len({*streams}) < len(streams):
+        return (table,)
+    numbers = {name: f"urn:window:{number}" for number, name in enumerate(streams, 1)}
+    merged = _reworded(table, lambda name: None)
+    numbered = _reworded(table, lambda name: numbers[name])
+    return merged, table, numbered
+
+
+def _reworded(table: Table, rename: Callable[[str], str | None]) -> Table:
+    """Return a query whose windows have other names; None for a window without a name."""
+    body = table["body"]
+    names = {window["name"] for window in table["windows"]}
+    prefixes = dict(PREFIX.findall(body))
+
+    def reword(found: re.Match[str]) -> str:
+        name = _resolve(found[1], prefixes)
+        if name not in names:
+            return found[0]
+        new_name = rename(name)
+        return "" if new_name is None else f"GRAPH <{new_name}> "
+
+    windows = []
+    for window in table["windows"]:
+        renamed = {key: value for key, value in window.items() if key != "name"}
+        if (new_name := rename(window["name"])) is not None:
+            renamed["name"] = new_name
+        windows.append(renamed)
+    return {**table, "windows": windows, "body": GRAPH.sub(reword, body)}
+
+
+def _resolve(reference: str, prefixes: Mapping[str, str]) -> str:
+    """Return the IRI that `<IRI>` or a prefixed name stands for."""
+    if reference.startswith("<"):
+        return reference[1:-1]
+    prefix, _, rest = reference.partition(":")
+    return prefixes.get(f"{prefix}:", "") + rest
+
+
+def word_for_engine(tested: Engine, table: Table, has_static: bool) -> tuple[Query, Table, str]:
+    """Return the first wording that can be written in an engine's language: the query, its table
+    and its text. Raises Unsupported with the reason against the query as it is declared.
+    """
+    errors: dict[int, Unsupported] = {}
+    for wording in wordings(table):
+        query = from_table(wording)
+        try:
+            return query, wording, tested.text(query, has_static, wording)
+        except Unsupported as refused:
+            errors[id(wording)] = refused
+    raise errors[id(table)]
