@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from importlib.metadata import version
 from typing import Any
 
-from conformance.harness.serving import serve
+from conformance.harness.serving import answer_messages
 from conformance.wrong_engines import WRONG_ENGINES
 from refengine.adaptive import join, profiles
 from refengine.adaptive.join import Eviction, Match, WindowJoin
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--wrong", choices=names, metavar="'RULE name'")
     wrong = names.get(parser.parse_args().wrong)
     with wrong.installed() if wrong else nullcontext():
-        serve(ReferenceJoins().carry_out)
+        answer_messages(ReferenceJoins().carry_out)
 
 
 if __name__ == "__main__":
