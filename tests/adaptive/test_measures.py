@@ -160,6 +160,13 @@ def test_at_the_constant_rate_a_fixed_window_loses_nothing_and_a_tumbling_one_a_
     assert found["rmlstreamer"].most_of_a_key == 1  # so that nothing could ever adapt
 
 
+def test_the_tumbling_window_loses_nothing_if_the_data_come_half_a_second_later():
+    sent = [one._replace(at=one.at + 500) for one in WORKLOADS["constant"].records(6, 1)]
+    window = join_window("tumbling")
+    counts = joins.count_pairs(window, list(evictions_of(window, sent)), joins.count_expected(sent))
+    assert joins.sum_pairs(counts.values()).intersection_over_union == 1
+
+
 def test_figures_are_read_back_and_shown():
     results = list(run_workload(WORKLOADS["constant"], ["algorithm-1", "tumbling"], 4, 1))
     assert [figures_from(figures.line()) for figures in results] == results
