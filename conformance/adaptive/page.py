@@ -145,10 +145,7 @@ def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) ->
     for figures in results:
         points = getattr(figures, curve)
         drawing.write("lane", LEFT, y - 5, figures.window)
-        for value in (0.0, most):
-            place = y + PANEL * (1 - value / most)
-            drawing.line("grid", LEFT, place, RIGHT, place)
-            drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
+        _frame(drawing, y, most)
         places = " ".join(
             f"{LEFT + (RIGHT - LEFT) * (at - start) / ((end - start) or 1):.1f},"
             f"{y + PANEL * (1 - value / most):.1f}"
@@ -164,6 +161,13 @@ def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) ->
     drawing.write("tick", RIGHT, y + 14, f"{end / 1000:g} s", "end")
     drawing.height = y + 20
     return drawing
+
+
+def _frame(drawing: Drawing, y: float, most: float) -> None:
+    """Draw the frame of a curve whose greatest value is `most`, with its two labels."""
+    for value, place in ((0.0, y + PANEL), (most, y)):
+        drawing.line("grid", LEFT, place, RIGHT, place)
+        drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
 
 
 def _as_steps(points: Sequence[tuple[int, float]]) -> Iterator[tuple[int, float]]:
