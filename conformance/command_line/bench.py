@@ -34,7 +34,9 @@ def add_parser(commands: Commands) -> None:
         "whatever the verdicts; 2 bad input or nowhere to write; 130 interrupted: what was done "
         "is kept, and the same command with --resume goes on.",
     )
-    bench.add_argument("name", metavar="NAME", help="the benchmark: csrbench, srbench or yabench")
+    bench.add_argument(
+        "name", metavar="NAME", help="the benchmark: csrbench, lsbench, srbench or yabench"
+    )
     bench.add_argument(
         "--engine",
         action="append",
@@ -47,8 +49,8 @@ def add_parser(commands: Commands) -> None:
         "--scale",
         default="small",
         metavar="SCALE",
-        help="small, paper, or a number: in csrbench of elements, in srbench and yabench of "
-        "stations (default: %(default)s)",
+        help="small, paper, or a number: in csrbench of elements, in lsbench of users, in "
+        "srbench and yabench of stations (default: %(default)s)",
     )
     bench.add_argument(
         "--only",
