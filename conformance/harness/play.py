@@ -91,7 +91,7 @@ def play_commands(
         if pacing is not None and "at" in fields:
             pacing.wait_until(fields["at"])
         reply = harness.ask(command, **fields)
-        _check_result(reply, command, len(reports))
+        check_result(reply, command, len(reports))
         received = None
         if pacing is not None:
             received = pacing.instant()
@@ -163,7 +163,7 @@ def _registration(
     return fields
 
 
-def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
+def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
     """Raise Declined for the reply `unsupported`, if no reports have come yet, and Broken for
     `error`.
     """
