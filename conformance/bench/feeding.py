@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from conformance.bench.benchmark import Feeding, Workload
+from conformance.bench.benchmark import Feeding, FeedingTimes, Workload
 from conformance.bench.wordings import word_for_engine
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
@@ -27,15 +27,33 @@ class ImmediatePacing:
     def __init__(self) -> None:
         self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
         self.started_at = 0  # the same in ms since 1970
+        self.times = FeedingTimes()
+        self._current: int | None = None  # the instant whose reply is due
 
     def wait_until(self, instant: int) -> None:
-        """Note when the first element is sent."""
+        """Note when the elements of an instant are sent."""
+        now = time.monotonic()
         if not self.started:
-            self.started = time.monotonic()
+            self.started = now
             self.started_at = time.time_ns() // 1_000_000
+        self.times.sent.setdefault(instant, now - self.started)
+        self._current = instant
+
+    def note_reply(self) -> None:
+        """Note when a reply came: to the elements of an instant, or else to the end."""
+        if not self.started:
+            return
+        since = time.monotonic() - self.started
+        self.times.ended = since
+        if self._current is not None:
+            self.times.replied[self._current] = since
+        self._current = None
 
     def instant(self) -> int | None:
-        """Return None, since the stream's time does not go on with the clock."""
+        """Note the reply, and return None, since the stream's time does not go on with the
+        clock.
+        """
+        self.note_reply()
         return None
 
 
@@ -52,14 +70,16 @@ class ClockPacing(ImmediatePacing):
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
-        super().wait_until(instant)
         if self._first is None:
             self._first = instant
+            super().wait_until(instant)
         due = self.started + (instant - self._first) / 1000
         time.sleep(max(0.0, due - time.monotonic()))
+        super().wait_until(instant)
 
     def instant(self) -> int | None:
-        """Return the stream's time now, in ms; None before it has begun."""
+        """Note the reply, and return the stream's time now, in ms; None before it has begun."""
+        self.note_reply()
         if self._first is None:
             return None
         return self._first + round(1000 * (time.monotonic() - self.started))
@@ -109,6 +129,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
+        pacing.times,
     )
 
 
