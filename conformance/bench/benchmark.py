@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.streams import StreamSource
+from conformance.bench.streams import GivenStatic, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
@@ -17,7 +17,7 @@ from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table
 from refengine.core.semantics import Profile
 from refengine.model.elements import Dataset
-from refengine.oracle.judge import Judgement
+from refengine.oracle.judge import EVERY_WITNESS, Judgement
 from refengine.oracle.trial import Missing
 
 
@@ -53,7 +53,11 @@ class Workload:
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
-    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test.
+    otherwise (ORA-3). `beside` has the tables of further queries, which are registered beside this
+    one and get the same elements; their answers are read and not judged. `witnesses` are asked of
+    each answer that the verdict rests on (ORA-8), and `is_gracious` says whether windows are
+    measured in gracious mode, too. `options` has what else the benchmark itself needs to know of
+    the test.
     """
 
     experiment: str
@@ -62,9 +66,12 @@ class Workload:
     streams: Mapping[str, StreamSource]
     semantics: Profile
     runs: int = 1
-    static: Dataset = frozenset()
+    static: Dataset | StaticSource = frozenset()
     t0: Callable[[Query, Profile], int] | None = None
     missing: int | Missing = 0
+    beside: Sequence[Mapping[str, Any]] = ()
+    witnesses: tuple[str, ...] = EVERY_WITNESS
+    is_gracious: bool = True
     options: object = None
 
     @property
@@ -76,6 +83,13 @@ class Workload:
     def query(self) -> Query:
         """The query."""
         return from_table(dict(self.table))
+
+    @property
+    def static_source(self) -> StaticSource:
+        """Where the static data come from."""
+        if isinstance(self.static, frozenset):
+            return GivenStatic(self.static)
+        return self.static
 
 
 @dataclass

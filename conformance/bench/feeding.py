@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from conformance.bench.benchmark import Feeding, FeedingTimes, Workload
 from conformance.bench.wordings import word_for_engine
@@ -85,6 +87,39 @@ class ClockPacing(ImmediatePacing):
         return self._first + round(1000 * (time.monotonic() - self.started))
 
 
+class HarnessWithOthers(Harness):
+    """A harness with others of its kind beside it, since the protocol has one query in a process.
+    Each command is put to the others first, one after the other, and their answers are not kept.
+    """
+
+    others: tuple[tuple[Harness, str], ...] = ()
+
+    def start_others(self, texts: Sequence[str]) -> None:
+        """Start a harness for each of some query texts. Raises Broken."""
+        for text in texts:
+            other = Harness(self.command, self.folder, self.limits, self.environment)
+            self.others = (*self.others, (other, text))
+            other.start()
+
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        """Put a command to the others, each with its own query, and return this harness's reply.
+        Raises Broken.
+        """
+        for other, text in self.others:
+            of_other = dict(fields)
+            if command == "register":
+                of_other["query"] = text
+            other.ask(command, **of_other)
+        return super().ask(command, **fields)
+
+    def stop(self) -> None:
+        """Stop the others and this harness."""
+        others, self.others = self.others, ()
+        for other, _ in others:
+            other.stop()
+        super().stop()
+
+
 def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
     """Return the question of a workload as it is put to an engine, in the first wording that its
     language can say. An engine that has no semantics of its own is sent the workload's. Raises
@@ -106,9 +141,13 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     """
     prepared = prepare_workload(tested, workload, question)
     pacing = ClockPacing() if is_live else ImmediatePacing()
-    harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
+    texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]
+    harness = HarnessWithOthers(
+        tested.command, limits=_limits_of(tested), environment=tested.environment
+    )
     try:
         harness.start()
+        harness.start_others(texts)
         with ResourceSampler(harness.pid) as sampler:
             answers = prepared.ask(harness, pacing)
             ended = time.monotonic()

@@ -64,6 +64,7 @@ def judge_run(
         exchange.relations,
         timestamps=[answer.instant for answer in answers],
         missing=exchange.missing,
+        witnesses=workload.witnesses,
         is_fail_explained=is_explained,
     )
     table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
@@ -120,7 +121,12 @@ def measure_windows(
     """
     is_from_start = Missing.of(workload.missing).before == 0
     return evidence.measures(
-        answers, judgement, reading, MEASURED_REPORTS, is_from_start=is_from_start
+        answers,
+        judgement,
+        reading,
+        MEASURED_REPORTS,
+        is_from_start=is_from_start,
+        is_gracious=workload.is_gracious,
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from conformance.installation.places import cache_folder
 from conformance.verdict.results import replace, writing
-from refengine.model.elements import Stream
+from refengine.model.elements import Dataset, Stream
 from refengine.model.errors import RefengineError
 from refengine.rdf.streams import read_stream
 
@@ -92,6 +92,52 @@ class GeneratedStream:
     def fingerprint(self) -> str:
         """Return the name, which states all that the lines depend on."""
         return self.name
+
+
+class StaticSource(Protocol):
+    """Where static data come from."""
+
+    def load(self) -> Dataset:
+        """Return the data. Raises RefengineError."""
+
+    def fingerprint(self) -> str:
+        """Return a text that is the same for the same data alone. Raises RefengineError."""
+
+
+@dataclass(frozen=True)
+class GeneratedStatic:
+    """Static data that a generator makes when they are needed, always the same for the same `name`,
+    which states the generator's parameters.
+    """
+
+    name: str
+    make: Callable[[], Dataset]
+
+    def load(self) -> Dataset:
+        """Make the data."""
+        return self.make()
+
+    def fingerprint(self) -> str:
+        """Return the name, which states all that the data depend on."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class GivenStatic:
+    """Static data that are in memory."""
+
+    data: Dataset
+
+    def load(self) -> Dataset:
+        """Return the data."""
+        return self.data
+
+    def fingerprint(self) -> str:
+        """Return the digest of the data, statement by statement in their order."""
+        digest = hashlib.sha256()
+        for statement in sorted(self.data):
+            digest.update(f"{' '.join(statement)} .\n".encode())
+        return digest.hexdigest()
 
 
 def _is_whole(path: Path) -> bool:

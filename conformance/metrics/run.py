@@ -51,6 +51,7 @@ def of_run(
     reading: Reading = Reading.PAPER,
     answer: engine.EvaluateBody = r2r.confirmed_answer,
     is_incremental: bool = False,
+    is_gracious: bool = True,
     mode: Mode = Mode.VALUE,
 ) -> list[Entry]:
     """Return YABench's measures of a run in order: an entry for each window, or under content
@@ -67,7 +68,8 @@ def of_run(
     query has one time-based window over points.
 
     With `is_incremental` answers over shifted windows are computed incrementally if the body is
-    covered. In the code's reading only answered windows have an entry. Raises Unsupported for a
+    covered. Without `is_gracious` there is no gracious mode, which costs more than all else. In the
+    code's reading only answered windows have an entry. Raises Unsupported for a
     report for which YABench has no measure, and for rows that no rule compares (CMP-4); and
     RefengineError for more instants than answers.
     """
@@ -79,7 +81,8 @@ def of_run(
     report = setting.semantics.report
     if Condition.CLOSE in report:
         contents = None
-        if engine.operator(setting.query, setting.semantics) is R2S.RSTREAM:
+        is_rstream = engine.operator(setting.query, setting.semantics) is R2S.RSTREAM
+        if is_rstream and (is_gracious or reading is not Reading.PAPER):
             contents = _contents(setting, answer, is_incremental=is_incremental)
         return list(_ClosedWindows(setting, reading, contents, mode).entries(expected, output))
     if Condition.CHANGE not in report:
