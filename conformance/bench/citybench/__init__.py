@@ -50,7 +50,7 @@ def _tests(choice: Choice) -> Iterator[Test]:
         return
     for name in QUERIES:
         if not choice.only or name in choice.only:
-            knobs = Knobs(name)
+            knobs = configuration.small_setup(name)
             if choice.scale == "paper":
                 knobs = configuration.paper_setup(name)
             if isinstance(choice.scale, int):

@@ -39,8 +39,8 @@ SEED = 2015
 REAL_INTERVAL = 300_000  # ms: how often a real sensor of traffic reports
 PLACES = 6  # of events of a kind
 SPACES = 40  # of a car park
-GAP = 4  # of each so many stretches of the weather, the last has no report
-STRETCH = 4_000  # ms
+SILENCE = 3_000  # ms: sensors of weather report for so long, and are silent for so long, in turn
+MIDDLE = (300, 701)  # car parks are there, in thousandths of the city's extent
 CENTRE = (56.15, 10.20)  # latitude and longitude of the city
 SPAN = 0.05  # degrees on either side
 
@@ -81,8 +81,8 @@ def _draw_traffic(random: Random) -> Iterator[Columns]:
 
 
 def _draw_parking(random: Random) -> Iterator[Columns]:
-    """Yield reports on a car park, without end. It is full now and then."""
-    for count in draw_walk(random, SPACES - 2, 3, SPACES):
+    """Yield reports on a car park, without end. It is full at first, and now and then."""
+    for count in draw_walk(random, SPACES, 3, SPACES):
         yield {"vehiclecount": count, "totalspaces": SPACES}
 
 
@@ -131,8 +131,8 @@ def reports(parameters: Parameters) -> Iterator[tuple[int, Report]]:
     """Yield the reports of a sensor with their times (ms), in order. They depend on the sensor's
     name alone.
 
-    A sensor draws its phase, in [0, interval). Sensors of weather are silent in each fourth stretch
-    of 4 s, so that Q11 has an answer.
+    A sensor draws its phase, in [0, interval). Sensors of weather are silent for 3 s after each
+    3 s, so that Q11 has an answer.
     """
     random = Random(f"{SEED} {parameters.sensor}")
     kind = sensors.kind_of(parameters.sensor)
@@ -140,7 +140,7 @@ def reports(parameters: Parameters) -> Iterator[tuple[int, Report]]:
     draws = DRAWS[kind.prefix](random)
     for number, time in enumerate(range(phase, parameters.duration, parameters.interval)):
         columns = next(draws)
-        is_silent = kind is WEATHER and time // STRETCH % GAP == GAP - 1
+        is_silent = kind is WEATHER and time // SILENCE % 2 == 1
         if not is_silent:
             yield time, Report(parameters.sensor, number, columns)
 
@@ -177,7 +177,8 @@ def describe_sensors(names: list[str]) -> Iterator[Triple]:
     for name in names:
         random = Random(f"{SEED} place of {name}")
         feature = f"<{SERVICES}FoI-{sensors.short_name(name)}>"
-        position = place_in_city(random.randrange(1_001), random.randrange(1_001))
+        extent = MIDDLE if name.startswith(PARKING.prefix) else (0, 1_001)
+        position = place_in_city(random.randrange(*extent), random.randrange(*extent))
         latitude, longitude = double(position["latitude"]), double(position["longitude"])
         for observed, observed_property in sensors.properties_of(name).items():
             yield service(name), f"<{SSN}observes>", observed_property

@@ -13,6 +13,8 @@ from conformance.metrics.resources import MEBIBYTE
 from refengine.model.elements import Term
 from refengine.oracle.judge import Judgement
 
+MOST_REPORTS = 1_000_000  # of which completeness is measured
+
 
 def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
     """Return CityBench's measures of a run, and the knobs with which it was made.
@@ -28,7 +30,7 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
     if judgement is not None and judgement.trial is not None:
         exchange = run.feeding.exchange
         variables = observation_variables(exchange.question.query.body.variables)
-        expected = (report.relation.rows for report in judgement.reports)
+        expected = (report.relation.rows for report in judgement.reports.first(MOST_REPORTS))
         answered = (relation.rows for relation in exchange.relations)
         found = completeness(expected, answered, variables)
         measures["completeness"] = {

@@ -70,9 +70,7 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
     """Return CityBench's measures, which engine answers which query, why not, the queries with
     where they come from, and the runs.
     """
-    functional = functional_table(
-        [one for one in results if _is_of_query(one)], list(QUERIES), {}, "nothing"
-    )
+    functional = functional_table([one for one in results if _is_of_query(one)], list(QUERIES))
     return [
         _measures(list(_group_tests(results))),
         functional,
@@ -127,7 +125,7 @@ def _measures(tests: Sequence[_Test]) -> Table:
         "little. Memory is the mean of the samples, of all processes. Completeness is the share "
         "of the observations of the expected answers that the engine's answers name; of rows, "
         "marked *, where a query names no observation. The last four are means of the files that "
-        "CityBench published for the same knobs, apart from the background.",
+        "CityBench published for the same frequency and duplicates.",
     )
 
 
