@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz oracle w3c texts answers arq bench papers spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz bounded oracle w3c texts answers arq bench papers spark cluster mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -79,6 +79,9 @@ brute: $(READY) ## hold the engine against the brute-force definition, at length
 
 fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect and each pair of dialects on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
+
+bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py --durations=0
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py -rP

@@ -28,6 +28,7 @@ ARROWS: dict[str, str] = {
     "refengine.core": "model sparql",
     "refengine.adaptive": "model core",
     "refengine.incremental": "model sparql core",
+    "refengine.bounded": "model sparql core",
     "refengine.oracle": "model sparql core incremental",
     "refengine.dialects": "model core",
     "refengine.rdf": "model core dialects",

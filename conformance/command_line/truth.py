@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.command_line.options import Commands
     from conformance.spark.output import Truth, TruthPlan
-    from conformance.spark.truth import TruthQuery
+    from conformance.spark.truth_query import TruthQuery
     from refengine.core.semantics import Semantics
 
 
@@ -175,7 +175,7 @@ def _plan(options: argparse.Namespace) -> TruthPlan:
 
 
 def _query(options: argparse.Namespace) -> TruthQuery:
-    from conformance.spark.truth import TruthQuery
+    from conformance.spark.truth_query import TruthQuery
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query

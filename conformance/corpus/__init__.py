@@ -3,23 +3,44 @@
 Imports refengine and `conformance.schemas`. Begin with `case_file`, then `check_case`.
 """
 
-from conformance.corpus.case_file import CASES as CASES
-from conformance.corpus.case_file import Case as Case
-from conformance.corpus.case_file import InvalidCase as InvalidCase
-from conformance.corpus.case_file import cases as cases
-from conformance.corpus.case_file import load as load
-from conformance.corpus.case_file import profile_of as profile_of
-from conformance.corpus.case_file import query_of as query_of
-from conformance.corpus.case_file import query_table as query_table
-from conformance.corpus.case_file import question_of as question_of
-from conformance.corpus.case_file import relation as relation
-from conformance.corpus.case_file import semantics_of as semantics_of
-from conformance.corpus.case_file import static_of as static_of
-from conformance.corpus.case_file import streams_of as streams_of
-from conformance.corpus.case_file import term as term
-from conformance.corpus.case_file import triples as triples
-from conformance.corpus.check_case import by_pushes as by_pushes
-from conformance.corpus.check_case import check as check
-from conformance.corpus.check_case import in_parts as in_parts
-from conformance.corpus.check_case import show as show
-from conformance.corpus.check_case import show_term as show_term
+from conformance.corpus.case_file import (
+    CASES,
+    Case,
+    InvalidCase,
+    cases,
+    load,
+    profile_of,
+    query_of,
+    query_table,
+    question_of,
+    relation,
+    semantics_of,
+    static_of,
+    streams_of,
+    term,
+    triples,
+)
+from conformance.corpus.check_case import by_pushes, check, in_parts, show, show_term
+
+__all__ = [
+    "CASES",
+    "Case",
+    "InvalidCase",
+    "by_pushes",
+    "cases",
+    "check",
+    "in_parts",
+    "load",
+    "profile_of",
+    "query_of",
+    "query_table",
+    "question_of",
+    "relation",
+    "semantics_of",
+    "show",
+    "show_term",
+    "static_of",
+    "streams_of",
+    "term",
+    "triples",
+]

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from conformance.corpus.adaptive_case import differences_of_join
+from conformance.corpus.bounded_case import differences_of_bounded
 from conformance.corpus.case_file import (
     BASE,
     Case,
@@ -57,6 +58,7 @@ def check(case: Case) -> list[str]:
         ("read", _read),
         ("render", _render),
         ("adaptive", _adaptive),
+        ("bounded", _bounded),
     ):
         blocks = case.table.get(kind, [])
         for number, block in enumerate(blocks):
@@ -92,6 +94,8 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
             return f"the query as {block['dialect']}"
         case "adaptive" if "error" not in block:
             return "matches and windows"
+        case "bounded" if "error" not in block:
+            return "results and measures"
         case _:
             return f"{block['error']}: …{block['message']}…"
 
@@ -331,6 +335,26 @@ def _adaptive(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) ->
     one. Raises RefengineError.
     """
     return differences_of_join(block)
+
+
+def _bounded(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
+    """Return a line for each way in which a join with bounded memory differs from the expected
+    one. Raises RefengineError.
+    """
+    case_query = ask()
+    if "error" in block:
+        list(differences_of_bounded(case_query, streams_of(case), block, _no_rows, show))
+        return [f": expected {_expectation('bounded', block)}, got results"]
+
+    def read_rows(rows: Sequence[Mapping[str, str]]) -> Bag:
+        return relation(rows, case_query).rows
+
+    return list(differences_of_bounded(case_query, streams_of(case), block, read_rows, show))
+
+
+def _no_rows(rows: Sequence[Mapping[str, str]]) -> Bag:
+    """Return no rows, where none are expected."""
+    return Bag()
 
 
 def _refuse(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:

@@ -75,8 +75,9 @@ class Heartbeat:
         last = islice(self._descending(after, until), MOST_AT_EACH_END)
         begin = bisect_right(self.expiries, after)
         end = bisect_right(self.expiries, until)
-        expiries = (self._at_or_after(expiry) for expiry in self.expiries[begin:end])
-        return sorted({*first, *last, *(instant for instant in expiries if instant <= until)})
+        expiries = map(self._at_or_after, self.expiries[begin:end])
+        in_time = [instant for instant in expiries if instant <= until]
+        return sorted({*first, *last, *in_time})
 
     def _ascending(self, after: int, until: int) -> Iterator[int]:
         """Yield the first instant in (after, until], and then those at or after each change."""
@@ -84,8 +85,8 @@ class Heartbeat:
         while instant <= until:
             yield instant
             # A change by `instant` has been seen with it, so the next one counts.
-            nearest = min((change.next_after(instant) for change in self.changes), default=NEVER)
-            instant = self._at_or_after(nearest)
+            coming = [change.next_after(instant) for change in self.changes]
+            instant = self._at_or_after(min(coming, default=NEVER))
 
     def _descending(self, after: int, until: int) -> Iterator[int]:
         """Yield the last instant in (after, until], and then those at or after each change, the
@@ -96,8 +97,8 @@ class Heartbeat:
             yield instant
             # A later change than the instant before is seen with `instant`.
             before = instant - self.every
-            nearest = max((change.latest_by(before) for change in self.changes), default=-NEVER)
-            instant = self._at_or_after(nearest)
+            earlier = [change.latest_by(before) for change in self.changes]
+            instant = self._at_or_after(max(earlier, default=-NEVER))
 
     def _at_or_after(self, t: int) -> int:
         """Return the first instant of the heartbeat at or after t, whether it is sent or not."""

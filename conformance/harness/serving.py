@@ -15,7 +15,7 @@ LONGEST = 2_000  # characters of what is said of an error
 CarryOut = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
-def serve(carry_out: CarryOut, replies: TextIO | None = None) -> None:
+def answer_messages(carry_out: CarryOut, replies: TextIO | None = None) -> None:
     """Answer messages, a line each, until `stop` or the end of standard input. `replies` is where
     the replies are written to; None stands for standard output.
     """
@@ -23,13 +23,13 @@ def serve(carry_out: CarryOut, replies: TextIO | None = None) -> None:
         message = json.loads(line)
         seq = message.pop("seq")
         command = message.pop("command")
-        reply = reply_to(carry_out, command, message)
+        reply = reply_by(carry_out, command, message)
         print(json.dumps({"seq": seq, **reply}), file=replies, flush=True)
         if command == "stop":
             break
 
 
-def reply_to(carry_out: CarryOut, command: str, fields: dict[str, Any]) -> dict[str, Any]:
+def reply_by(carry_out: CarryOut, command: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the reply to a command: its result, `unsupported` if it raises Unsupported, or an
     error. Whatever the error is, it is of this case alone.
     """

@@ -9,15 +9,28 @@ late. Begin with `hooks`, whose functions pytest calls. Before the first test `s
 items. `item_outcome` ends the test of each, and after the last `run_results` writes what is asked.
 """
 
-from conformance.plugin.hooks import conformance_harnesses as conformance_harnesses
-from conformance.plugin.hooks import conformance_settle as conformance_settle
-from conformance.plugin.hooks import pytest_cmdline_main as pytest_cmdline_main
-from conformance.plugin.hooks import pytest_configure as pytest_configure
-from conformance.plugin.hooks import pytest_generate_tests as pytest_generate_tests
 from conformance.plugin.hooks import (
-    pytest_load_initial_conftests as pytest_load_initial_conftests,
+    conformance_harnesses,
+    conformance_settle,
+    pytest_cmdline_main,
+    pytest_configure,
+    pytest_generate_tests,
+    pytest_load_initial_conftests,
+    pytest_report_header,
+    pytest_runtest_makereport,
+    pytest_runtestloop,
+    pytest_sessionstart,
 )
-from conformance.plugin.hooks import pytest_report_header as pytest_report_header
-from conformance.plugin.hooks import pytest_runtest_makereport as pytest_runtest_makereport
-from conformance.plugin.hooks import pytest_runtestloop as pytest_runtestloop
-from conformance.plugin.hooks import pytest_sessionstart as pytest_sessionstart
+
+__all__ = [
+    "conformance_harnesses",
+    "conformance_settle",
+    "pytest_cmdline_main",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_load_initial_conftests",
+    "pytest_report_header",
+    "pytest_runtest_makereport",
+    "pytest_runtestloop",
+    "pytest_sessionstart",
+]

@@ -16,28 +16,29 @@ from conformance.verdict.rules import COUNTED, RuleStatus, RuleVerdict
 
 NOTHING = "\u200b"
 LISTED = 100  # rows of a section
+# the kinds of results that each section lists
+SECTIONS = {
+    "Fails and errors that no known deviation explains": ("fail", "error"),
+    "Known to fail": ("known",),
+}
 LISTED_RULES = 400  # characters of a list of rules
 
 
 def markdown_lines(results: Results) -> Iterator[str]:
     """Yield the lines of the summary."""
     examined = examined_engines(results.entries)
-    verdicts = [
-        verdict
-        for verdict in rule_verdicts(results.entries)
-        if verdict.is_in_reach and verdict.engine in examined
-    ]
+    every = rule_verdicts(results.entries)
+    in_reach = [verdict for verdict in every if verdict.is_in_reach]
+    verdicts = [verdict for verdict in in_reach if verdict.engine in examined]
     yield "# Conformance"
     yield ""
     yield from _engines(results.entries)
     yield from _rules(verdicts)
     yield from _diagnoses(results.entries)
     yield from _rules_not_shown(verdicts)
-    for title, kinds in (
-        ("Fails and errors that no known deviation explains", ("fail", "error")),
-        ("Known to fail", ("known",)),
-    ):
-        yield from _failures(title, [entry for entry in results.entries if entry.kind in kinds])
+    for title, kinds in SECTIONS.items():
+        entries = [entry for entry in results.entries if entry.kind in kinds]
+        yield from _failures(title, entries)
     if warnings := list(results.warnings):
         yield from ("", "## Notes", "")
         for line in warnings:

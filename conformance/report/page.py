@@ -37,6 +37,7 @@ def page(
     """
     entries = results.entries
     names = sorted({entry.result.engine for entry in entries})
+    shown = names[:ENGINES]
     verdicts = rule_verdicts.judge_examined_engines(entries)
     listed = ResultList(lines_of)
     listed.fill(entries)
@@ -45,14 +46,15 @@ def page(
     if len(names) > ENGINES:
         left_out.append(f"the matrix has {ENGINES} of {len(names)} engines")
     outcomes = Counter(entry.result.outcome for entry in entries)
+    rules = rules_in_html(_rules_of_interest(entries))
     script = read_asset("page.js")
     return template("page.html.j2").render(
-        engines=list(matrix.engine_rows(entries, names[:ENGINES])),
-        columns=[texts.clean(name, 40) for name in names[:ENGINES]],
-        rule_totals=list(rule_verdicts.count_verdicts(verdicts, names[:ENGINES])),
-        rule_statuses={status: rule_verdicts.style_of(status) for status in RuleStatus},
+        engines=list(matrix.engine_rows(entries, shown)),
+        columns=[texts.clean(name, 40) for name in shown],
+        rule_totals=list(rule_verdicts.count_verdicts(verdicts, shown)),
+        rule_statuses={one: rule_verdicts.style_of(one) for one in RuleStatus},
         unexamined=_first_names(rule_verdicts.unexamined_engines(entries, verdicts)),
-        sections=list(matrix.sections(entries, names[:ENGINES], verdicts)),
+        sections=list(matrix.sections(entries, shown, verdicts)),
         diagnoses=list(causes.diagnoses(entries))[:ENGINES],
         total=len(entries),
         outcomes=[(str(outcome), outcomes[outcome]) for outcome in Outcome],
@@ -68,11 +70,17 @@ def page(
         mismatches=mismatch.tables(entries),
         changes=_changes(earlier, entries),
         missing_engines=_missing_engines(earlier or (), entries),
-        data=_inert({**listed.data, "rules": rules_in_html(_rules_of_interest(entries))}),
+        data=_inert({**listed.data, "rules": rules}),
         style=Markup(read_asset("page.css")),
         script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        script_hash=_hash_in_base64(script),
     )
+
+
+def _hash_in_base64(text: str) -> str:
+    """Return the SHA-256 of a text, as a browser's policy for scripts asks for it."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return base64.b64encode(digest).decode()
 
 
 def _inert(data: Any) -> Markup:

@@ -6,5 +6,10 @@ project. The engine's file and the README are one template each for all language
 refengine. Begin with `write_skeleton`.
 """
 
-from conformance.skeletons.languages import LANGUAGES as LANGUAGES
-from conformance.skeletons.writing import write_skeleton as write_skeleton
+from conformance.skeletons.languages import LANGUAGES
+from conformance.skeletons.writing import write_skeleton
+
+__all__ = [
+    "LANGUAGES",
+    "write_skeleton",
+]

@@ -23,8 +23,9 @@ import pyarrow
 from conformance.metrics import lsbench, yabench
 from conformance.metrics.run import of_run
 from conformance.spark import jobs
+from conformance.spark.part_jobs import pickle_error, unpickle_error
 from conformance.spark.streams.rows import batch
-from conformance.spark.truth import TruthQuery, pickle_error, unpickle_error
+from conformance.spark.truth_query import TruthQuery
 from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
 from refengine.core.engine import Report
@@ -74,8 +75,8 @@ def compare_recording(
     parallel: int,
     missing: int = 1,
 ) -> TruthComparison:
-    """Compare a recording with the reports of all parts (truth.REPORT), over Spark. Raises NoSpark,
-    and RefengineError for rows that cannot be compared.
+    """Compare a recording with the reports of all parts (part_jobs.REPORT), over Spark. Raises
+    NoSpark, and RefengineError for rows that cannot be compared.
     """
     starts = _starts(parts)
     work = {

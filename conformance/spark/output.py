@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 from pyarrow import parquet
 
-from conformance.spark import comparison, folder, shard, truth
+from conformance.spark import comparison, folder, part_jobs, shard
 from conformance.spark.comparison import TruthComparison
 from conformance.spark.streams import stream as streams
 from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
-from conformance.spark.truth import TruthQuery
+from conformance.spark.truth_query import TruthQuery
 from conformance.verdict import results
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
@@ -162,9 +162,9 @@ class Parts(Sequence[pyarrow.Table]):
 class Truth:
     """The ground truth of a run.
 
-    `parts` has the reports of each part (truth.REPORT) and their provenance. `uncut` says why the
-    stream is not cut in time, if it is not. `quarantined` lines were set aside, and `unread` files
-    were of other kinds. `comparison` is that with the recording, if there is one.
+    `parts` has the reports of each part (part_jobs.REPORT) and their provenance. `uncut` says why
+    the stream is not cut in time, if it is not. `quarantined` lines were set aside, and
+    `unread` files were of other kinds. `comparison` is that with the recording, if there is one.
     """
 
     triples: int
@@ -244,7 +244,9 @@ def compute_truth(
     total = len(at) + 1
     todo = [number for number in range(total) if number not in done]
     show_progress(total - len(todo), total)
-    for number, table, provenance in truth.evaluate(plan.truth_query, stream, at, todo, parallel):
+    for number, table, provenance in part_jobs.evaluate(
+        plan.truth_query, stream, at, todo, parallel
+    ):
         metadata = {PROVENANCE: provenance, b"part": str(number), b"run": identity}
         results.replace({_part(path, number): _bytes(table.replace_schema_metadata(metadata))})
         done.add(number)
@@ -311,7 +313,7 @@ def _cuts(
         plan.parts
         or -(-max(parallel, -(-extent.triples // TRIPLES_OF_PART)) // parallel) * parallel
     )
-    at, uncut = truth.cuts(plan.truth_query, extent, parts)
+    at, uncut = part_jobs.cuts(plan.truth_query, extent, parts)
     if path.exists():
         return _cuts_before(path, facts), uncut
     results.replace({path: [json.dumps({**facts, "cuts": at}, sort_keys=True)]})

@@ -44,16 +44,18 @@ class Candidate:
     @property
     def field(self) -> str:
         """The field of the semantics that is changed, empty if none is."""
-        return "" if self.change is None else self.change.field
+        if self.change is None:
+            return ""
+        return self.change.field
 
     @property
     def is_integer_of_t0(self) -> bool:
         """Whether this is one of the many integers for t0, of which one may fit some fails by
         chance.
         """
-        return (
-            self.field == "t0" and self.change is not None and self.change.value in INTEGERS_OF_T0
-        )
+        if self.change is None or self.change.field != "t0":
+            return False
+        return self.change.value in INTEGERS_OF_T0
 
     @property
     def has_many_alternatives(self) -> bool:
@@ -73,15 +75,26 @@ class Candidate:
         """
         ids = tuple(case.id for case in cases)
         if self.change is not None:
+            reason = f"its semantics is {self.text}"
             fields = fields_of_change(cases[0].profile, self.change)
-            return Deviation(f"its semantics is {self.text}", LINK, ids[:1], fields)
+            return Deviation(reason, LINK, ids[:1], fields)
+        if self.misstates_windows:
+            return Deviation(self.text, LINK, ids[:1], misstates="window")
+        reason = self.text
         if self.wrong_engine is not None:
-            return Deviation(f"does as {self.text}", LINK, ids, breaks=self.wrong_engine.rules)
+            reason = f"does as {self.text}"
+        return Deviation(reason, LINK, ids, breaks=self.broken_rules)
+
+    @property
+    def broken_rules(self) -> tuple[str, ...]:
+        """The rules that are broken by what no field of the semantics and no window says."""
+        if self.wrong_engine is not None:
+            return self.wrong_engine.rules
         if self.defect is not None:
-            return Deviation(self.text, LINK, ids, breaks=self.defect.rules)
+            return self.defect.rules
         if self.misstates_instants:
-            return Deviation(self.text, LINK, ids, breaks=("ENG-4",))
-        return Deviation(self.text, LINK, ids[:1], misstates="window")
+            return ("ENG-4",)
+        return ()
 
 
 WRONG_WINDOWS = Candidate("wrong windows in its reports", misstates_windows=True)
@@ -104,19 +117,18 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
     semantics has no meaning with its question, or its stream is too long for a wrong engine that
     visits each instant.
     """
-    wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine is not None]
+    wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine]
     if not case.is_short and any(map(visits_every_instant, wrong_engines)):
         return None
     fields: dict[str, Any] = {}
-    for candidate in candidates:
-        if candidate.change is not None:
-            fields |= fields_of_change(case.profile.but(**fields), candidate.change)
-    defects = [candidate.defect for candidate in candidates if candidate.defect is not None]
+    for change in (one.change for one in candidates if one.change):
+        profile = case.profile.but(**fields)
+        fields |= fields_of_change(profile, change)
     return case.is_explained_by(
         fields,
-        defects,
+        [one.defect for one in candidates if one.defect],
         is_by_wrong_engine=bool(wrong_engines),
-        has_wrong_windows=any(candidate.misstates_windows for candidate in candidates),
+        has_wrong_windows=any(one.misstates_windows for one in candidates),
     )
 
 
@@ -125,7 +137,7 @@ def makes_recorded_instants(candidate: Candidate, case: RecordedCase) -> bool:
     the recorded instants then. It is False for a simple defect.
     """
     wrong_engine = candidate.wrong_engine
-    if wrong_engine is not None and not case.is_short and visits_every_instant(wrong_engine):
+    if wrong_engine and not case.is_short and visits_every_instant(wrong_engine):
         return False
     fields: Mapping[str, Any] = {}
     if candidate.change is not None:
@@ -156,10 +168,13 @@ def changes_of_field(profile: Profile | None, name: str) -> list[FieldChange]:
     """Return the changes of a field to other values than the claimed one. Of `r2s` the claimed one
     is among them: an engine may give it whatever the query states.
     """
-    current = None if profile is None else profile.fields.get(name)
+    current = None
+    if profile is not None:
+        current = profile.fields.get(name)
     values: Sequence[object] = alternatives(name, current)
     if name == "t0":
-        values = [value for value in (0, *T0, *INTEGERS_OF_T0) if value != current]
+        every = (0, *T0, *INTEGERS_OF_T0)
+        values = [value for value in every if value != current]
     if name == "r2s" and current is not None:
         values = [current, *values]
     return [FieldChange(name, value) for value in values]

@@ -95,11 +95,11 @@ class CauseSearch:
         """Take the fails that are right in all that the search compares. It does not compare the
         instants of reports, which only an engine that is sent its semantics must state.
         """
-        right_but_for_instants = [case for case in self.left if case.is_explained_by({})]
-        if right_but_for_instants:
+        apart = [case for case in self.left if case.is_explained_by({})]
+        if apart:
             self.found.append(WRONG_INSTANTS)
-            self.explained += [(case, [WRONG_INSTANTS]) for case in right_but_for_instants]
-            self.left = [case for case in self.left if case not in right_but_for_instants]
+            self.explained += [(case, [WRONG_INSTANTS]) for case in apart]
+            self.left = [case for case in self.left if case not in apart]
 
     def _find_causes(self) -> None:
         """Find causes, one after the other, and leave out those that others make superfluous."""
@@ -155,7 +155,8 @@ class CauseSearch:
         wrong windows, and which these causes do not explain when all of them are in force, as those
         of a file are. A cause by which the semantics refuses the question is not in force.
         """
-        granted = [cause for cause in self._needed_causes() if not cause.has_many_alternatives]
+        needed_causes = self._needed_causes()
+        granted = [cause for cause in needed_causes if not cause.has_many_alternatives]
         for case, needed in list(self.explained):
             is_granted = set(needed) <= set(granted) and needed != [WRONG_INSTANTS]
             in_force = [cause for cause in granted if explains([cause], case) is not None]
@@ -166,7 +167,8 @@ class CauseSearch:
         """Give each fail by wrong instants alone to another cause, if that makes these instants:
         an engine that evaluates at other instants states other ones.
         """
-        others = [cause for cause in self._needed_causes() if cause is not WRONG_INSTANTS]
+        causes = self._needed_causes()
+        others = [cause for cause in causes if cause is not WRONG_INSTANTS]
         for place, (case, needed) in enumerate(self.explained):
             if needed == [WRONG_INSTANTS]:
                 making = (cause for cause in others if makes_recorded_instants(cause, case))
@@ -268,8 +270,9 @@ class CauseSearch:
         pervasive with a change, two that are pervasive, and one of the many integers for t0 with
         any of these.
         """
-        changes = [change for change in self._changes() if not change.is_integer_of_t0]
-        integers = [change for change in self._changes() if change.is_integer_of_t0]
+        every = self._changes()
+        changes = [change for change in every if not change.is_integer_of_t0]
+        integers = [change for change in every if change.is_integer_of_t0]
         pervasive = pervasive_candidates()
         pairs = chain(
             combinations(changes, 2),
@@ -283,16 +286,14 @@ class CauseSearch:
 
     def _changes(self) -> list[Candidate]:
         """Return the changes of fields that no cause has changed yet."""
-        changed = {candidate.field for candidate in self.found}
-        return [
-            candidate
-            for candidate in change_candidates(self.profile)
-            if candidate.field not in changed
-        ]
+        changed = {cause.field for cause in self.found}
+        changes = change_candidates(self.profile)
+        return [change for change in changes if change.field not in changed]
 
     def _wrong_engines(self) -> list[Candidate]:
         """Return the wrong engines of the rules of the fails that are left."""
-        return list(wrong_engine_candidates(dict.fromkeys(case.result.rule for case in self.left)))
+        rules = dict.fromkeys(case.result.rule for case in self.left)
+        return list(wrong_engine_candidates(rules))
 
     def _own_fails(self, candidate: Candidate) -> Cases:
         """Return the smallest fails of a wrong engine's rules; of all rules if it is a habit."""

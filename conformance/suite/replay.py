@@ -38,9 +38,8 @@ def find_item(result: Result, tested: Engine, selection: ItemSelection) -> Item:
     item = items.get((result.suite, result.case))
     if item is not None:
         return item
-    if (result.suite, selection.csrbench) == ("csrbench", None) and (
-        result.case in csrbench.QUERIES
-    ):
+    is_of_csrbench = result.suite == "csrbench" and result.case in csrbench.QUERIES
+    if is_of_csrbench and selection.csrbench is None:
         reason = (
             "is of CSRBench's own stream: give it with --csrbench DIR, unless this is the result "
             "of a recording, of which nothing can be sent again"
@@ -88,7 +87,9 @@ def differences_in_question(before: Result, now: Result) -> list[str]:
     """
     if before.evidence is None or now.evidence is None:
         return []
-    return [key for key in ASKED if before.evidence.get(key) != now.evidence.get(key)]
+    old = before.evidence
+    new = now.evidence
+    return [key for key in ASKED if old.get(key) != new.get(key)]
 
 
 def engine_of_evidence(result: Result) -> Engine:

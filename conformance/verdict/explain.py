@@ -86,17 +86,19 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     """Write the argument of a fail by windows alone: the answers are right, but the engine states
     other windows for them (ORA-11).
     """
+    every = judgement.wrong_windows
     lines = [
         f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
         f"{list(wrong.expected)}; the engine says {list(wrong.stated)}"
-        for wrong in judgement.wrong_windows[:ROWS]
+        for wrong in every[:ROWS]
     ]
     trial = judgement.trial
     assert trial is not None  # its answers are right
-    if not lines:
+    if not every:
         lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
-    if len(judgement.wrong_windows) > ROWS:
-        lines.append(f"  … and {len(judgement.wrong_windows) - ROWS} more windows")
+    left = len(every) - ROWS
+    if left > 0:
+        lines.append(f"  … and {left} more windows")
     lines.append(
         f"  the answers themselves are right: profile {profile.name}, with "
         f"t0={trial.semantics.t0}{_origin(trial)}"
@@ -127,7 +129,9 @@ def disputed(query: Query, error: Disputed) -> str:
     for name, relation in sorted(error.answers.items()):
         lines.append(f"  {name}: {count_text(relation.rows.total(), 'row')}")
         own = _only_here(name, error.answers)
-        lines += [f"    only here: {row_text(line, shorten)}" for line in first_rows(own)]
+        for line in first_rows(own):
+            text = row_text(line, shorten)
+            lines.append(f"    only here: {text}")
     return "\n".join(lines)
 
 
@@ -154,26 +158,38 @@ def _how_it_was_judged(judgement: Judgement) -> str:
     """Write how answers were compared, how many assignments were tried, and which witnesses
     confirm the answers.
     """
-    mode = "term mode"
-    if judgement.mode == compare.Mode.VALUE:
-        tolerances = ", ".join(f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items())
-        least = f"{float(compare.LEAST_DECIMAL):g}"
-        mode = f"value mode (relative tolerance: {tolerances} or {least} absolute)"
-    witnesses = "no witness was asked"
-    if judgement.witness_statements.confirming:
-        witnesses = f"confirmed by {' and '.join(judgement.witness_statements.confirming)}"
-    tried = f"{count_text(judgement.tried, 'assignment')} tried"
-    if judgement.trial is not None:
-        tried += f" by {judgement.trial.computed_by}"
-    if judgement.t0 is not None:
-        tried += f", t0 {judgement.t0}"
+    statements = judgement.witness_statements
+    mode = _mode_in_words(judgement.mode)
     bound = f"at most {judgement.missing} not recorded"
+    tried = _trials_in_words(judgement)
+    witnesses = "no witness was asked"
+    if statements.confirming:
+        witnesses = f"confirmed by {' and '.join(statements.confirming)}"
     lines = [f"  judged by {mode}, {bound}; {tried}; {witnesses}"]
-    lines += [
-        f"  {printable_line(_difference(name, testimony))}"
-        for name, testimony in sorted(judgement.witness_statements.others.items())
-    ]
+    for name, testimony in sorted(statements.others.items()):
+        difference = printable_line(_difference(name, testimony))
+        lines.append(f"  {difference}")
     return "\n".join(lines)
+
+
+def _mode_in_words(mode: compare.Mode) -> str:
+    """Write how answers are compared."""
+    if mode is compare.Mode.TERM:
+        return "term mode"
+    relative = [f"{kind} {size:g}" for kind, size in compare.TOLERANCE.items()]
+    tolerances = ", ".join(relative)
+    least = f"{float(compare.LEAST_DECIMAL):g}"
+    return f"value mode (relative tolerance: {tolerances} or {least} absolute)"
+
+
+def _trials_in_words(judgement: Judgement) -> str:
+    """Write how many assignments were tried, by what, and with which t0."""
+    words = f"{count_text(judgement.tried, 'assignment')} tried"
+    if judgement.trial is not None:
+        words += f" by {judgement.trial.computed_by}"
+    if judgement.t0 is not None:
+        words += f", t0 {judgement.t0}"
+    return words
 
 
 def _difference(name: str, testimony: Testimony) -> str:
@@ -181,12 +197,16 @@ def _difference(name: str, testimony: Testimony) -> str:
     no say.
     """
     answer = testimony.others[name]
+    rows = testimony.relation.rows
     if isinstance(answer, str):
-        rows = count_text(testimony.relation.rows.total(), "row")
-        return f"{name} has no say on an answer of {rows}: {answer}"
-    only_ours, only_theirs = compare.difference(testimony.relation.rows, answer.rows)
-    parts = [f"only by definition {row_text(line, str)}" for line in first_rows(only_ours)[:1]]
-    parts += [f"only by {name} {row_text(line, str)}" for line in first_rows(only_theirs)[:1]]
+        size = count_text(rows.total(), "row")
+        return f"{name} has no say on an answer of {size}: {answer}"
+    only_ours, only_theirs = compare.difference(rows, answer.rows)
+    parts = []
+    for who, only in (("definition", only_ours), (name, only_theirs)):
+        for line in first_rows(only)[:1]:
+            text = row_text(line, str)
+            parts.append(f"only by {who} {text}")
     return f"{name} differs: {', '.join(parts)}"
 
 
@@ -230,9 +250,12 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
     lines = [f"    expected {bag_text(expected, shorten)}", f"    recorded {recorded}"]
     lacking, surplus = compare.difference(expected, actual or Counter(), mode)
     for label, rows in (("lacking", lacking), ("too many", surplus)):
-        lines += [f"    {label}: {row_text(line, shorten)}" for line in first_rows(rows)]
-        if rows.total() > ROWS:
-            lines.append(f"    {label}: … {rows.total() - ROWS} more")
+        for line in first_rows(rows):
+            text = row_text(line, shorten)
+            lines.append(f"    {label}: {text}")
+        left = rows.total() - ROWS
+        if left > 0:
+            lines.append(f"    {label}: … {left} more")
     return lines
 
 
@@ -244,15 +267,21 @@ def _content(
     """
     if not content:
         return ["    no element is in the window"]
-    first, last = content[0].app, content[-1].app
-    heading = f"    {count_text(len(content), 'element')} in the window, from {first} to {last}"
+    first = content[0].app
+    last = content[-1].app
+    size = count_text(len(content), "element")
+    heading = f"    {size} in the window, from {first} to {last}"
     listed = content
     if len(content) > ELEMENTS:
         listed = []
-        if derivation := find_derivation(query.body, content, rows):
+        derivation = find_derivation(query.body, content, rows)
+        if derivation:
             listed = list(elements_with(derivation, content))
             heading += "; of these the first differing row rests on"
-    return [heading, *(_element(element, shorten) for element in listed[:ELEMENTS])]
+    lines = [heading]
+    for element in listed[:ELEMENTS]:
+        lines.append(_element(element, shorten))
+    return lines
 
 
 def _element(element: Element, shorten: Shortener) -> str:

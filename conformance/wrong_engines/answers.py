@@ -11,7 +11,7 @@ from conformance.wrong_engines.engines import C_SPARQL, CQELS, ETALIS, RSP_JS, Y
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s
 from refengine.core.answers import RecomputedAnswers, recomputed_answers
-from refengine.core.consumption import Match, WaitingMatches, choose_partner
+from refengine.core.consumption import Match, WaitingMatches
 from refengine.core.engine import Evaluation, Step
 from refengine.core.plan import Plan, why_not_consumed
 from refengine.core.query import Query
@@ -155,22 +155,16 @@ def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) ->
 
 
 @wrong("R2R-22", replaces=WaitingMatches.take_partner)
-def nothing_is_consumed(
+def nothing_is_consumed_and_recent_is_chronological(
     right: Right,
     waiting: WaitingMatches,
     side: int,
     candidates: Sequence[Match],
     policy: Consumption,
 ) -> Match:
-    """Let a partner wait on when it has been joined, so that it is joined again."""
-    return choose_partner(candidates, policy)
-
-
-@wrong("R2R-22", replaces=choose_partner)
-def recent_is_chronological(
-    right: Right, candidates: Sequence[Match], policy: Consumption
-) -> Match:
-    """Join what waits in the order in which it came, under `recent`, too."""
+    """Join what waits in the order in which it came, under `recent`, too, and let it wait on, so
+    that it is joined again.
+    """
     return candidates[0]
 
 
@@ -308,18 +302,12 @@ def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R
     return semantics.r2s
 
 
-@wrong("R2S-7", replaces=r2s.append)
-def append_is_rstream(right: Right, now: Bag, kept: Bag) -> Bag:
-    """Return the whole answer for append."""
-    return now
-
-
 @wrong("R2S-7", replaces=RecomputedAnswers.at)
-def append_of_new_elements(
+def append_of_new_elements_or_of_all(
     right: Right, answers: RecomputedAnswers, windows: tuple[WindowContent, ...]
 ) -> AnswerChange:
-    """Evaluate append over the new elements alone: a row that joins one of them with an older
-    element is lost.
+    """Evaluate append over the new elements alone, so that a row that joins one of them with an
+    older element is lost. Where no element is new, return the whole answer.
     """
     before = answers.contents
     change: AnswerChange = right(answers, windows)
@@ -329,7 +317,9 @@ def append_of_new_elements(
     for held, content_before in zip(windows, before, strict=True):
         new_elements = set(held.content) - set(content_before)
         fresh.append(tuple(sorted(new_elements)))
-    rows = answers.lookup(tuple(fresh), "new").rows
+    rows = change.now
+    if any(fresh):
+        rows = answers.lookup(tuple(fresh), "new").rows
     return change._replace(came=rows, gone=Bag())
 
 

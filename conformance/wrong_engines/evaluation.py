@@ -144,20 +144,24 @@ def latest_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing])
     return right(MissedInstants.LATEST, firing)
 
 
-@wrong("ENG-3", replaces=engine.bounded)
-def as_many_as_the_bound_are_too_many(
-    right: Right, count: int, bound: int, arrivals: Sequence[Element], k: int
-) -> Any:
-    """Refuse as many reports as the bound allows."""
-    return right(count, bound - 1, arrivals, k)
-
-
-@wrong("ENG-4", replaces=engine.output_instant)
-def all_are_stamped_one_later(
-    right: Right, instant: Instant, semantics: Semantics, at: Evaluation, arrivals: Any
-) -> int:
+def _stamped_one_later(instant: Instant, semantics: Semantics, at: Evaluation, _: Any) -> int:
     """Stamp a report with the instant after its evaluation, under every closure."""
     return at.t + 1
+
+
+@wrong(
+    "ENG-3",
+    "ENG-4",
+    replaces=engine.bounded,
+    besides={engine.output_instant: _stamped_one_later},
+)
+def the_bound_is_one_too_low_and_stamps_one_too_late(
+    right: Right, count: int, bound: int, arrivals: Sequence[Element], k: int
+) -> Any:
+    """Refuse as many reports as the bound allows, and stamp each with the instant after its
+    evaluation, under every closure.
+    """
+    return right(count, bound - 1, arrivals, k)
 
 
 def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merged:

@@ -120,12 +120,6 @@ def unknown_functions_are_errors(right: Right, text: str) -> Any:
     return right(text)
 
 
-@wrong("R2R-15", replaces=regex.replacement)
-def a_replacement_has_no_groups(right: Right, template: str, groups: int) -> list[str]:
-    """Insert a replacement as it is written, without the groups that it names."""
-    return [template]
-
-
 @wrong(
     "R2R-16",
     replaces=aggregates.aggregate,
@@ -166,9 +160,21 @@ def a_cycle_is_not_closed(right: Right, graph: Any, path: Any, *rest: Any) -> An
     return pairs
 
 
-@wrong("R2R-19", replaces=substitution.substitute)
+def _replacement_as_it_is(template: str, groups: int) -> list[str]:
+    """Insert a replacement as it is written, without the groups that it names."""
+    return [template]
+
+
+@wrong(
+    "R2R-19",
+    "R2R-15",
+    replaces=substitution.substitute,
+    besides={regex.replacement: _replacement_as_it_is},
+)
 def nothing_is_substituted(right: Right, node: Any, solution: Mapping[str, Term]) -> Any:
-    """Evaluate EXISTS without the current solution."""
+    """Evaluate EXISTS without the current solution, and insert the replacement of REPLACE as it is
+    written, without the groups that it names.
+    """
     return node
 
 

@@ -220,7 +220,8 @@ def test_a_refusal_that_does_not_come_is_a_line(case, old, new, line):
         (
             TEXT[TEXT.index("[[expect]]") :],
             "",
-            "case.toml: case: a case has at least one of expect, judge, refuse, read and render",
+            "case.toml: case: a case has at least one of expect, judge, refuse, read, render, "
+            "adaptive and bounded",
         ),
     ],
 )

@@ -125,7 +125,14 @@ class Engine:
     def reports(self) -> list[engine.Report]:
         """Its output."""
         return list(
-            evaluate(self.query, self.streams, self.semantics, static=self.static, max_reports=400)
+            evaluate(
+                self.query,
+                self.streams,
+                self.semantics,
+                static=self.static,
+                max_reports=400,
+                answer=r2r.defined_answer,  # the judge asks the witnesses
+            )
         )
 
 

@@ -29,14 +29,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.__main__ import main
-from conformance.spark import comparison, output, session, truth
+from conformance.spark import comparison, output, session
+from conformance.spark import part_jobs as truth
 from conformance.spark.comparison import TruthComparison
 from conformance.spark.streams import in_memory, survey, table
 from conformance.spark.streams import lines as lines_of
 from conformance.spark.streams import rows as rows_of
 from conformance.spark.streams import stream as streams
 from conformance.spark.streams.survey import StreamExtent
-from conformance.spark.truth import TruthQuery
+from conformance.spark.truth_query import TruthQuery
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table, profile, stream
 from refengine.core import engine

@@ -21,7 +21,7 @@ from typing import Any
 
 import pyoxigraph
 
-from conformance.harness.serving import serve
+from conformance.harness.serving import answer_messages
 from refengine import Unsupported, from_table
 from refengine.core.query import Query, WindowKind
 from refengine.model.elements import Relation, row
@@ -121,29 +121,29 @@ class Etalis:
         return [{"rows": relation["results"]["bindings"]}] if rows else []
 
 
-class Harness:
-    """The cases, one after the other, each with an engine of its own."""
-
+def main(folder: str, policy: str) -> None:
+    """Answer messages until `stop`. Each case has an engine of its own."""
     engine: Etalis | None = None
 
-    def carry_out(self, command: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """Carry out a command, and return the fields of the reply."""
+    def carry_out(command: str, fields: dict[str, Any]) -> dict[str, Any]:
+        nonlocal engine
         if command == "start":
             return {"protocol": 1, "engine": "etalis", "version": "84d5dc1"}
-        if command == "push" and self.engine:
-            return {"relations": self.engine.push(**fields)}
-        if command in ("register", "stop") and self.engine:
-            self.engine.prolog.communicate()
-            self.engine = None
+        if command == "push" and engine:
+            return {"relations": engine.push(**fields)}
+        if command in ("register", "stop") and engine:
+            engine.prolog.communicate()
+            engine = None
         if command == "stop":
             return {}
         if command == "register":
             if fields.get("static"):
                 raise Unsupported("its static data are Prolog", rule="R2R-8", place="static")
-            folder, policy = sys.argv[1:]
-            self.engine = Etalis(folder, policy, from_table(json.loads(fields["query"])))
+            engine = Etalis(folder, policy, from_table(json.loads(fields["query"])))
         return {"relations": []}
+
+    answer_messages(carry_out, os.fdopen(os.dup(1), "w", encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    serve(Harness().carry_out, os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    main(*sys.argv[1:])

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from conformance.harness.serving import serve
+from conformance.harness.serving import answer_messages
 from conformance.harness.window_bodies import answer_over, only_window, read_element
 from refengine import Element, Unsupported, from_table
 
@@ -125,7 +125,7 @@ def main() -> None:
                 return {"relations": windows.end()}
         return {"relations": []}
 
-    serve(carry_out)
+    answer_messages(carry_out)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,17 @@ changes that were out of reach.
 Imports `model`, `core`, and what the oracle judges with. Begin with `search.find_explanations`.
 """
 
-from refengine.oracle.explanations.changes import FieldChange as FieldChange
-from refengine.oracle.explanations.changes import alternatives as alternatives
-from refengine.oracle.explanations.changes import apply_changes as apply_changes
-from refengine.oracle.explanations.readings import AS_SETS as AS_SETS
-from refengine.oracle.explanations.readings import other_variables as other_variables
-from refengine.oracle.explanations.search import FIELDS_TRIED as FIELDS_TRIED
-from refengine.oracle.explanations.search import Explanations as Explanations
-from refengine.oracle.explanations.search import find_explanations as find_explanations
+from refengine.oracle.explanations.changes import FieldChange, alternatives, apply_changes
+from refengine.oracle.explanations.readings import AS_SETS, other_variables
+from refengine.oracle.explanations.search import FIELDS_TRIED, Explanations, find_explanations
+
+__all__ = [
+    "AS_SETS",
+    "FIELDS_TRIED",
+    "Explanations",
+    "FieldChange",
+    "alternatives",
+    "apply_changes",
+    "find_explanations",
+    "other_variables",
+]

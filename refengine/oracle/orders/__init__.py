@@ -23,9 +23,20 @@ Imports `model`, `core`, `incremental`, and of the oracle what trials are made o
 `search.search_orders`.
 """
 
-from refengine.oracle.orders.realisation import are_realisable as are_realisable
-from refengine.oracle.orders.search import find_obstacle as find_obstacle
-from refengine.oracle.orders.search import order_matters as order_matters
-from refengine.oracle.orders.search import search_class_orders as search_class_orders
-from refengine.oracle.orders.search import search_orders as search_orders
-from refengine.oracle.orders.sums import sum_instant_outputs as sum_instant_outputs
+from refengine.oracle.orders.realisation import are_realisable
+from refengine.oracle.orders.search import (
+    find_obstacle,
+    order_matters,
+    search_class_orders,
+    search_orders,
+)
+from refengine.oracle.orders.sums import sum_instant_outputs
+
+__all__ = [
+    "are_realisable",
+    "find_obstacle",
+    "order_matters",
+    "search_class_orders",
+    "search_orders",
+    "sum_instant_outputs",
+]

@@ -12,7 +12,6 @@ import json
 import pickle
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
@@ -24,19 +23,17 @@ from conformance.spark import jobs
 from conformance.spark.streams.rows import Reader, Row, batch
 from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
+from conformance.spark.truth_query import TruthQuery
 from refengine import incremental
-from refengine.core import engine, r2r, window
+from refengine.core import engine, window
 from refengine.core.engine import Report
-from refengine.core.query import Body, Query
-from refengine.core.semantics import Semantics
 from refengine.incremental import parts
 from refengine.incremental.parts import HaloTooShort, Part
 from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import Dataset, Element, Relation
+from refengine.model.elements import Element
 from refengine.model.elements import Stream as ElementStream
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.rdf.recordings import relation_to_json
-from refengine.sparql.witnesses import WITNESSES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,48 +50,6 @@ COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
 BATCH = 1_000  # reports that are given to Spark at once
 REPORT = COLUMNS[:7]
 TRIED = 100  # instants that are tried for each cut, at most
-
-
-@dataclass(frozen=True)
-class TruthQuery:
-    """A query over one stream whose ground truth is computed: with its complete semantics, its
-    static data, and the witnesses that confirm the answers of the definition. Answers are computed
-    incrementally, or by the definition if that is asked for.
-    """
-
-    query: Query
-    semantics: Semantics
-    static: Dataset = frozenset()
-    witnesses: tuple[str, ...] = tuple(WITNESSES)
-    is_definition_asked: bool = False
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what is pickled. The parsed body is not: its text is parsed again in the other
-        process.
-        """
-        return _parse_again, (
-            self.query.body.text,
-            replace(self.query, body=None),  # type: ignore[arg-type]  # it is given back
-            self.semantics,
-            self.static,
-            self.witnesses,
-            self.is_definition_asked,
-        )
-
-    @property
-    def name(self) -> str:
-        """The name of the stream."""
-        return self.query.windows[0].stream
-
-    def answer(self, body: Any, dataset: Dataset) -> Relation:
-        """Return the definition's answer, which one of the witnesses confirms (R2R-5). Raises
-        Disputed if none does.
-        """
-        return r2r.confirmed_answer(body, dataset, self.witnesses)
-
-
-def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
-    return TruthQuery(replace(query, body=Body(text)), *rest)
 
 
 def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:

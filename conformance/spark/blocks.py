@@ -1,0 +1,171 @@
+"""Blocks of a stream: the rows of one part from one place of the input, as the bytes of an Arrow
+stream. A shuffle moves few large blocks instead of many rows.
+
+Each term that many rows of a block have is stored once, and is checked once (MOD-4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pyarrow
+from pyarrow import compute, ipc
+
+from refengine.incremental.parts import Part
+from refengine.model.canonical import CanonicalElements
+from refengine.model.elements import TIME_BOUND, Element, Stream, Term
+from refengine.model.errors import InvalidStream
+from refengine.model.terms import PLAIN_TRIPLES, canonical, triple_of
+
+BLOCK = "part int, block binary"
+ROWS = 200_000  # of the input, from which one block for each part is made
+POSITIONS = ("subject", "predicate", "object")
+COLUMNS = ("time", "element", "stream", *POSITIONS)
+NOT_READ = ""  # instead of each term of a triple that the query cannot read
+OTHERS = ("<urn:s>", "<urn:p>", "<urn:o>")
+
+
+def blocks_of_parts(
+    parts: Sequence[tuple[int, Part]], batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Give each part the rows (COLUMNS) that it needs, from its halo on up to its end, and yield
+    batches of BLOCK. A row in the halo of a part goes to the part before, too. Raises InvalidStream
+    for a row that is no triple.
+    """
+    schema = pyarrow.schema([("part", pyarrow.int32()), ("block", pyarrow.binary())])
+    for rows in _tables(batches):
+        times = compute.min_max(rows["time"]).as_py()
+        for number, part in parts:
+            since = part.halo_start
+            stop = part.stop
+            if since is not None and times["max"] < since:
+                continue
+            if stop is not None and times["min"] >= stop:
+                continue
+            some = _rows_between(rows, since, stop)
+            if some.num_rows:
+                block = _to_bytes(_encode(some))
+                yield pyarrow.RecordBatch.from_pydict({"part": [number], "block": [block]}, schema)
+
+
+def streams_of_blocks(
+    names: Sequence[str], batches: Iterable[pyarrow.RecordBatch]
+) -> dict[str, Stream]:
+    """Return the streams of the blocks of one part. Rows with the same time, number of the element
+    and stream are one element. Simultaneous elements come in the order of their numbers.
+    """
+    tables = [
+        ipc.open_stream(block.as_buffer()).read_all()
+        for batch in batches
+        for block in batch.column(batch.num_columns - 1)
+    ]
+    elements: dict[str, list[Element]] = {name: [] for name in names}
+    for place, stream, rows in _numbered(_sorted_rows(tables)):
+        graph = frozenset([row[3:] for row in rows if row[4] != NOT_READ])
+        elements[names[stream]].append(Element(graph, rows[0][0], place))
+    return {name: Stream(CanonicalElements(some)) for name, some in elements.items()}
+
+
+def _tables(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
+    """Yield the rows of batches in tables of some `ROWS` rows, checked to have no null."""
+    waiting: list[pyarrow.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        for name in COLUMNS:
+            if batch[name].null_count:
+                raise InvalidStream("a row has a null", rule="IO-1", place=f"column {name}")
+        waiting.append(batch)
+        count += batch.num_rows
+        if count >= ROWS:
+            yield pyarrow.Table.from_batches(waiting)
+            waiting = []
+            count = 0
+    if waiting:
+        yield pyarrow.Table.from_batches(waiting)
+
+
+def _rows_between(rows: pyarrow.Table, since: int | None, stop: int | None) -> pyarrow.Table:
+    """Return the rows with a time in [since, stop), of which None is no bound."""
+    if since is not None:
+        rows = rows.filter(compute.greater_equal(rows["time"], max(since, -TIME_BOUND)))
+    if stop is not None:
+        rows = rows.filter(compute.less(rows["time"], stop))
+    return rows
+
+
+def _encode(rows: pyarrow.Table) -> pyarrow.Table:
+    """Return rows whose terms are canonical, each kept once. Raises InvalidStream."""
+    columns = {name: rows[name].combine_chunks() for name in COLUMNS[:3]}
+    for position, name in enumerate(POSITIONS):
+        encoded = rows[name].combine_chunks().dictionary_encode()
+        if isinstance(encoded, pyarrow.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        terms = _canonical_terms(encoded.dictionary.to_pylist(), position)
+        columns[name] = pyarrow.DictionaryArray.from_arrays(
+            encoded.indices, pyarrow.array(terms, pyarrow.string())
+        )
+    return pyarrow.table(columns)
+
+
+def _canonical_terms(terms: list[Term], position: int) -> list[Term]:
+    """Return terms as the model has them, which stand at a position of triples: 0 is the subject.
+    Raises InvalidStream, with the first term that is none, or that cannot stand there.
+    """
+    before = "".join(f"{term}\n" for term in OTHERS[:position])
+    after = "".join(f"{term}\n" for term in OTHERS[position + 1 :])
+    texts = [term for term in terms if term != NOT_READ]
+    text = "".join([f"{before}{term}\n{after}" for term in texts])
+    if text.count("\n") == 3 * len(texts) and PLAIN_TRIPLES.fullmatch(text):
+        return terms
+    return [term and _canonical_term(term, position) for term in terms]
+
+
+def _canonical_term(term: Term, position: int) -> Term:
+    triple = [*OTHERS]
+    triple[position] = canonical(term)
+    return triple_of(triple[0], triple[1], triple[2])[position]
+
+
+def _to_bytes(rows: pyarrow.Table) -> bytes:
+    sink = pyarrow.BufferOutputStream()
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with ipc.new_stream(sink, rows.schema, options=options) as writer:
+        writer.write_table(rows)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _sorted_rows(tables: Sequence[pyarrow.Table]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of tables, with COLUMNS, sorted by time, by number of the element and by
+    stream. A term that many rows have is one string.
+    """
+    if not tables:
+        return iter(())
+    rows = pyarrow.concat_tables(tables).unify_dictionaries().combine_chunks()
+    order = compute.sort_indices(rows, [(name, "ascending") for name in COLUMNS[:3]])
+    columns: list[Iterable[Any]] = [rows[name].take(order).to_pylist() for name in COLUMNS[:3]]
+    for name in POSITIONS:
+        (encoded,) = rows[name].chunks
+        terms = encoded.dictionary.to_pylist()
+        columns.append(map(terms.__getitem__, encoded.indices.take(order).to_pylist()))
+    return zip(*columns, strict=True)
+
+
+def _numbered(
+    rows: Iterable[tuple[Any, ...]],
+) -> Iterator[tuple[int, int, list[tuple[Any, ...]]]]:
+    """Yield the rows of each element, with its place in the arrival order and its stream. Elements
+    of several streams with the same time and number have the same place.
+    """
+    place = 0
+    before: tuple[int, int] | None = None
+    for (time, number, stream), some in groupby(rows, key=itemgetter(0, 1, 2)):
+        if (time, number) != before:
+            place += 1
+            before = time, number
+        yield place, stream, list(some)

@@ -1,0 +1,240 @@
+"""Ground truth as a function from DataFrame to DataFrame.
+
+A histogram of arrival times is the only thing that the driver sees of a stream. From it the driver
+plans parts (ENG-7). Executors give each part its rows, and compute the reports of each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial, reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from conformance.spark.blocks import BLOCK, COLUMNS, NOT_READ, POSITIONS, blocks_of_parts
+from conformance.spark.jobs import slots
+from conformance.spark.part_plan import (
+    ArrivalHistogram,
+    bucket_shift,
+    choose_halos,
+    merge_buckets,
+    plan_parts,
+)
+from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
+from conformance.spark.read_triples import compares_graphs, predicates_read
+from conformance.spark.truth_query import TruthQuery
+from refengine.core import engine
+from refengine.core.query import Query
+from refengine.core.semantics import End, Semantics
+from refengine.core.static import Static, resolve_static
+from refengine.incremental.parts import Part
+from refengine.model.canonical import canonical_dataset
+from refengine.model.elements import Dataset, Stream
+from refengine.model.errors import InvalidStream, Unsupported
+from refengine.model.messages import display
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, GroupedData
+    from pyspark.sql.types import StructType
+
+TRIPLES_OF_PART = 500_000  # if the number of parts is not given
+BUCKETS = 1_000_000  # of a histogram, at most
+TYPES = {
+    "time": "bigint",
+    "element": "bigint",
+    "subject": "string",
+    "predicate": "string",
+    "object": "string",
+}
+INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+
+
+def truth(
+    triples: DataFrame,
+    query: Query,
+    semantics: Semantics,
+    *,
+    static: Static | DataFrame | None = None,
+    parts: int | None = None,
+) -> DataFrame:
+    """Return the reports of a query over a stream of triples, as a DataFrame.
+
+    `triples` has the columns `time` (an integer, by default milliseconds), `element` (the order of
+    the elements within an instant; the triples of an element share it), `subject`, `predicate` and
+    `object` (N-Triples); and, if the windows range over several streams, `stream` (the name). Rows
+    are in any order. Other columns are not read.
+
+    `static` is data that never changes: a set of triples and quads; one for each IRI that FROM and
+    FROM NAMED of the body name; or a DataFrame with `subject`, `predicate`, `object` and, for named
+    graphs, `graph`. The driver holds it, and sends it to the executors.
+
+    `parts` is into how many parts the stream is cut in time, at most. By default a part has up to
+    500,000 triples, and there is one for each slot for tasks.
+
+    A report is a row. `part` and `number` (from 1 in each part) give the order of reports;
+    `evaluation`, `trigger` and `instant` are those of `refengine.Report`; `windows` has for each
+    window of the query where it opens and closes (null without a window) and how many elements it
+    holds; `bindings` are the rows of the relation, each a map from its bound variables to terms.
+
+    The times of the triples are read at once, to plan the parts. Everything else is computed when
+    the result is asked for. Then a row that is no triple is an error.
+
+    Raises what `refengine.evaluate` raises of the query, InvalidStream for other columns and for a
+    stream without triples, and Unsupported for a streaming DataFrame.
+    """
+    if isinstance(static, Mapping | frozenset | set) or static is None:
+        query, dataset = resolve_static(query, static or {})
+    else:
+        dataset = _collect_static(static)
+    truth_query = TruthQuery(query, semantics, canonical_dataset(dataset))
+    return reports_of(triples, truth_query, parts)
+
+
+def _collect_static(static: DataFrame) -> Dataset:
+    """Return the triples and quads of a DataFrame. Raises InvalidStream for other columns."""
+    names = ["subject", "predicate", "object"]
+    if not {*names} <= {*static.columns}:
+        has = display(", ".join(static.columns))
+        reason = f"needs the columns {', '.join(names)}, and graph for named graphs; has {has}"
+        raise InvalidStream(reason, rule="IO-1", place="static")
+    if "graph" not in static.columns:
+        columns = static.select(*names).toArrow().to_pydict().values()
+        return frozenset(zip(*columns, strict=True))
+    columns = static.select(*names, "graph").toArrow().to_pydict().values()
+    return frozenset(
+        (*triple, graph) if graph is not None else tuple(triple)
+        for *triple, graph in zip(*columns, strict=True)
+    )
+
+
+def reports_of(triples: DataFrame, truth_query: TruthQuery, parts: int | None) -> DataFrame:
+    """Return the reports of `truth` for a query with its options."""
+    query, semantics = truth_query.query, truth_query.semantics
+    check_query(truth_query)
+    rows = rows_of_streams(triples, truth_query)
+    histogram = count_arrivals(rows, truth_query)
+    if parts is None:
+        parts = usual_number_of_parts(histogram.triples, slots(triples.sparkSession))
+    planned = plan_parts(query, semantics, histogram, parts)
+    chosen = choose_halos(planned, partial(_find_enough, rows, truth_query, histogram.firsts))
+    work = reports_of_blocks(truth_query, histogram.firsts, chosen)
+    return _by_part(rows, chosen).applyInArrow(work, REPORTS)
+
+
+def check_query(truth_query: TruthQuery) -> None:
+    """Raise RefengineError for a query and a semantics that mean nothing together."""
+    nothing = {name: Stream(()) for name in truth_query.stream_names}
+    semantics = replace(truth_query.semantics, horizon=End.NONE)
+    engine.plan(truth_query.query, nothing, semantics)
+
+
+def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
+    """Return the rows of the streams that the windows range over, with the columns `time`,
+    `element`, `stream` (the place of its name among those of the query, from 0), `subject`,
+    `predicate` and `object`. The terms of triples that the query cannot read are left out.
+    """
+    from pyspark.sql import functions as f
+
+    if triples.isStreaming:
+        reason = "a streaming DataFrame: its reports never end"
+        raise Unsupported(reason, rule="IO-1", place="triples")
+    names = truth_query.stream_names
+    _check_columns(triples.schema, len(names) > 1)
+    stream = f.lit(0)
+    if "stream" in triples.columns:
+        triples = triples.where(f.col("stream").isin(*names))
+        for place, name in enumerate(names[1:], 1):
+            stream = f.when(f.col("stream") == name, place).otherwise(stream)
+    terms = {name: f.col(name) for name in POSITIONS}
+    predicates = predicates_read(truth_query.query, truth_query.semantics)
+    if predicates is not None:
+        # a predicate with escapes may be another text of one that is read; a null is an error
+        is_read = terms["predicate"].isin(*sorted(predicates))
+        is_read = is_read | terms["predicate"].contains("\\") | terms["predicate"].isNull()
+        terms = {name: f.when(is_read, term).otherwise(NOT_READ) for name, term in terms.items()}
+    return triples.select(
+        f.col("time").cast("long").alias("time"),
+        f.col("element").cast("long").alias("element"),
+        stream.alias("stream"),
+        *(term.alias(name) for name, term in terms.items()),
+    )
+
+
+def _check_columns(schema: StructType, has_several_streams: bool) -> None:
+    """Raise InvalidStream if columns are missing or of other types."""
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    needed = dict(TYPES)
+    if has_several_streams:
+        needed["stream"] = "string"
+    wrong = [
+        f"{name} {kind}"
+        for name, kind in needed.items()
+        if types.get(name) != kind and not (kind == "bigint" and types.get(name) in INTEGERS)
+    ]
+    if wrong:
+        has = display(", ".join(f"{name} {kind}" for name, kind in types.items()))
+        reason = f"needs the columns {', '.join(wrong)}; has {has}"
+        raise InvalidStream(reason, rule="IO-1", place="triples")
+
+
+def count_arrivals(rows: DataFrame, truth_query: TruthQuery) -> ArrivalHistogram:
+    """Return the histogram of arrival times of all streams together. Raises InvalidStream for rows
+    without a time, and if there is no triple.
+    """
+    from pyspark.sql import functions as f
+
+    shift = bucket_shift(truth_query.query, truth_query.semantics)
+    while True:
+        bucket = f.shiftright("time", shift).alias("bucket")
+        counted = rows.groupBy("stream", bucket).agg(f.min("time"), f.count("*"))
+        columns = counted.limit(BUCKETS + 1).toArrow().to_pydict().values()
+        streams, buckets, firsts, counts = map(list, columns)
+        if len(buckets) <= BUCKETS:
+            break
+        shift += 4  # there are more buckets than the driver should hold: wider ones
+    if None in buckets:
+        raise InvalidStream("a row has no time", rule="IO-1", place="column time")
+    if not buckets:
+        raise InvalidStream("no triple", rule="IO-1", place="triples")
+    names = [truth_query.stream_names[stream] for stream in streams]
+    return merge_buckets(zip(names, buckets, firsts, counts, strict=True))
+
+
+def usual_number_of_parts(triples: int, slots: int) -> int:
+    """Return into how many parts a stream is cut if nothing else is said: as many for each slot,
+    and so many that a part has up to `TRIPLES_OF_PART` triples.
+
+    >>> usual_number_of_parts(2_100_000, 2), usual_number_of_parts(100, 2)
+    (6, 2)
+    """
+    return max(1, -(-triples // (TRIPLES_OF_PART * slots))) * slots
+
+
+def _find_enough(
+    rows: DataFrame, truth_query: TruthQuery, firsts: Mapping[str, int], halos: Mapping[int, Part]
+) -> set[int]:
+    """Return the numbers of the parts whose elements begin early enough, as executors find out from
+    the elements before each part alone, and from their triples only if a change of these matters.
+    """
+    from pyspark.sql import functions as f
+
+    # both bounds are there: a part of which one is not needs no halo
+    is_given = [
+        f.col("time").between(f.lit(halo.halo_start), f.lit(halo.stop) - 1)
+        for halo in halos.values()
+    ]
+    rows = rows.where(reduce(or_, is_given))
+    if not compares_graphs(truth_query.semantics):
+        rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
+    work = halos_of_blocks(truth_query, firsts, halos)
+    found = _by_part(rows, halos).applyInArrow(work, ENOUGH).toArrow().to_pylist()
+    return {answer["part"] for answer in found if answer["is_enough"]}
+
+
+def _by_part(rows: DataFrame, chosen: Mapping[int, Part]) -> GroupedData:
+    """Return the blocks of rows (BLOCK) by the part that they are given to, each part in a task of
+    its own.
+    """
+    blocks = rows.mapInArrow(partial(blocks_of_parts, list(chosen.items())), BLOCK)
+    return blocks.repartitionById(max(chosen) + 1, "part").groupBy("part")

@@ -1,0 +1,59 @@
+"""The question whose ground truth is computed over Spark, as it goes to executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from refengine.core import r2r
+from refengine.core.query import Body, Query
+from refengine.core.semantics import Semantics
+from refengine.model.elements import Dataset, Relation
+from refengine.sparql.witnesses import WITNESSES
+
+
+@dataclass(frozen=True)
+class TruthQuery:
+    """A query whose ground truth is computed: with its complete semantics, its static data, and the
+    witnesses that confirm the answers of the definition. Answers are computed incrementally, or by
+    the definition if that is asked for.
+    """
+
+    query: Query
+    semantics: Semantics
+    static: Dataset = frozenset()
+    witnesses: tuple[str, ...] = tuple(WITNESSES)
+    is_definition_asked: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is pickled. The parsed body is not: its text is parsed again in the other
+        process.
+        """
+        return _parse_again, (
+            self.query.body.text,
+            replace(self.query, body=None),  # type: ignore[arg-type]  # it is given back
+            self.semantics,
+            self.static,
+            self.witnesses,
+            self.is_definition_asked,
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the first window's stream."""
+        return self.query.windows[0].stream
+
+    @property
+    def stream_names(self) -> tuple[str, ...]:
+        """The names of the streams that the windows range over, each once, in their order."""
+        return tuple(dict.fromkeys(spec.stream for spec in self.query.windows))
+
+    def answer(self, body: Any, dataset: Dataset) -> Relation:
+        """Return the definition's answer, which one of the witnesses confirms (R2R-5). Raises
+        Disputed if none does.
+        """
+        return r2r.confirmed_answer(body, dataset, self.witnesses)
+
+
+def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
+    return TruthQuery(replace(query, body=Body(text)), *rest)

@@ -1,0 +1,77 @@
+"""Wrong engines for §14: joins with bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.wrong_engines.wrong_engine import Right, wrong
+from refengine.bounded import measures
+from refengine.bounded.inputs import Binding, SourceReader, Terms
+from refengine.bounded.measures import Measuring
+from refengine.bounded.memory import Memory, SourceIndex
+from refengine.bounded.policies import Scores
+from refengine.bounded.shedding import DrawnShedder, LimitedShedder
+
+
+def _everything_is_selected(reader: SourceReader, terms: Terms) -> bool:
+    """Ask no condition."""
+    return True
+
+
+@wrong(
+    "BND-2",
+    "BND-1",
+    replaces=SourceIndex.find,
+    besides={SourceReader.is_selected: _everything_is_selected},
+)
+def windows_and_conditions_of_one_side_are_not_asked(
+    right: Right, index: SourceIndex, key: Terms, earliest_end: int | None
+) -> Any:
+    """Join a binding however long ago it ended, and whether or not it fulfils the conditions on its
+    own variables.
+    """
+    return right(index, key, None)
+
+
+@wrong("BND-3", "BND-5", replaces=Memory.put)
+def a_full_memory_stays_as_it_is(
+    right: Right, memory: Memory, binding: Binding, is_collected: bool
+) -> None:
+    """Store nothing when every slot is filled, so that the bindings that came first stay."""
+    if memory.capacity is None or len(memory.bindings) < memory.capacity:
+        right(memory, binding, is_collected)
+
+
+@wrong("BND-4", replaces=Scores.choose)
+def scores_are_not_read(right: Right, scores: Scores) -> int:
+    """Evict what the pointer comes to, whatever its score is."""
+    slot = scores.pointer
+    scores.pointer = (slot + 1) % len(scores.scores)
+    return slot
+
+
+def _everything_is_kept(shedder: Any, bindings: Sequence[Binding], t: int) -> bool:
+    """Keep every element."""
+    return True
+
+
+@wrong(
+    "BND-6",
+    "BND-7",
+    replaces=Memory.collect,
+    besides={
+        LimitedShedder.keeps: _everything_is_kept,
+        DrawnShedder.keeps: _everything_is_kept,
+    },
+)
+def nothing_is_removed_or_dropped(right: Right, memory: Memory, t: int) -> None:
+    """Keep bindings that no window holds any more, and drop no element to shed load."""
+
+
+@wrong("BND-8", replaces=measures.counted_arrivals)
+def every_arrival_counts(
+    right: Right, times: Sequence[int], measuring: Measuring
+) -> list[tuple[bool, bool]]:
+    """Count what the warm-up completes, and take every arrival for one under stress."""
+    return [(True, True) for _ in times]

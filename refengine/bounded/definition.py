@@ -1,0 +1,249 @@
+"""§14 The bounded join by the words of SPEC.md: plain lists, every combination tried, nothing
+remembered that could be looked up again.
+
+It is slow and short. Tests compare `join.BoundedJoin` with it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from refengine.bounded.inputs import Binding, BoundedQuery, Source, holds_for, solution_of
+from refengine.bounded.join import Resources, Result, arrivals
+from refengine.bounded.policies import Clock, Decay, Fifo, Lru, Pointer, Policy, Random, Threshold
+from refengine.bounded.shedding import (
+    NoShedding,
+    RandomShedding,
+    RateShedding,
+    SemanticShedding,
+    Shedding,
+    shared_positions,
+)
+from refengine.core.r2r import scope_blank_nodes
+from refengine.model.elements import Element, Stream, Term
+from refengine.sparql.algebra import Variable
+
+
+class DefinedStep(NamedTuple):
+    """What one element did: the results that it completed, and what was held after it, in the order
+    in which it came.
+    """
+
+    results: list[Result]
+    held: list[Binding]
+
+
+def run_by_definition(
+    query: BoundedQuery, streams: Mapping[str, Stream], resources: Resources
+) -> Iterator[DefinedStep]:
+    """Yield what each element of whole streams did, in the order of arrival."""
+    definition = DefinedJoin(query, resources)
+    for name, element in arrivals(query, streams):
+        results = definition.step(name, element)
+        held = [binding for binding in definition.slots if binding is not None]
+        yield DefinedStep(results, sorted(held, key=lambda binding: binding.number))
+
+
+class DefinedJoin:
+    """A bounded join. `slots` is the memory, `scores` has the score of each slot, `queue` the
+    filled slots as FIFO and LRU order them, and `freed` those that were freed.
+    """
+
+    def __init__(self, query: BoundedQuery, resources: Resources) -> None:
+        self.query = query
+        self.resources = resources
+        self.slots: list[Binding | None] = []
+        self.scores: list[float] = []
+        self.pointer = 0
+        self.queue: list[int] = []
+        self.freed: list[int] = []
+        self.draws = random.Random(getattr(resources.policy, "seed", 0))
+        self.sheds = random.Random(getattr(resources.shedding, "seed", 0))
+        self.kept_at: list[int] = []
+        self.results: list[Result] = []
+        self.count = 0
+
+    def step(self, stream: str, element: Element) -> list[Result]:
+        """Take the next element, and return the results that it completes (BND-2)."""
+        t = element.app
+        if self.resources.collects:
+            self.collect(t)
+        new_bindings = []
+        for index, source in enumerate(self.query.sources):
+            if source.stream == stream:
+                new_bindings += self.bindings_of(index, source, element)
+        if not new_bindings or not self.keeps(self.resources.shedding, new_bindings, t):
+            return []
+        self.kept_at.append(t)
+        found = []
+        for new in new_bindings:
+            results = self.results_of(new, t)
+            self.results += results
+            self.credit(results)
+            self.put(new)
+            found += results
+        return found
+
+    # BND-1
+
+    def bindings_of(self, index: int, source: Source, element: Element) -> list[Binding]:
+        """Return the bindings that an element gives a source."""
+        graph = element.graph
+        if len(self.query.streams) > 1:
+            graph = scope_blank_nodes(graph, str(self.query.streams.index(source.stream)))
+        every = set()
+        for triples in product(graph, repeat=len(source.patterns)):
+            terms: dict[Variable, Term] = {}
+            agrees = True
+            for pattern, triple in zip(source.patterns, triples, strict=True):
+                for asked, term in zip(pattern, triple, strict=True):
+                    if isinstance(asked, Variable):
+                        agrees = agrees and terms.setdefault(asked, term) == term
+                    else:
+                        agrees = agrees and asked == term
+            solution = {variable.name: term for variable, term in terms.items()}
+            if agrees and all(holds_for(one, solution) for one in source.conditions):
+                every.add(tuple(terms[Variable(str(k))] for k in range(len(terms))))
+        bindings = []
+        for values in sorted(every):
+            self.count += 1
+            end = element.app if element.end is None else element.end
+            bindings.append(Binding(index, values, element.app, end, self.count))
+        return bindings
+
+    # BND-2
+
+    def results_of(self, new: Binding, t: int) -> list[Result]:
+        """Return the results of the stored bindings with a new one."""
+        stored = [binding for binding in self.slots if binding is not None]
+        choices = [
+            [one for one in [*stored, new] if one.source == side.source and side.holds(one, t)]
+            for side in self.query.inputs
+        ]
+        results = [each for each in product(*choices) if new in each and self.is_result(each)]
+        return sorted(results, key=lambda result: [binding.number for binding in result])
+
+    def is_result(self, bindings: Sequence[Binding]) -> bool:
+        """Return whether bindings agree on the variables of several inputs, and fulfil the
+        conditions.
+        """
+        solution = solution_of(self.query.inputs, bindings)
+        for side, binding in zip(self.query.inputs, bindings, strict=True):
+            if any(
+                solution[name] != term
+                for name, term in zip(side.variables, binding.terms, strict=True)
+            ):
+                return False
+        return all(holds_for(condition, solution) for condition in self.query.conditions)
+
+    def credit(self, results: Sequence[Result]) -> None:
+        """Raise the scores of the stored bindings, and move them in LRU's queue."""
+        order = sorted(range(len(self.slots)), key=lambda slot: _number(self.slots[slot]))
+        for slot in order:
+            uses = sum(self.slots[slot] in result for result in results)
+            self.scores[slot] += uses
+            if uses and isinstance(self.resources.policy, Lru):
+                self.queue.remove(slot)
+                self.queue.append(slot)
+
+    # BND-3
+
+    def put(self, new: Binding) -> None:
+        """Store a binding."""
+        if self.freed:
+            slot = self.freed.pop()
+        elif self.resources.memory is None or len(self.slots) < self.resources.memory:
+            slot = len(self.slots)
+            self.slots.append(None)
+            self.scores.append(0)
+        else:
+            slot = self.choose(self.resources.policy)
+            self.queue.remove(slot)
+        self.slots[slot] = new
+        self.queue.append(slot)
+        if isinstance(self.resources.policy, Clock):
+            self.scores[slot] = self.resources.policy.start_score
+
+    # BND-4, BND-5
+
+    def choose(self, policy: Policy) -> int:
+        """Return the slot whose binding is evicted."""
+        match policy:
+            case Fifo() | Lru():
+                return self.queue[0]
+            case Random():
+                return self.draws.randrange(len(self.slots))
+            case Clock():
+                return self.turn(policy)
+            case _:
+                raise AssertionError(f"the definition does not know {policy}")
+
+    def turn(self, clock: Clock) -> int:
+        """Turn the pointer until it comes to a binding that is evicted."""
+        while True:
+            slot = self.pointer
+            if clock.decay is Decay.LINEAR:
+                self.scores[slot] -= clock.amount
+            else:
+                self.scores[slot] *= clock.amount
+            is_below = self.scores[slot] < clock.tau
+            is_equal = self.scores[slot] == clock.tau
+            is_evicted = is_below or (is_equal and clock.threshold is Threshold.AT_OR_BELOW)
+            if not is_evicted or clock.pointer is Pointer.MOVES_ON:
+                self.pointer = (slot + 1) % len(self.slots)
+            if is_evicted:
+                return slot
+
+    # BND-6
+
+    def collect(self, t: int) -> None:
+        """Remove what no input's window holds at t, in the order in which it left the last one."""
+        gone = []
+        for slot, binding in enumerate(self.slots):
+            if binding is None:
+                continue
+            sides = [side for side in self.query.inputs if side.source == binding.source]
+            if not any(side.holds(binding, t) for side in sides):
+                last = max(binding.end + (side.reach or 0) for side in sides)
+                gone.append((last, binding.number, slot))
+        for _, _, slot in sorted(gone):
+            self.slots[slot] = None
+            self.queue.remove(slot)
+            self.freed.append(slot)
+
+    # BND-7
+
+    def keeps(self, shedding: Shedding, bindings: Sequence[Binding], t: int) -> bool:
+        """Return whether an element comes to the join."""
+        match shedding:
+            case NoShedding():
+                return True
+            case RandomShedding(share):
+                return self.sheds.random() < share
+            case RateShedding(limit, period):
+                kept = [one for one in self.kept_at if one // period == t // period]
+                is_useful = isinstance(shedding, SemanticShedding) and self.is_useful(bindings)
+                return is_useful or len(kept) < limit
+            case _:
+                raise AssertionError(f"the definition does not know {shedding}")
+
+    def is_useful(self, bindings: Sequence[Binding]) -> bool:
+        """Return whether some result had the terms that one of the bindings has for what inputs
+        share.
+        """
+        for new in bindings:
+            positions = shared_positions(self.query, new.source)
+            for result in self.results:
+                for other in result:
+                    is_of_source = other.source == new.source
+                    if is_of_source and all(other.terms[k] == new.terms[k] for k in positions):
+                        return True
+        return False
+
+
+def _number(binding: Binding | None) -> int:
+    """Return the number of a binding; 0 for a free slot."""
+    return 0 if binding is None else binding.number

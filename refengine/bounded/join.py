@@ -1,0 +1,296 @@
+"""§14 The bounded join: elements are pushed, and each gives the results that it completes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from typing import NamedTuple
+
+from refengine.bounded.inputs import (
+    Binding,
+    BoundedQuery,
+    Condition,
+    SourceReader,
+    make_condition,
+    read_bindings,
+)
+from refengine.bounded.memory import Memory, SourceIndex
+from refengine.bounded.policies import Fifo, Policy
+from refengine.bounded.shedding import NoShedding, Shedding
+from refengine.model.elements import Element, Stream
+from refengine.model.errors import InvalidStream
+from refengine.sparql.algebra import Expression, all_variables
+
+Result = tuple[Binding, ...]  # a binding for each input
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a join may use.
+
+    `memory` is the number M of bindings; None is as many as there are. `policy` says which binding
+    makes room. `collects` says whether bindings that no window holds any more are removed (BND-6).
+    `shedding` says which elements are dropped before they come to the join.
+    """
+
+    memory: int | None = None
+    policy: Policy = Fifo()  # noqa: RUF009 - a frozen value
+    collects: bool = False
+    shedding: Shedding = NoShedding()  # noqa: RUF009 - a frozen value
+
+
+UNLIMITED = Resources(collects=True)
+
+
+# a condition, with the input and the position of each of its terms
+_Placed = tuple[tuple[tuple[int, int], ...], Condition]
+
+
+class _Probe(NamedTuple):
+    """How a binding is looked for in one input, when those of other inputs are chosen.
+
+    `key` says for each position of the index `stored` which term stands there: that of a chosen
+    input, at a position. `conditions` are those that can be asked once the binding is chosen, each
+    with the places of its terms.
+    """
+
+    input: int
+    stored: SourceIndex
+    key: tuple[tuple[int, int], ...]
+    reach: int | None
+    conditions: tuple[_Placed, ...]
+    may_be_new: bool
+
+
+class BoundedJoin:
+    """A join over elements that come one at a time, with bounded memory.
+
+    >>> from refengine import from_table, stream
+    >>> from refengine.bounded import bounded_query
+    >>> body = "SELECT ?u ?p { ?u <urn:watches> ?c . ?c <urn:plays> ?p }"
+    >>> query = from_table({"body": body, "windows": [{"stream": "s", "kind": "unbounded"}]})
+    >>> join = BoundedJoin(bounded_query(query), Resources(memory=1))
+    >>> triples = [("ann", "watches", "tv"), ("bob", "watches", "tv"), ("tv", "plays", "news")]
+    >>> elements = stream([(tuple(f"<urn:{word}>" for word in t), 0) for t in triples])
+    >>> [[join.query.row(result) for result in join.push("s", one)] for one in elements]
+    [[], [], [(('p', '<urn:news>'), ('u', '<urn:bob>'))]]
+    """
+
+    def __init__(self, query: BoundedQuery, resources: Resources = UNLIMITED) -> None:
+        self.query = query
+        self.resources = resources
+        self.memory = Memory(query, resources.memory, resources.policy)
+        self.now: int | None = None
+        self._readers = [SourceReader(query, index) for index in range(len(query.sources))]
+        self._shedder = resources.shedding.start(query)
+        self._count = 0
+        conditions = [_prepared(condition) for condition in query.conditions]
+        self._first_conditions = [
+            _conditions_of_first(query, number, conditions) for number in range(len(query.inputs))
+        ]
+        self._plans = [
+            list(_probes(query, self.memory, number, conditions))
+            for number in range(len(query.inputs))
+        ]
+        self._inputs_of = [
+            [number for number, one in enumerate(query.inputs) if one.source == source]
+            for source in range(len(query.sources))
+        ]
+
+    def push(self, stream: str, element: Element) -> list[Result]:
+        """BND-2: Take the next element, store its bindings, and return the results that it
+        completes, in the order of their bindings' numbers.
+
+        Raises InvalidStream for an element that is earlier than the one before it.
+        """
+        t = element.app
+        if self.now is not None and t < self.now:
+            reason = f"t_app decreases from {self.now} to {t}; a bounded join takes them in order"
+            raise InvalidStream(reason, rule="BND-2", place=f"element {element.sys}")
+        self.now = t
+        if self.resources.collects:
+            self.memory.collect(t)
+        bindings = read_bindings(self._readers, stream, element, self._count)
+        self._count += len(bindings)
+        if not bindings or not self._shedder.keeps(bindings, t):
+            return []
+        results: list[Result] = []
+        for binding in bindings:
+            results += self._join(binding, t)
+            self._store(binding)
+        return results
+
+    def _store(self, binding: Binding) -> None:
+        """Store a binding, which may evict another one."""
+        self.memory.put(binding, self.resources.collects)
+
+    def _join(self, new: Binding, t: int) -> list[Result]:
+        """Return the results that a new binding completes, and credit the stored bindings."""
+        found: list[tuple[Result, tuple[int, ...]]] = []
+        chosen: list[Binding] = [new] * len(self.query.inputs)
+        slots = [-1] * len(self.query.inputs)
+        for number in self._inputs_of[new.source]:
+            if _hold(self._first_conditions[number], chosen):
+                self._extend(self._plans[number], 0, chosen, slots, new, t, found)
+        if not found:
+            return []
+        if len(found) > 1:
+            found.sort(key=_numbers)
+        self._credit(found)
+        return [result for result, _ in found]
+
+    def _extend(
+        self,
+        probes: Sequence[_Probe],
+        depth: int,
+        chosen: list[Binding],
+        slots: list[int],
+        new: Binding,
+        t: int,
+        found: list[tuple[Result, tuple[int, ...]]],
+    ) -> None:
+        """Choose a binding for the inputs of the probes from `depth` on, in every way, and add what
+        is complete to `found`.
+        """
+        if depth == len(probes):
+            found.append((tuple(chosen), tuple(slots)))
+            return
+        probe = probes[depth]
+        key = tuple([chosen[number].terms[position] for number, position in probe.key])
+        earliest_end = None if probe.reach is None else t - probe.reach
+        candidates: Iterable[tuple[int, Binding]] = probe.stored.find(key, earliest_end)
+        if probe.may_be_new and probe.stored.key(new) == key:
+            candidates = [(-1, new), *candidates]
+        for slot, binding in candidates:
+            chosen[probe.input], slots[probe.input] = binding, slot
+            if _hold(probe.conditions, chosen):
+                self._extend(probes, depth + 1, chosen, slots, new, t, found)
+        chosen[probe.input], slots[probe.input] = new, -1
+
+    def _credit(self, found: Iterable[tuple[Result, tuple[int, ...]]]) -> None:
+        """Tell policy and shedding which bindings are part of new results."""
+        used: dict[tuple[int, int], int] = {}
+        for result, slots in found:
+            self._shedder.credit(result)
+            for place in {(one.number, slot) for one, slot in zip(result, slots, strict=True)}:
+                used[place] = used.get(place, 0) + 1
+        eviction = self.memory.eviction
+        if eviction is None:
+            return
+        for (_, slot), results in sorted(used.items()):
+            if slot >= 0:
+                eviction.use(slot, results)
+
+
+def _numbers(found: tuple[Result, tuple[int, ...]]) -> list[int]:
+    """Return the numbers of a result's bindings."""
+    return [binding.number for binding in found[0]]
+
+
+def _prepared(condition: Expression) -> tuple[list[str], Condition]:
+    """Return the names of a condition's variables, and the condition as a function."""
+    names = sorted(variable.name for variable in all_variables(condition))
+    return names, make_condition(condition, names)
+
+
+def _hold(conditions: Sequence[_Placed], chosen: Sequence[Binding]) -> bool:
+    """Return whether conditions are true for the bindings of the inputs that they read."""
+    for places, holds in conditions:
+        if not holds(tuple([chosen[number].terms[position] for number, position in places])):
+            return False
+    return True
+
+
+def _conditions_of_first(
+    query: BoundedQuery, first: int, conditions: Sequence[tuple[list[str], Condition]]
+) -> tuple[_Placed, ...]:
+    """Return the conditions that can be asked once a binding is chosen for the input `first`."""
+    places: dict[str, tuple[int, int]] = {}
+    _place(query, first, places)
+    return tuple(
+        (tuple(places[name] for name in names), holds)
+        for names, holds in conditions
+        if places.keys() >= {*names}
+    )
+
+
+def _probes(
+    query: BoundedQuery,
+    memory: Memory,
+    first: int,
+    conditions: Sequence[tuple[list[str], Condition]],
+) -> Iterator[_Probe]:
+    """Yield the probes that follow when a new binding is chosen for the input `first`: next always
+    the input that shares most variables with those before.
+
+    An input of the same source before `first` takes stored bindings alone, so that no result is
+    found twice.
+    """
+    places: dict[str, tuple[int, int]] = {}
+    _place(query, first, places)
+    waiting = [(names, holds) for names, holds in conditions if not places.keys() >= {*names}]
+    left = [number for number in range(len(query.inputs)) if number != first]
+    while left:
+        number = max(left, key=lambda one: len({*query.inputs[one].variables} & places.keys()))
+        left.remove(number)
+        one = query.inputs[number]
+        shared = [k for k, name in enumerate(one.variables) if name in places]
+        key = tuple(places[one.variables[k]] for k in shared)
+        _place(query, number, places)
+        ready = [pair for pair in waiting if places.keys() >= {*pair[0]}]
+        waiting = [pair for pair in waiting if pair not in ready]
+        yield _Probe(
+            number,
+            memory.index(one.source, tuple(shared)),
+            key,
+            one.reach,
+            tuple((tuple(places[name] for name in names), holds) for names, holds in ready),
+            one.source == query.inputs[first].source and number > first,
+        )
+
+
+def _place(query: BoundedQuery, number: int, places: dict[str, tuple[int, int]]) -> None:
+    """Add the places of an input's variables that have none yet."""
+    for position, name in enumerate(query.inputs[number].variables):
+        places.setdefault(name, (number, position))
+
+
+# Whole streams
+
+
+class Arrived(NamedTuple):
+    """What one element did: its instant, its results, and how many bindings were held then."""
+
+    time: int
+    results: list[Result]
+    held: int
+
+
+def arrivals(query: BoundedQuery, streams: Mapping[str, Stream]) -> Iterator[tuple[str, Element]]:
+    """Yield the elements of the streams of a query, each with its stream's name, by t_app, then
+    t_sys, then the order in which the query names the streams (ENG-5).
+
+    Raises InvalidStream if a stream of the query is missing.
+    """
+    for name in query.streams:
+        if name not in streams:
+            raise InvalidStream(f"there is no stream {name!r}", rule="BND-1", place="streams")
+    labelled = (
+        [(element.app, element.sys, place, name, element) for element in streams[name]]
+        for place, name in enumerate(query.streams)
+    )
+    for _, _, _, name, element in merge(*labelled, key=lambda one: one[:3]):
+        yield name, element
+
+
+def run_join(
+    query: BoundedQuery,
+    streams: Mapping[str, Stream],
+    resources: Resources = UNLIMITED,
+) -> Iterator[Arrived]:
+    """Yield what each element of whole streams did, in the order of arrival."""
+    join = BoundedJoin(query, resources)
+    for name, element in arrivals(query, streams):
+        results = join.push(name, element)
+        yield Arrived(element.app, results, len(join.memory.bindings))

@@ -1,0 +1,138 @@
+"""§14 Measures of a bounded join: what it found, of what there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from refengine.bounded.inputs import BoundedQuery
+from refengine.bounded.join import UNLIMITED, Resources, Result, run_join
+from refengine.model.elements import Stream
+from refengine.model.errors import RefengineError
+
+Numbers = tuple[int, ...]  # of a result's bindings
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Which arrivals count.
+
+    The first `warm_up` of the arrivals, a share of their number, do not. `period` is the length of
+    the periods in which the input rate is taken, in instants (BND-8).
+    """
+
+    period: int
+    warm_up: Fraction = Fraction(1, 3)
+
+    def __post_init__(self) -> None:
+        if self.period < 1 or not 0 <= self.warm_up < 1:
+            reason = "a period is > 0, and a warm-up a share of the arrivals from 0 to below 1"
+            raise RefengineError(f"{reason}, got {self.period} and {self.warm_up}", rule="BND-8")
+
+
+class Score(NamedTuple):
+    """How many results there are, how many were found, and how many of those that were found are
+    there.
+    """
+
+    expected: int
+    found: int
+    right: int
+
+    @property
+    def recall(self) -> float:
+        """BND-8: The share of the results there are that were found; 1 where there are none.
+
+        >>> Score(expected=8, found=6, right=6).recall
+        0.75
+        """
+        return self.right / self.expected if self.expected else 1.0
+
+    @property
+    def precision(self) -> float:
+        """BND-8: The share of what was found that is there; 1 where nothing was found."""
+        return self.right / self.found if self.found else 1.0
+
+
+class Figures(NamedTuple):
+    """What was measured of a run: the score of all arrivals that count and of the stressed ones
+    among them, the most bindings held at a time, and the number of elements.
+    """
+
+    overall: Score
+    stressed: Score
+    most_held: int
+    elements: int
+
+
+class UnlimitedRun(NamedTuple):
+    """What there is: the instant of each element, its results, and how many bindings were in some
+    window then, which is the memory that is needed.
+    """
+
+    times: list[int]
+    results: list[frozenset[Numbers]]
+    needed: list[int]
+
+    @property
+    def most_needed(self) -> int:
+        """The memory that is needed to find everything."""
+        return max(self.needed, default=0)
+
+
+def run_unlimited(query: BoundedQuery, streams: Mapping[str, Stream]) -> UnlimitedRun:
+    """Return what a join finds over whole streams with as much memory as it needs."""
+    run = UnlimitedRun([], [], [])
+    for step in run_join(query, streams, UNLIMITED):
+        run.times.append(step.time)
+        run.results.append(numbers_of(step.results))
+        run.needed.append(step.held)
+    return run
+
+
+def numbers_of(results: Iterable[Result]) -> frozenset[Numbers]:
+    """Return the numbers of the bindings of results, which tell results apart."""
+    return frozenset(tuple([binding.number for binding in result]) for result in results)
+
+
+def measure(
+    query: BoundedQuery,
+    streams: Mapping[str, Stream],
+    resources: Resources,
+    unlimited: UnlimitedRun,
+    measuring: Measuring,
+) -> Figures:
+    """BND-8: Run a join with bounded resources, and compare it with the unlimited run."""
+    counts = counted_arrivals(unlimited.times, measuring)
+    overall, stressed, most_held = [0, 0, 0], [0, 0, 0], 0
+    runs = zip(run_join(query, streams, resources), unlimited.results, counts, strict=True)
+    for step, expected, (is_counted, is_stressed) in runs:
+        most_held = max(most_held, step.held)
+        if not is_counted:
+            continue
+        found = numbers_of(step.results)
+        score = (len(expected), len(found), len(found & expected))
+        for total in (overall, stressed) if is_stressed else (overall,):
+            for place, value in enumerate(score):
+                total[place] += value
+    return Figures(Score(*overall), Score(*stressed), most_held, len(counts))
+
+
+def counted_arrivals(times: Sequence[int], measuring: Measuring) -> list[tuple[bool, bool]]:
+    """BND-8: Return of each arrival whether it counts, and whether the input was under stress then.
+
+    Ten arrivals in period 0 of 100 instants and two in period 1: the mean is 6.
+
+    >>> counted = counted_arrivals([0] * 10 + [100, 150], Measuring(100, Fraction(0)))
+    >>> [stress for _, stress in counted]
+    [True, True, True, True, True, True, True, True, True, True, False, False]
+    """
+    first = len(times) * measuring.warm_up.numerator // measuring.warm_up.denominator
+    periods = [time // measuring.period for time in times[first:]]
+    arrivals_in = Counter(periods)
+    spanned = periods[-1] - periods[0] + 1 if periods else 0
+    stresses = [arrivals_in[period] * spanned > len(periods) for period in periods]
+    return [(False, False)] * first + [(True, stress) for stress in stresses]

@@ -1,0 +1,176 @@
+"""§14 Resources as text: `clock+gc`, `clock-exp:0.25`, `fifo+shed-rate:100/1000`.
+
+A text is a policy, and after each `+` what is added to it: `gc`, or load shedding. What stands
+behind a colon are its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from refengine.bounded.join import Resources
+from refengine.bounded.memory import check_capacity
+from refengine.bounded.policies import (
+    Clock,
+    Fifo,
+    Lru,
+    Pointer,
+    Policy,
+    Random,
+    Threshold,
+    exponential_clock,
+)
+from refengine.bounded.shedding import (
+    NoShedding,
+    RandomShedding,
+    RateShedding,
+    SemanticShedding,
+    Shedding,
+)
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display, nearest
+
+POLICIES = ("clock", "clock-exp", "lru", "fifo", "random")
+ADDITIONS = ("gc", "shed-random", "shed-rate", "shed-semantics")
+# key of clock and clock-exp -> the field that it replaces, and how its value is read
+CLOCK_KEYS: dict[str, tuple[str, Any]] = {
+    "w0": ("start_score", float),
+    "tau": ("tau", float),
+    "threshold": ("threshold", Threshold),
+    "pointer": ("pointer", Pointer),
+}
+
+
+def parse_resources(text: str, memory: int | None) -> Resources:
+    """Return what a join may use, from a text and the number of bindings. Raises RefengineError,
+    which names the nearest valid word.
+
+    >>> parse_resources("lru+gc", 100)
+    Resources(memory=100, policy=Lru(), collects=True, shedding=NoShedding())
+    >>> parse_resources("lru+gcc", 100)
+    Traceback (most recent call last):
+    refengine.model.errors.RefengineError: policy 'lru+gcc': BND-3: unknown addition 'gcc'; did \
+you mean 'gc'?
+    """
+    try:
+        check_capacity(memory)
+        first, *additions = text.split("+")
+        resources = Resources(memory, _policy(*_split(first)))
+        for word in additions:
+            resources = _add(resources, *_split(word))
+    except RefengineError as error:
+        raise error.at(f"policy {display(text)}") from None
+    return resources
+
+
+def with_seed(resources: Resources, seed: int) -> Resources:
+    """Return the same resources with another seed of everything that is drawn."""
+    policy, shedding = resources.policy, resources.shedding
+    if isinstance(policy, Random):
+        policy = replace(policy, seed=seed)
+    if isinstance(shedding, RandomShedding):
+        shedding = replace(shedding, seed=seed)
+    return replace(resources, policy=policy, shedding=shedding)
+
+
+def is_drawn(resources: Resources) -> bool:
+    """Return whether anything is drawn, so that another seed may give other results."""
+    return isinstance(resources.policy, Random) or isinstance(resources.shedding, RandomShedding)
+
+
+def _split(word: str) -> tuple[str, list[str]]:
+    """Return the name and the parameters of `name:a,b`."""
+    name, _, rest = word.partition(":")
+    return name, rest.split(",") if rest else []
+
+
+def _policy(name: str, parameters: list[str]) -> Policy:
+    """Return the policy of a name and its parameters."""
+    match name, parameters:
+        case "clock", _:
+            return _clock(Clock(), parameters)
+        case "clock-exp", [rho, *others]:
+            return _clock(exponential_clock(_number(rho)), others)
+        case "clock-exp", []:
+            _fail("clock-exp needs its factor, such as clock-exp:0.25")
+        case "lru", []:
+            return Lru()
+        case "fifo", []:
+            return Fifo()
+        case "random", []:
+            return Random()
+        case "random", [seed]:
+            return Random(_whole(seed))
+        case _, _ if name not in POLICIES:
+            _fail(f"unknown policy {display(name)}{nearest(name, POLICIES)}")
+        case _:
+            _fail(f"{name} has no parameters {','.join(parameters)}")
+
+
+def _clock(clock: Clock, parameters: list[str]) -> Clock:
+    """Return CLOCK with some fields replaced, each given as `key=value`."""
+    for parameter in parameters:
+        key, _, value = parameter.partition("=")
+        if key not in CLOCK_KEYS:
+            _fail(f"unknown key {display(key)} of clock{nearest(key, list(CLOCK_KEYS))}")
+        field, read = CLOCK_KEYS[key]
+        try:
+            clock = replace(clock, **{field: read(value)})
+        except ValueError:
+            choice = "a number" if read is float else ", ".join(read)
+            _fail(f"{key} must be {choice}, got {display(value)}")
+    return clock
+
+
+def _add(resources: Resources, name: str, parameters: list[str]) -> Resources:
+    """Return resources with an addition."""
+    if name == "gc" and not parameters:
+        return replace(resources, collects=True)
+    if name not in ADDITIONS:
+        _fail(f"unknown addition {display(name)}{nearest(name, ADDITIONS)}")
+    if not isinstance(resources.shedding, NoShedding):
+        _fail("load is shed in one way; write one shed-… alone")
+    return replace(resources, shedding=_shedding(name, parameters))
+
+
+def _shedding(name: str, parameters: list[str]) -> Shedding:
+    """Return the load shedding of a name and its parameters."""
+    match name, parameters:
+        case "shed-random", [share]:
+            return RandomShedding(_number(share))
+        case "shed-random", [share, seed]:
+            return RandomShedding(_number(share), _whole(seed))
+        case "shed-rate" | "shed-semantics", [pair] if pair.count("/") == 1:
+            limit, period = map(_whole, pair.split("/"))
+            kind = RateShedding if name == "shed-rate" else SemanticShedding
+            return kind(limit, period)
+        case "shed-random", _:
+            _fail("shed-random needs the share that is kept, such as shed-random:0.5")
+        case "gc", _:
+            _fail("gc has no parameters")
+        case _:
+            _fail(f"{name} needs a limit and a period, such as {name}:100/1000")
+
+
+def _number(text: str) -> float:
+    """Return a finite number from its text."""
+    try:
+        number = float(text)
+    except ValueError:
+        _fail(f"expected a number, got {display(text)}")
+    if number != number or abs(number) == float("inf"):
+        _fail(f"expected a number, got {display(text)}")
+    return number
+
+
+def _whole(text: str) -> int:
+    """Return a whole number >= 0 from its text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        _fail(f"expected a whole number, got {display(text)}")
+    return int(text)
+
+
+def _fail(reason: str) -> NoReturn:
+    """Raise the error of a text that names no resources."""
+    raise RefengineError(reason, rule="BND-3")
