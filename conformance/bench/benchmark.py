@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from conformance.bench.streams import GivenStatic, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
+from conformance.metrics.run import Reading
 from conformance.suite.exchange import Exchange
 from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table
@@ -55,8 +56,8 @@ class Workload:
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
     otherwise (ORA-3). `beside` has the tables of further queries, which are registered beside this
     one and get the same elements; their answers are read and not judged. `witnesses` are asked of
-    each answer that the verdict rests on (ORA-8), and `is_gracious` says whether windows are
-    measured in gracious mode, too. `options` has what else the benchmark itself needs to know of
+    each answer that the verdict rests on (ORA-8), and `reading` says how windows are measured.
+    `options` has what else the benchmark itself needs to know of
     the test.
     """
 
@@ -71,7 +72,7 @@ class Workload:
     missing: int | Missing = 0
     beside: Sequence[Mapping[str, Any]] = ()
     witnesses: tuple[str, ...] = EVERY_WITNESS
-    is_gracious: bool = True
+    reading: Reading = Reading.PAPER
     options: object = None
 
     @property

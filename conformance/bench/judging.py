@@ -112,9 +112,10 @@ def measure_windows(
     workload: Workload,
     answers: Sequence[EngineReport],
     judgement: Judgement | None,
-    reading: Reading = Reading.PAPER,
+    reading: Reading | None = None,
 ) -> list[dict[str, Any]] | None:
-    """Return YABench's measures of each window. None if YABench has none for such a query.
+    """Return YABench's measures of each window, by default in the reading of the workload. None if
+    YABench has none for such a query.
 
     If no output may be missing before the first answer, the first answer stands beside the first
     window.
@@ -123,10 +124,9 @@ def measure_windows(
     return evidence.measures(
         answers,
         judgement,
-        reading,
+        reading or workload.reading,
         MEASURED_REPORTS,
         is_from_start=is_from_start,
-        is_gracious=workload.is_gracious,
     )
 
 

@@ -182,14 +182,12 @@ def measures(
     most: int = REPORTS,
     *,
     is_from_start: bool = False,
-    is_gracious: bool = True,
 ) -> list[dict[str, Any]] | None:
     """Return YABench's measures, an entry for each window (metrics/run.py). None if YABench has no
     measure for such a query, or if there are more than `most` reports.
 
     The verdict says which report is the first that was recorded. If `is_from_start`, it is known to
-    be the first of all, whatever the verdict of a fail takes for the nearest. Without `is_gracious`
-    no window is shifted.
+    be the first of all, whatever the verdict of a fail takes for the nearest.
     """
     if judgement is None or judgement.trial is None:
         return None
@@ -212,7 +210,6 @@ def measures(
             reading=reading,
             answer=UNCONFIRMED,
             is_incremental=True,
-            is_gracious=is_gracious,
         )
     except Unsupported:
         return None

@@ -30,6 +30,7 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.measures import measure_output
 from conformance.bench.lsbench.network import LEAST_USERS
 from conformance.bench.lsbench.tables import tables
+from conformance.metrics.run import Reading
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
@@ -37,15 +38,22 @@ from refengine.oracle.judge import Judgement
 
 @dataclass(frozen=True)
 class Size:
-    """How much is run: the data, how many elements of all streams of a query together, and for the
-    two scalings the numbers of users and of instances.
+    """How much is run.
+
+    `parameters` are those of the data. `crowd` is the number of users for queries at the streams'
+    own times without static data, whose windows hold little else. `limits` are how many elements
+    all streams of a query have together: of one stream, and of several. `at_both_rates` are the
+    queries that are also run at the lower rate (empty: all). `users` and `instances` are the
+    numbers of the two scalings, of which each run has `scaled` elements.
     """
 
     parameters: Parameters
-    limit: int
+    crowd: int
+    limits: tuple[int, int]
+    at_both_rates: tuple[str, ...]
     users: tuple[int, ...]
     instances: tuple[int, ...]
-    scaled: int  # elements of each run of the scalings
+    scaled: int
 
 
 @dataclass(frozen=True)
@@ -63,9 +71,17 @@ class TestOptions:
 def size_of(choice: Choice) -> Size:
     """Return how much is run at a scale. Raises RefengineError."""
     if choice.scale == "paper":
-        return Size(Parameters(1000, 10), 100_000, (1000, 3000, 10_000), (1, 10, 100), 10_000)
+        return Size(
+            Parameters(1000, 10),
+            1000,
+            (100_000, 30_000),
+            (),
+            (1000, 3000, 10_000),
+            (1, 10, 30),
+            10_000,
+        )
     if choice.scale == "small":
-        return Size(Parameters(60, 10), 200, (60, 240), (1, 2), 200)
+        return Size(Parameters(60, 10), 400, (600, 200), ("Q1", "Q10"), (60, 120), (1, 2), 100)
     users = int(choice.scale)
     if users < LEAST_USERS:
         raise RefengineError(
@@ -73,7 +89,9 @@ def size_of(choice: Choice) -> Size:
             rule="usage",
             place="--scale",
         )
-    return Size(Parameters(users, 10), 10_000, (users, 3 * users), (1, 2, 4), 1_000)
+    return Size(
+        Parameters(users, 10), users, (10_000, 10_000), (), (users, 3 * users), (1, 2, 4), 1_000
+    )
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
@@ -111,10 +129,18 @@ def _tests(experiment: str, size: Size) -> Iterator[Workload]:
                     test = f"{name} registered {instances} times"
                     yield _workload(experiment, test, size.parameters, size.scaled, options)
         case _:
-            for rate in rates_of(queries()[experiment]):
-                options = TestOptions(experiment, rate, size.parameters.users)
+            query = queries()[experiment]
+            rates = rates_of(query)
+            if size.at_both_rates and experiment not in size.at_both_rates:
+                rates = rates[-1:]
+            limit = size.limits[len(query.table["windows"]) > 1]
+            parameters = size.parameters
+            if rates == (None,) and not query.graphs:
+                parameters = replace(parameters, users=size.crowd)
+            for rate in rates:
+                options = TestOptions(experiment, rate, parameters.users)
                 test = "own times" if rate is None else str(rate)
-                yield _workload(experiment, test, size.parameters, size.limit, options)
+                yield _workload(experiment, test, parameters, limit, options)
 
 
 def _workload(
@@ -136,7 +162,7 @@ def _workload(
             for number in range(1, options.instances)
         ],
         witnesses=WITNESSES,
-        is_gracious=False,
+        reading=Reading.PLAIN,
         options=options,
     )
 

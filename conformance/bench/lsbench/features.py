@@ -9,6 +9,7 @@ from refengine.core.query import Query
 from refengine.sparql.algebra import (
     Aggregate,
     Basic,
+    Call,
     Exists,
     Filter,
     Graph,
@@ -73,8 +74,13 @@ def class_of(query: Query) -> QueryClass:
 
 
 def _is_comparison(node: Any) -> bool:
-    """Whether a node is a filter by anything but the existence of a pattern."""
-    return isinstance(node, Filter) and not isinstance(node.condition, Exists)
+    """Whether a node is a filter by anything but that a pattern exists, or that it does not."""
+    if not isinstance(node, Filter):
+        return False
+    condition = node.condition
+    while isinstance(condition, Call) and len(condition.arguments) == 1:
+        [condition] = condition.arguments
+    return not isinstance(condition, Exists)
 
 
 def _static_patterns(node: Any) -> Iterator[TriplePattern]:
