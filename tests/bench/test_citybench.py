@@ -5,6 +5,7 @@ its knobs, its queries, its measures and its tables.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -13,6 +14,7 @@ from itertools import islice, pairwise
 
 import pytest
 
+from conformance.__main__ import main
 from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
 from conformance.bench.citybench.configuration import Knobs, read_experiments
@@ -522,3 +524,25 @@ def test_the_table_of_measures_by_hand():
 def test_what_citybench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="CityBench has no recordings"):
         CITYBENCH.recorded(tmp_path, [])
+
+
+def test_from_the_streams_to_the_page(tmp_path):
+    """Q5 on the reference engine: the measures are in the results, the tables and the page."""
+    assert main(["bench", "citybench", "--engine=reference", "--only=Q5", "-o", str(tmp_path)]) == 0
+    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
+    measures = json.loads(line)["evidence"]["run"]["measures"]
+    found = measures["completeness"]
+    assert found["captured"] == found["expected"] > 0 == found["unexpected"]
+    assert measures["latency"] > 0 and measures["memory"] > 1
+    tables = (tmp_path / "tables.txt").read_text()
+    assert re.search(r"^reference +Q5 +pass .* 1\.0000 +0 ", tables, re.M)
+    assert "<h1>CityBench</h1>" in (tmp_path / "index.html").read_text()
+
+
+def test_rsp_js_loses_answers_of_two_windows(rsp_js_installed, tmp_path):
+    """A window of each of two streams: it joins what the other window held when it last closed."""
+    assert main(["bench", "citybench", "--engine=rsp-js", "--only=Q1", "-o", str(tmp_path)]) == 0
+    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
+    result = json.loads(line)
+    found = result["evidence"]["run"]["measures"]["completeness"]
+    assert result["outcome"] == "fail" and 0 < found["captured"] < found["expected"]

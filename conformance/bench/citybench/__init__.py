@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -122,7 +122,7 @@ def _source(sensor: str, knobs: Knobs, data: Path | None) -> StreamSource:
         )
     parameters = Parameters(sensor, knobs.duration * 1000, knobs.interval)
     name = f"citybench-{sensor}-{parameters.duration}-{parameters.interval}.n3t"
-    return GeneratedStream(name, lambda: generator.stream_lines(parameters))
+    return GeneratedStream(name, partial(generator.stream_lines, parameters))
 
 
 def read_stored_stream(folder: Path, sensor: str, knobs: Knobs) -> Stream:
