@@ -57,8 +57,9 @@ class Workload:
     otherwise (ORA-3). `beside` has the tables of further queries, which are registered beside this
     one and get the same elements; their answers are read and not judged. `witnesses` are asked of
     each answer that the verdict rests on (ORA-8), and `reading` says how windows are measured.
-    `options` has what else the benchmark itself needs to know of
-    the test.
+    `options` has what else the benchmark itself needs to know of the test. If `is_sent_by_instant`,
+    elements of one instant are sent together in a live run, as one element with all of their
+    triples: thousands of elements a second can then be sent in time.
     """
 
     experiment: str
@@ -74,6 +75,7 @@ class Workload:
     witnesses: tuple[str, ...] = EVERY_WITNESS
     reading: Reading = Reading.PAPER
     options: object = None
+    is_sent_by_instant: bool = False
 
     @property
     def name(self) -> str:
@@ -112,7 +114,8 @@ class Feeding(NamedTuple):
     The instants of the answers are those that the engine states, or else those at which they were
     received. `started` is when the first element was sent, in ms since 1970, and `seconds` is the
     time from then to the reply to the end. `sampling_seconds` is the CPU time of taking the
-    samples.
+    samples. `sent_late` is the most ms by which an element was sent after its instant; None if
+    elements are not sent by the clock.
     """
 
     exchange: Exchange
@@ -121,6 +124,7 @@ class Feeding(NamedTuple):
     samples: Sequence[Sample]
     sampling_seconds: float
     is_live: bool
+    sent_late: int | None = None
     times: FeedingTimes = FeedingTimes()
 
 

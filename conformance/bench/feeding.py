@@ -16,6 +16,7 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
+from refengine.model.elements import Element, Stream
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
@@ -31,6 +32,11 @@ class ImmediatePacing:
         self.started_at = 0  # the same in ms since 1970
         self.times = FeedingTimes()
         self._current: int | None = None  # the instant whose reply is due
+
+    @property
+    def sent_late(self) -> int | None:
+        """The most ms by which an element was sent after its instant. None, since none is due."""
+        return None
 
     def wait_until(self, instant: int) -> None:
         """Note when the elements of an instant are sent."""
@@ -69,6 +75,7 @@ class ClockPacing(ImmediatePacing):
     def __init__(self) -> None:
         super().__init__()
         self._first: int | None = None
+        self._sent_late = 0
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
@@ -76,8 +83,15 @@ class ClockPacing(ImmediatePacing):
             self._first = instant
             super().wait_until(instant)
         due = self.started + (instant - self._first) / 1000
-        time.sleep(max(0.0, due - time.monotonic()))
+        ahead = due - time.monotonic()
+        time.sleep(max(0.0, ahead))
+        self._sent_late = max(self._sent_late, round(-1000 * ahead))
         super().wait_until(instant)
+
+    @property
+    def sent_late(self) -> int:
+        """The most ms by which an element was sent after its instant."""
+        return self._sent_late
 
     def instant(self) -> int | None:
         """Note the reply, and return the stream's time now, in ms; None before it has begun."""
@@ -140,6 +154,9 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
+    sent = prepared
+    if is_live and workload.is_sent_by_instant:
+        sent = replace(prepared, question=join_instants(prepared.question))
     pacing = ClockPacing() if is_live else ImmediatePacing()
     texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]
     harness = HarnessWithOthers(
@@ -149,7 +166,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         harness.start()
         harness.start_others(texts)
         with ResourceSampler(harness.pid) as sampler:
-            answers = prepared.ask(harness, pacing)
+            answers = sent.ask(harness, pacing)
             ended = time.monotonic()
     finally:
         harness.stop()
@@ -168,7 +185,42 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
+<<<<<<< HEAD
         pacing.times,
+=======
+        pacing.sent_late,
+    )
+
+
+def join_instants(question: Question) -> Question:
+    """Return a question in which neighbouring elements of a stream are one, where they come at the
+    same instant. An element that has a triple again, a batch id or an interval is left as it is.
+    """
+    streams = {name: _joined(stream) for name, stream in question.streams.items()}
+    return replace(question, streams=streams)
+
+
+def _joined(stream: Stream) -> Stream:
+    """Return a stream with joined elements."""
+    joined: list[Element] = []
+    for element in stream:
+        if joined and _can_be_joined(joined[-1], element):
+            joined[-1] = joined[-1]._replace(graph=joined[-1].graph | element.graph)
+        else:
+            joined.append(element)
+    return Stream(tuple(joined), stream.ordered)
+
+
+def _can_be_joined(before: Element, element: Element) -> bool:
+    """Whether an element can be joined to the one before it."""
+    return (
+        before.app == element.app
+        and before.graph.isdisjoint(element.graph)
+        and before.batch is None
+        and element.batch is None
+        and before.end is None
+        and element.end is None
+>>>>>>> main
     )
 
 

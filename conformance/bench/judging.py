@@ -186,7 +186,7 @@ def _run_as_json(
 ) -> dict[str, Any]:
     """Return what was run and how, as evidence has it."""
     feeding, exchange = run.feeding, run.feeding.exchange
-    return {
+    table = {
         "streams": dict(digests),
         "elements": elements_of(exchange),
         "is_live": feeding.is_live,
@@ -196,3 +196,6 @@ def _run_as_json(
         "sampling_seconds": feeding.sampling_seconds,
         "measures": dict(benchmark.measure(run, judgement)),
     }
+    if feeding.sent_late is not None:
+        table["sent_late"] = feeding.sent_late
+    return table

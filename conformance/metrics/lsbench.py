@@ -5,7 +5,7 @@ docs/metrics.md).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import permutations
@@ -53,30 +53,48 @@ def mm(
     order of the second output. Raises Unsupported for blank nodes. Source: LSBench; the order of
     rows and the empty output are decided here.
     """
-    _refuse_blank_nodes(first, second)
+    refuse_blank_nodes(first, second)
     if not size(first):
         return None
     numbers = _relations_with(second, first, mode)
-    start = 0
-    lost = 0
+    search = MismatchSearch(partition)
     for rows in first:
+        search.pass_block((count, numbers[row]) for row, count in rows.items())
+    return Fraction(100 * search.lost, size(first))
+
+
+class MismatchSearch:
+    """The search of `mm` through the blocks of the first output. `lost` is the number of rows so
+    far
+    that are not found in the second output, and `start` the number of the relation of the second
+    output from which on the next rows are looked for.
+    """
+
+    def __init__(self, partition: Partition = Partition.PERIODICAL) -> None:
+        self.partition = partition
+        self.start = 0
+        self.lost = 0
+
+    def pass_block(self, rows: Iterable[tuple[int, Sequence[int]]]) -> None:
+        """Pass the next block: for each of its different rows how often it is there, and the
+        ascending numbers of the relations of the second output that have it.
+        """
         hits = []
-        for row, count in rows.items():
-            hit = _first_from(numbers[row], start)
+        for count, numbers in rows:
+            hit = _first_from(numbers, self.start)
             if hit is None:
-                lost += count
+                self.lost += count
             else:
                 hits.append(hit)
-        match partition:
+        match self.partition:
             case Partition.PERIODICAL:
-                start = min(hits, default=start)
+                self.start = min(hits, default=self.start)
             case Partition.EAGER:
                 # row after row, each found where the one before was, or later
-                start = max(hits, default=start)
-    return Fraction(100 * lost, size(first))
+                self.start = max(hits, default=self.start)
 
 
-def _refuse_blank_nodes(*outputs: Output) -> None:
+def refuse_blank_nodes(*outputs: Output) -> None:
     """Raise Unsupported for blank nodes: two outputs do not share their labels."""
     rows = (row for output in outputs for relation in output for row in relation)
     if compare.blanks(rows):

@@ -151,6 +151,8 @@ def gracious(
     paper; the reach and what a peak is are decided here.
     """
     best = Shifted(score(expected, actual, mode), window)
+    if best.score == PERFECT:
+        return best
     least = best.score
     low, high = borders(closure)
     time = window[1] - window[0]

@@ -1,8 +1,8 @@
 """The suite and ground truth over Spark: no semantics of its own (docs/cluster.md).
 
-For a Spark user `truth` is a function from DataFrame to DataFrame. Imports refengine, `metrics`,
-`verdict`, `harness` and `suite`. Begin with `shard` for the suite and `ground_truth` for ground
-truth.
+For a Spark user `truth`, `judge` and `mismatch` are functions from DataFrames to a DataFrame.
+Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,
+`ground_truth` for ground truth and `judging` for judging recordings by it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conformance.spark.ground_truth import truth
+    from conformance.spark.judging import compare_reports, judge, mismatch
 
-__all__ = ["truth"]
-PLACES = {"truth": "ground_truth"}
+__all__ = ["compare_reports", "judge", "mismatch", "truth"]
+PLACES = {
+    "compare_reports": "judging",
+    "judge": "judging",
+    "mismatch": "judging",
+    "truth": "ground_truth",
+}
 
 
 def __getattr__(name: str) -> Any:

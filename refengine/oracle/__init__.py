@@ -20,7 +20,8 @@ recording began. A verdict has to hold whatever all these were. Our analysis goe
    of each assignment beside the relations and chooses the one with the fewest differing rows.
    `divergence.find_divergence` says at which relation the two part first, and
    `divergence.find_border_rows` which rows came one window early or late.
-6. `confirmation.confirm_fail` has the answers confirmed that the fail rests on.
+6. `confirmation.confirm_fail` has the answers confirmed that the fail rests on. Contents that
+   overlap are confirmed together (`overlaps`).
 7. `judge.judge` returns all this as a `judge.Judgement`.
 8. Whoever shows a fail asks for its causes: `explanations.find_explanations` for changes of the
    profile that make the recording right, `divergence.find_unreachable_row` for a row that no window

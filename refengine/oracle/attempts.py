@@ -11,6 +11,7 @@ from itertools import islice
 
 from refengine import incremental
 from refengine.core import engine
+from refengine.core.answers import EvaluateBody
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
@@ -66,9 +67,10 @@ def attempt_incrementally(
 
 
 def attempt_by_definition(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: SharedAnswers
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: EvaluateBody
 ) -> Trial:
-    """Hold one assignment against the recording, with each answer computed by the definition.
+    """Hold one assignment against the recording, with each answer by the definition, as `answers`
+    gives it.
 
     The trial has no `last_answer`, since there is no incremental answer to compare with the
     definition's (ORA-8).

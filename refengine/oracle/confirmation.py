@@ -4,7 +4,7 @@ it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from refengine import incremental
@@ -19,6 +19,13 @@ from refengine.oracle import derivations
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, attempt_by_definition
 from refengine.oracle.orders.groups import content_of
+from refengine.oracle.overlaps import (
+    AnswersOfOverlaps,
+    Overlap,
+    confirm_overlap,
+    may_be_confirmed_together,
+    split_into_overlaps,
+)
 from refengine.oracle.trial import RecordingToJudge, Trial
 from refengine.sparql.witnesses import NoSay
 
@@ -34,19 +41,64 @@ def confirm(
     trial that explains the recording must do so by the definition, too. Raises Disputed.
     """
     planned = answers.plan_of(recorded, trial.semantics)
-    body = recorded.query.body
-    seen = set()
-    for contents in _contents(planned, trial):
-        if contents not in seen:
-            seen.add(contents)
-            dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
-            relation = answers.confirmed_answer(body, dataset, witnesses)
-            _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
-    if not trial.explains_recording or not trial.is_order_known:
+    overlaps = _confirm_contents(recorded, planned, _contents(planned, trial), answers, witnesses)
+    if not trial.is_order_known:
         return
-    by_definition = attempt_by_definition(recorded, planned, trial.t0_class, answers)
-    if not by_definition.explains_recording:
+    by_definition = attempt_by_definition(
+        recorded, planned, trial.t0_class, AnswersOfOverlaps(overlaps, answers)
+    )
+    if trial.explains_recording and not by_definition.explains_recording:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
+    if not trial.explains_recording and by_definition.explains_recording:
+        raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
+
+
+def _confirm_contents(
+    recorded: RecordingToJudge,
+    planned: engine.Plan,
+    every_contents: Iterable[tuple[window.Content, ...]],
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+) -> list[Overlap]:
+    """ORA-8: make sure that a witness confirms the answers over some contents, and that incremental
+    evaluation gives the same. Return the overlaps in which contents were confirmed together.
+    """
+    distinct = dict.fromkeys(every_contents)
+    if not may_be_confirmed_together(recorded, planned):
+        for contents in distinct:
+            _confirm_one(recorded, planned, contents, answers, witnesses)
+        return []
+
+    overlaps = []
+    for group in split_into_overlaps(content for (content,) in distinct):
+        overlap = confirm_overlap(recorded, planned, group, answers, witnesses)
+        if overlap is None:
+            for content in group:
+                _confirm_one(recorded, planned, (content,), answers, witnesses)
+            continue
+        overlaps.append(overlap)
+        cache_or_reason = answers.incremental_answers(recorded, planned)
+        for content in group:
+            dataset = r2r.dataset_of_windows(planned.views, (content,), recorded.static)
+            confirmed = Relation(recorded.query.body.variables, overlap.rows_of(dataset))
+            _check_incremental(confirmed, cache_or_reason, (content,))
+    return overlaps
+
+
+def _confirm_one(
+    recorded: RecordingToJudge,
+    planned: engine.Plan,
+    contents: tuple[window.Content, ...],
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+) -> None:
+    """ORA-8: make sure that a witness confirms the answer over what the windows hold, and that
+    incremental evaluation gives the same.
+    """
+    body = recorded.query.body
+    dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
+    relation = answers.confirmed_answer(body, dataset, witnesses)
+    _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
 
 
 def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Content, ...]]:
@@ -105,12 +157,6 @@ def confirm_fail(
     """
     if best is not None:
         confirm(recorded, best, answers, witnesses)
-        planned = answers.plan_of(recorded, best.semantics)
-        if best.is_order_known:
-            by_definition = attempt_by_definition(recorded, planned, best.t0_class, answers)
-            if by_definition.explains_recording:
-                reason = "incremental evaluation fails what the definition passes"
-                raise Disputed(reason, rule="ORA-8")
 
     for dataset, trial in _last_datasets(recorded, failed, answers):
         relation = answers.confirmed_answer(recorded.query.body, dataset, witnesses)

@@ -18,7 +18,7 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import ClockPacing
+from conformance.bench.feeding import ClockPacing, ImmediatePacing, join_instants
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
@@ -28,6 +28,9 @@ from conformance.harness import engine_file
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
 from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
+from refengine import from_table, stream
+from refengine.core.question import Question
+from refengine.model.elements import Element, Stream
 from refengine.model.errors import RefengineError
 
 
@@ -210,7 +213,29 @@ def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
     assert slept == [0.0, 0.75] and pacing.instant() == 5250
     now[0] = 109.0
     pacing.wait_until(7000)
-    assert slept[-1] == 0.0
+    # due at 102
+    assert slept[-1] == 0.0 and pacing.sent_late == 7000
+    assert ImmediatePacing().sent_late is None
+
+
+def test_elements_of_one_instant_are_sent_as_one():
+    """But not a triple that comes again, nor what has a batch id or an interval."""
+    a, b, c = ((f"<urn:{name}>", "<urn:p>", "<urn:o>") for name in "abc")
+    points = stream([(a, 1), (b, 1), (c, 2), (c, 2), (a, 2), (b, 3)])
+    interval = Element(frozenset({a}), 3, 10, None, 5)
+    batch = [Element(frozenset({a}), 1, 0, 1), Element(frozenset({b}), 1, 1, 1)]
+    window = {"stream": "s", "kind": "landmark"}
+    query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [window]})
+    given = {"s": Stream((*points, interval)), "batch": Stream(tuple(batch))}
+    joined = join_instants(Question(query, given)).streams
+    assert [(set(element.graph), element.app) for element in joined["s"]] == [
+        ({a, b}, 1),
+        ({c}, 2),
+        ({c, a}, 2),
+        ({b}, 3),
+        ({a}, 3),
+    ]
+    assert joined["batch"] == given["batch"]
 
 
 def test_the_five_numbers_of_a_box():

@@ -75,6 +75,11 @@ def scores(result: Result) -> list[tuple[float, float]]:
     return [(one["precision"], one["recall"]) for one in result.evidence["metrics"]]
 
 
+def sizes(result: Result) -> list[tuple[int, int]]:
+    """How many rows are expected of each window, and how many are given."""
+    return [(one["expected"], one["actual"]) for one in result.evidence["metrics"]]
+
+
 # The windows are [0, 10) with a and b, [10, 20) with c and d, [20, 30) with e and f.
 
 
@@ -87,12 +92,14 @@ def test_an_engine_that_loses_border_elements_loses_recall(tmp_path):
     """c and e are lost: one of two rows is there, and nothing else."""
     _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "d", "f"], [10, 20, 30])
     assert result.outcome == "fail" and scores(result) == [(1, 1), (1, 0.5), (1, 0.5)]
+    assert sizes(result) == [(2, 2), (2, 1), (2, 1)]
 
 
 def test_an_engine_that_repeats_its_rows_loses_precision(tmp_path):
     """Two of four rows pair up."""
     _, result = run_of(workload_over(tmp_path, TUMBLING), ["aabb", "ccdd", "eeff"], [10, 20, 30])
     assert result.outcome == "fail" and scores(result) == [(0.5, 1)] * 3
+    assert sizes(result) == [(2, 4)] * 3
 
 
 def test_an_engine_that_ignores_the_slide_is_right_in_the_first_window(tmp_path):
@@ -102,12 +109,14 @@ def test_an_engine_that_ignores_the_slide_is_right_in_the_first_window(tmp_path)
     """
     _, result = run_of(workload_over(tmp_path, SLIDING), ["ab", "cd", "ef"], [10, 20, 30])
     assert result.outcome == "fail" and scores(result) == [(1, 1)] + [(0, 0)] * 6
+    assert sizes(result) == [(2, 2), (2, 2), (2, 2), (2, 0), (1, 0), (2, 0), (1, 0)]
 
 
 def test_a_late_engine_is_right_and_late(tmp_path):
     _, result = run_of(workload_over(tmp_path, TUMBLING), ["ab", "cd", "ef"], [13, 23, 33])
     assert result.outcome == "pass"
     assert [one["delay"] for one in result.evidence["metrics"]] == [3, 3, 3]
+    assert sizes(result) == [(2, 2)] * 3
 
 
 def test_a_live_engine_may_miss_no_output(tmp_path):

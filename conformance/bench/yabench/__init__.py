@@ -70,7 +70,8 @@ def _with_stations(test: TestSetup, stations: int) -> TestSetup:
 
 def _workload(test: TestSetup) -> Workload:
     """Return a test as a workload. The windows begin at 0 (`yabench.first_window`), and the
-    recording begins with the stream, so that no output may be missing before its first.
+    recording begins with the stream, so that no output may be missing before its first. YABench's
+    runner hands over the triples of an instant together, and so do we.
     """
     window = {"stream": STREAM, "kind": "time", "size": test.size, "slide": test.slide}
     return Workload(
@@ -83,6 +84,7 @@ def _workload(test: TestSetup) -> Workload:
         t0=yabench.first_window,
         missing=Missing(0, 1),
         options=test,
+        is_sent_by_instant=True,
     )
 
 

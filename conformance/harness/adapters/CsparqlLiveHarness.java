@@ -1,9 +1,12 @@
-// C-SPARQL on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CsparqlLiveHarness.java`. The
-// classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
+// C-SPARQL on the wall clock behind the harness protocol, for runs by the clock:
+// `java -cp CLASSPATH CsparqlLiveHarness.java VERSION [whole-second]`. The classpath is the engine's own; the Jena on it reads and
+// writes the JSON here, too. One query a process.
 //
 // A triple is given to the engine when it is pushed, with the clock as its time, as YABench's runner does. So is the second that
-// passes between registering the query and the first element. The engine answers by itself: what it has answered is told with the
-// next reply, with the time since the first element. At the end the longest window and its slide are waited for.
+// passes between registering the query and the first element. With `whole-second` it is waited further until the clock shows a whole
+// second: version 0.9.7 lets windows begin at the whole second before the first element, earlier versions with that element. The
+// engine answers by itself: what it has answered is told with the next reply, with the time since the first element. At the end the
+// longest window and its slide are waited for.
 
 import com.hp.hpl.jena.rdf.model.*;
 import eu.larkc.csparql.cep.api.*;
@@ -21,14 +24,21 @@ public class CsparqlLiveHarness {
     static final Pattern WINDOW = Pattern.compile("\\[RANGE (\\d+)(ms|[smhd]) (?:STEP (\\d+)(ms|[smhd])|TUMBLING)");
     static final Map<String, Long> UNITS = Map.of("ms", 1L, "s", 1000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
 
+    final String version;
+    final boolean isAtWholeSecond;
     final Map<String, RdfStream> streams = new TreeMap<>();
     final List<String> relations = Collections.synchronizedList(new ArrayList<>());
     long longest; // ms: the longest window and its slide together
     volatile long began = -1; // the clock at the first element
     long first; // its instant
 
+    CsparqlLiveHarness(String version, boolean isAtWholeSecond) {
+        this.version = version;
+        this.isAtWholeSecond = isAtWholeSecond;
+    }
+
     String reply(String command, JsonObject asked) throws Exception {
-        if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"csparql\", \"version\": \"0.9.7\"";
+        if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"csparql\", \"version\": " + new JsonString(version);
         if (command.equals("register")) register(asked);
         if (command.equals("push")) push(asked);
         if (command.equals("end")) Thread.sleep(longest);
@@ -55,6 +65,7 @@ public class CsparqlLiveHarness {
         if (asked.hasKey("static")) throw new UnsupportedOperationException("this harness gives it no static data");
         engine.registerQuery(query, false).addObserver((proxy, table) -> answer((RDFTable) table));
         Thread.sleep(SETTLING);
+        if (isAtWholeSecond) Thread.sleep(1000 - System.currentTimeMillis() % 1000);
     }
 
     void push(JsonObject asked) {
@@ -92,7 +103,7 @@ public class CsparqlLiveHarness {
     public static void main(String[] arguments) throws Exception {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what the engine prints
-        CsparqlLiveHarness harness = new CsparqlLiveHarness();
+        CsparqlLiveHarness harness = new CsparqlLiveHarness(arguments[0], List.of(arguments).contains("whole-second"));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line, command = "", reply; !command.equals("stop") && (line = lines.readLine()) != null; out.println(reply + "}")) {
             JsonObject asked = JSON.parse(line);

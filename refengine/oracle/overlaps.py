@@ -1,0 +1,131 @@
+"""§11 Contents that overlap, confirmed together by their union (ORA-8).
+
+A window that slides holds nearly the same elements at each evaluation. Asking a witness each time
+takes evaluations times elements. Asking once for all contents of an overlap takes at most twice the
+elements of the stream.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from refengine.core import r2r
+from refengine.core.engine import Plan
+from refengine.core.query import Body
+from refengine.core.window import Content
+from refengine.model.compare import Mode
+from refengine.model.elements import Bag, Dataset, Relation, Row, Triple
+from refengine.model.errors import Disputed, Unsupported
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.derivations import projects
+from refengine.oracle.trial import RecordingToJudge
+
+# The union of an overlap spans at most so many times the elements that its longest content spans.
+LONGEST_UNION = 2
+
+
+class Overlap(NamedTuple):
+    """Contents that overlap, where every witness confirms the answer over their union.
+
+    `dataset` is what the union makes. `derived` has each row of the definition's answer over it,
+    with the statements that the row rests on.
+    """
+
+    dataset: Dataset
+    derived: tuple[tuple[Row, frozenset[Triple]], ...]
+
+    def rows_of(self, dataset: Dataset) -> Bag:
+        """Return the bag of the answer over a part: the rows that rest on its statements alone."""
+        return Counter(line for line, support in self.derived if support <= dataset)
+
+
+class AnswersOfOverlaps:
+    """The definition's answers over parts of overlaps, which come in the order of the stream.
+
+    What is in no overlap is answered by the definition itself.
+    """
+
+    def __init__(self, overlaps: Sequence[Overlap], answers: SharedAnswers) -> None:
+        self._overlaps = overlaps
+        self._answers = answers
+        self._current = 0
+
+    def __call__(self, body: Body, graph: Dataset) -> Relation:
+        """Return the answer over a graph."""
+        for number in range(self._current, len(self._overlaps)):
+            overlap = self._overlaps[number]
+            if graph <= overlap.dataset:
+                self._current = number
+                return Relation(body.variables, overlap.rows_of(graph))
+        return self._answers(body, graph)
+
+
+def may_be_confirmed_together(recorded: RecordingToJudge, planned: Plan) -> bool:
+    """ORA-8: whether contents may be confirmed by their union: the body projects solutions, so
+    that its answer over a part is the solutions that rest on this part alone.
+    """
+    return recorded.mode is Mode.VALUE and len(planned.views) == 1 and projects(recorded.query.body)
+
+
+def split_into_overlaps(contents: Iterable[Content]) -> Iterator[list[Content]]:
+    """Yield contents that follow one another in groups. Each content of a group shares elements
+    with those before it, and their union spans at most LONGEST_UNION times its longest content.
+
+    >>> list(split_into_overlaps([range(0, 4), range(2, 6), range(4, 8), range(6, 10)]))
+    [[range(0, 4), range(2, 6), range(4, 8)], [range(6, 10)]]
+    """
+    group: list[Content] = []
+    first = last = longest = 0
+    for content in contents:
+        if not content:
+            yield [content]
+            continue
+        span = content[-1] - content[0] + 1
+        joined_first = min(first, content[0])
+        joined_last = max(last, content[-1])
+        joined_longest = max(longest, span)
+        is_close = joined_last - joined_first + 1 <= LONGEST_UNION * joined_longest
+        if group and content[0] <= last and is_close:
+            group.append(content)
+            first, last, longest = joined_first, joined_last, joined_longest
+            continue
+        if group:
+            yield group
+        group = [content]
+        first, last, longest = content[0], content[-1], span
+    if group:
+        yield group
+
+
+def confirm_overlap(
+    recorded: RecordingToJudge,
+    planned: Plan,
+    contents: Sequence[Content],
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+) -> Overlap | None:
+    """ORA-8: return the overlap of some contents, if every witness confirms the definition's answer
+    over their union. Otherwise return None: then each content has to be confirmed by itself. That
+    is so, too, if it is no more work.
+    """
+    body = recorded.query.body
+    union = tuple(sorted(set().union(*contents)))
+    if sum(map(len, contents)) <= LONGEST_UNION * len(union):
+        return None
+    dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static, body)
+    heard = len(answers.testimonies_used)
+    try:
+        relation = answers.confirmed_answer(body, dataset, witnesses)
+        triples = frozenset(statement for statement in dataset if len(statement) == 3)
+        derivations = answers.derivations(body, triples)
+    except (Disputed, Unsupported):
+        del answers.testimonies_used[heard:]
+        return None
+    derived = tuple((each.row, each.support) for each in derivations)
+    is_confirmed_by_all = not answers.testimonies_used[-1].others
+    if not is_confirmed_by_all or Counter(line for line, _ in derived) != relation.rows:
+        del answers.testimonies_used[heard:]
+        return None
+    return Overlap(dataset, derived)

@@ -1,0 +1,178 @@
+"""Contents that are confirmed together (ORA-8): the verdict is the one with each confirmed by
+itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from refengine import Disputed, Relation, from_table, incremental, literal, profile, stream
+from refengine.core import r2r
+from refengine.core.query import Query
+from refengine.core.semantics import Semantics
+from refengine.model.elements import XSD, Stream
+from refengine.oracle import answers as oracle_answers
+from refengine.oracle import confirmation, overlaps
+from refengine.oracle.judge import Judgement, judge
+
+BODIES = (
+    "SELECT ?x ?y { ?x <urn:p> ?y }",
+    "SELECT ?x ?y { ?x <urn:p> ?y FILTER (?y > 1) }",
+    "SELECT ?x ?z { ?x <urn:p> ?y . ?x <urn:q> ?z }",
+    "SELECT ?x { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?y } }",
+    "SELECT ?x ?z { ?x <urn:p> ?y BIND (?y + 1 AS ?z) }",
+    "SELECT ?x { ?x <urn:p> ?y . FILTER (?y < 2) }",
+)
+
+
+def integer(number: int) -> str:
+    return literal(str(number), XSD + "integer")
+
+
+def draw_stream(random: Random) -> Stream:
+    """Return some elements, a few of which come at the same instant or again."""
+    elements = []
+    at = 0
+    for _ in range(random.randrange(2, 14)):
+        at += random.choice((0, 1, 1, 2, 7))
+        predicate = random.choice(("<urn:p>", "<urn:q>"))
+        subject = random.choice(("<urn:a>", "<urn:b>", "_:n"))
+        elements.append(((subject, predicate, integer(random.randrange(4))), at))
+    return stream(elements)
+
+
+def draw_query(random: Random) -> Query:
+    size = random.choice((4, 6, 9))
+    window = {"stream": "s", "kind": "time", "size": size, "slide": random.choice((1, 2, size))}
+    return from_table({"windows": [window], "body": random.choice(BODIES)})
+
+
+def draw_recording(
+    random: Random, query: Query, streams: dict[str, Stream], semantics: Semantics
+) -> list[Relation]:
+    """Return what a semantics gives, with one row lost in some."""
+    recorded = [report.relation for report in incremental.evaluate(query, streams, semantics)]
+    if recorded and random.random() < 0.5:
+        place = random.randrange(len(recorded))
+        rows = list(recorded[place].rows.elements())[1:]
+        recorded[place] = Relation(recorded[place].variables, Counter(rows))
+    return recorded
+
+
+def verdict(*asked: object) -> Judgement | str:
+    """Return the verdict, or what is disputed."""
+    try:
+        return judge(*asked, missing=0)
+    except Disputed as error:
+        return error.rule
+
+
+def facts(found: Judgement | str) -> object:
+    """Return what a verdict says."""
+    if isinstance(found, str):
+        return found
+    trial = found.trial
+    divergence = trial and trial.divergence
+    statements = found.witness_statements
+    others = {
+        name: (testimony.relation, testimony.others[name])
+        for name, testimony in statements.others.items()
+    }
+    return found.passed, trial and trial.semantics, divergence, statements.confirming, others
+
+
+def draw_lies(random: Random) -> dict[str, str]:
+    """Return for some witnesses a number: they lose the rows that have it."""
+    lies = random.choice(((), (), ("rdflib",), ("rdflib", "pyoxigraph")))
+    number = integer(random.randrange(4))
+    return dict.fromkeys(lies, number)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_a_verdict_is_the_one_with_each_content_confirmed_by_itself(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a witness loses rows, so that it does not confirm some of the answers."""
+    random = Random(seed)
+    query = draw_query(random)
+    streams = {"s": draw_stream(random)}
+    named = profile(random.choice(("cqels", "csparql"))).but(t0=0)
+    recording = draw_recording(random, query, streams, named.semantics())
+    lies = draw_lies(random)
+    ask = r2r.ask_evaluator
+
+    def ask_liar(name: str, body: object, graph: object) -> Relation:
+        relation = ask(name, body, graph)
+        if name not in lies:
+            return relation
+        kept = {
+            line: count
+            for line, count in relation.rows.items()
+            if lies[name] not in dict(line).values()
+        }
+        return Relation(relation.variables, Counter(kept))
+
+    monkeypatch.setattr(oracle_answers.r2r, "ask_evaluator", ask_liar)
+    together = verdict(query, streams, named, recording)
+    monkeypatch.setattr(confirmation, "may_be_confirmed_together", lambda *asked: False)
+    alone = verdict(query, streams, named, recording)
+    assert facts(together) == facts(alone)
+
+
+def test_most_of_the_draws_have_overlaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above says something: overlaps are confirmed in many draws, and refused in some."""
+    made = Counter()
+    confirm_overlap = overlaps.confirm_overlap
+
+    def count(*asked: object) -> overlaps.Overlap | None:
+        overlap = confirm_overlap(*asked)
+        made[overlap is not None] += 1
+        return overlap
+
+    monkeypatch.setattr(confirmation, "confirm_overlap", count)
+    for seed in range(40):
+        random = Random(seed)
+        query = draw_query(random)
+        streams = {"s": draw_stream(random)}
+        named = profile("cqels").but(t0=0)
+        verdict(query, streams, named, draw_recording(random, query, streams, named.semantics()))
+    assert made[True] > 10 and made[False] > 10
+
+
+def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[0, 10) has an element at each instant, so the content grows by one at each of them. The
+    definition and both witnesses are asked once for all ten elements, and once for no element: the
+    window is empty when it has closed, and what is empty is in no overlap.
+    """
+    elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    query = from_table({"windows": [window], "body": BODIES[0]})
+    streams = {"s": stream(elements)}
+    named = profile("cqels").but(t0=0)
+    recording = [
+        report.relation for report in incremental.evaluate(query, streams, named.semantics())
+    ]
+    asked = []
+    ask = r2r.ask_evaluator
+
+    def count(name: str, body: object, graph: frozenset) -> Relation:
+        asked.append((name, len(graph)))
+        return ask(name, body, graph)
+
+    monkeypatch.setattr(oracle_answers.r2r, "ask_evaluator", count)
+    found = judge(query, streams, named, recording, missing=0)
+    assert found.passed
+    assert sorted(asked) == [
+        (name, size) for name in ("definition", "pyoxigraph", "rdflib") for size in (0, 10)
+    ]
+
+
+def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:
+    """Their union would be as much work, and a join over it more."""
+    apart = [range(0, 4), range(4, 8)]
+    assert list(overlaps.split_into_overlaps(apart)) == [[range(0, 4)], [range(4, 8)]]
+    assert list(overlaps.split_into_overlaps([range(0)])) == [[range(0)]]
+    assert list(overlaps.split_into_overlaps([])) == []
