@@ -185,10 +185,8 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         sampler.samples,
         round(sampler.cost, 3),
         pacing.is_live,
-<<<<<<< HEAD
-        pacing.times,
-=======
         pacing.sent_late,
+        pacing.times,
     )
 
 
@@ -220,7 +218,6 @@ def _can_be_joined(before: Element, element: Element) -> bool:
         and element.batch is None
         and before.end is None
         and element.end is None
->>>>>>> main
     )
 
 
