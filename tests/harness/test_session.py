@@ -41,7 +41,7 @@ from refengine.core.question import Question
 from refengine.dialects import Unrenderable
 
 ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
-CASES = {case.id: case for case in corpus.cases()}
+CASES = {case.id: case for case in corpus.cases() if "query" in case.table}
 REFERENCE, RSP_JS = engine("reference"), engine("rsp-js")
 HURRIED = replace(RSP_JS, limits=replace(RSP_JS.limits, reply_seconds=2))
 
