@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 import pytest
 
 from conformance.__main__ import main
+from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
 from conformance.bench.citybench.configuration import Knobs, read_experiments
@@ -51,7 +52,9 @@ SECOND = 1_000
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path_factory.getbasetemp() / "bench-streams"))
+    """Streams are kept in a folder of the tests."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
 
 
 # The generator
@@ -328,8 +331,8 @@ def relations(name):
 def loaded(name):
     """A query at the small scale: its question and its profile."""
     [workload] = CITYBENCH.workloads(Choice(only=(name,)))
-    streams = {one: source.load().stream for one, source in workload.streams.items()}
-    return Question(workload.query, streams, workload.static), workload.semantics
+    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
+    return Question(workload.query, loaded_streams, workload.static), workload.semantics
 
 
 # a wrong engine that gets each query wrong
@@ -398,14 +401,14 @@ def test_latency_is_from_sending_to_the_first_answer():
 def run_with(answers, name="Q13"):
     """A run of a query whose engine gave answers, over a stream with elements at 0 and 1000."""
     [workload] = CITYBENCH.workloads(Choice(only=(name,)))
-    streams = {one: source.load().stream for one, source in workload.streams.items()}
+    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
     times = FeedingTimes({}, {}, ended=9.0)
-    for instant in {element.app for stream in streams.values() for element in stream}:
+    for instant in {element.app for stream in loaded_streams.values() for element in stream}:
         times.sent[instant] = instant / 1000
         times.replied[instant] = instant / 1000 + 0.5
-    question = Question(workload.query, streams, workload.static)
+    question = Question(workload.query, loaded_streams, workload.static)
     samples = [Sample(0.0, 2 << 20, 0.1, 1), Sample(0.5, 4 << 20, 0.2, 1)]
-    feeding = Feeding(Exchange(question, answers), 0, 9.0, samples, 0.0, False, times)
+    feeding = Feeding(Exchange(question, answers), 0, 9.0, samples, 0.0, False, times=times)
     return Run(workload, "e", 1, feeding)
 
 
@@ -539,10 +542,10 @@ def test_from_the_streams_to_the_page(tmp_path):
     assert "<h1>CityBench</h1>" in (tmp_path / "index.html").read_text()
 
 
-def test_rsp_js_loses_answers_of_two_windows(rsp_js_installed, tmp_path):
-    """A window of each of two streams: it joins what the other window held when it last closed."""
+def test_rsp_js_answers_a_join_of_two_windows_wrong(rsp_js_installed, tmp_path):
+    """When one window closes it joins what it has of the other, which is not what that held."""
     assert main(["bench", "citybench", "--engine=rsp-js", "--only=Q1", "-o", str(tmp_path)]) == 0
     [line] = (tmp_path / "results.ndjson").read_text().splitlines()
     result = json.loads(line)
     found = result["evidence"]["run"]["measures"]["completeness"]
-    assert result["outcome"] == "fail" and 0 < found["captured"] < found["expected"]
+    assert result["outcome"] == "fail" and 0 < found["captured"] <= found["expected"]

@@ -14,6 +14,7 @@ from statistics import fmean, pvariance
 import pytest
 
 from conformance.__main__ import main
+from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.srbench import (
     OF_DAYS,
@@ -281,8 +282,8 @@ def test_the_users_data_take_the_place_of_the_generated(tmp_path):
 def loaded(name):
     """A query at the small scale: its question, its profile, and its reports by the definition."""
     [workload] = SRBENCH.workloads(Choice(only=(name,)))
-    streams = {one: source.load().stream for one, source in workload.streams.items()}
-    question = Question(workload.query, streams, workload.static)
+    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
+    question = Question(workload.query, loaded_streams, workload.static)
     return question, workload.semantics
 
 
@@ -300,7 +301,9 @@ def relations(name):
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path_factory.getbasetemp() / "bench-streams"))
+    """Streams are kept in a folder of the tests."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
 
 
 # a wrong engine that gets each query wrong

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from cluster import spark
 
+from conformance.bench import streams
 from conformance.bench.srbench.observations import STREAM
 from conformance.spark import session
 from refengine import incremental
@@ -15,7 +16,9 @@ from tools.bench_on_spark import find_workload, parts_of, rows_of_part
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path_factory.getbasetemp() / "bench-streams"))
+    """Streams are kept in a folder of the tests."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
 
 
 def lines_of(rows):
