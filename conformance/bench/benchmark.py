@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.streams import GivenStatic, StaticSource, StreamSource
+from conformance.bench.streams import StaticDataset, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
 from conformance.metrics.run import Reading
@@ -54,12 +54,13 @@ class Workload:
     sent to an engine that has none of its own. `t0` gives the start of the windows, in ms, where
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
-    otherwise (ORA-3). `beside` has the tables of further queries, which are registered beside this
-    one and get the same elements; their answers are read and not judged. `witnesses` are asked of
-    each answer that the verdict rests on (ORA-8), and `reading` says how windows are measured.
-    `options` has what else the benchmark itself needs to know of the test. If `is_sent_by_instant`,
-    elements of one instant are sent together in a live run, as one element with all of their
-    triples: thousands of elements a second can then be sent in time.
+    otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
+    `is_sent_by_instant`, elements of one instant are sent together in a live run, as one element
+    with all of their triples: thousands of elements a second can then be sent in time.
+
+    `beside` has the tables of further queries, which are registered beside this one and get the
+    same elements; their answers are read and not judged. `witnesses` are asked of each answer that
+    the verdict rests on (ORA-8), and `reading` says how windows are measured.
     """
 
     experiment: str
@@ -91,7 +92,7 @@ class Workload:
     def static_source(self) -> StaticSource:
         """Where the static data come from."""
         if isinstance(self.static, frozenset):
-            return GivenStatic(self.static)
+            return StaticDataset(self.static)
         return self.static
 
 

@@ -134,7 +134,7 @@ class GeneratedStatic:
 
 
 @dataclass(frozen=True)
-class GivenStatic:
+class StaticDataset:
     """Static data that are in memory."""
 
     data: Dataset

@@ -44,7 +44,8 @@ class Size:
     own times without static data, whose windows hold little else. `limits` are how many elements
     all streams of a query have together: of one stream, and of several. `at_both_rates` are the
     queries that are also run at the lower rate (empty: all). `users` and `instances` are the
-    numbers of the two scalings, of which each run has `scaled` elements.
+    numbers of the two scalings. These have so many queries (`scaled_queries`), and each of their
+    runs has `scaled` elements.
     """
 
     parameters: Parameters
@@ -53,6 +54,7 @@ class Size:
     at_both_rates: tuple[str, ...]
     users: tuple[int, ...]
     instances: tuple[int, ...]
+    scaled_queries: int
     scaled: int
 
 
@@ -73,15 +75,25 @@ def size_of(choice: Choice) -> Size:
     if choice.scale == "paper":
         return Size(
             Parameters(1000, 10),
-            1000,
-            (100_000, 30_000),
-            (),
-            (1000, 3000, 10_000),
-            (1, 10, 30),
-            10_000,
+            crowd=1000,
+            limits=(100_000, 30_000),
+            at_both_rates=(),
+            users=(1000, 3000, 10_000),
+            instances=(1, 10, 30),
+            scaled_queries=3,
+            scaled=10_000,
         )
     if choice.scale == "small":
-        return Size(Parameters(60, 10), 400, (600, 200), ("Q1", "Q10"), (60, 120), (1, 2), 100)
+        return Size(
+            Parameters(60, 10),
+            crowd=400,
+            limits=(600, 200),
+            at_both_rates=("Q1", "Q10"),
+            users=(60, 120),
+            instances=(1, 2),
+            scaled_queries=1,
+            scaled=100,
+        )
     users = int(choice.scale)
     if users < LEAST_USERS:
         raise RefengineError(
@@ -90,7 +102,14 @@ def size_of(choice: Choice) -> Size:
             place="--scale",
         )
     return Size(
-        Parameters(users, 10), users, (10_000, 10_000), (), (users, 3 * users), (1, 2, 4), 1_000
+        Parameters(users, 10),
+        crowd=users,
+        limits=(10_000, 10_000),
+        at_both_rates=(),
+        users=(users, 3 * users),
+        instances=(1, 2, 4),
+        scaled_queries=3,
+        scaled=1_000,
     )
 
 
@@ -116,14 +135,14 @@ def _tests(experiment: str, size: Size) -> Iterator[Workload]:
     """Yield the tests of an experiment."""
     match experiment:
         case "users":
-            for name in STATIC_QUERIES:
+            for name in STATIC_QUERIES[: size.scaled_queries]:
                 for users in size.users:
                     parameters = replace(size.parameters, users=users)
                     options = TestOptions(name, RATES[-1], users)
                     test = f"{name} with {users} users"
                     yield _workload(experiment, test, parameters, size.scaled, options)
         case "instances":
-            for name in INSTANCE_QUERIES:
+            for name in INSTANCE_QUERIES[: size.scaled_queries]:
                 for instances in size.instances:
                     options = TestOptions(name, RATES[-1], size.parameters.users, instances)
                     test = f"{name} registered {instances} times"

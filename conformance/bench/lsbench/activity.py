@@ -15,10 +15,10 @@ import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import takewhile
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.bench.lsbench import terms
 from conformance.bench.lsbench.draws import (
@@ -27,7 +27,14 @@ from conformance.bench.lsbench.draws import (
     draw_power_law,
     draws_for,
 )
-from conformance.bench.lsbench.network import MOST_FRIENDS, PLACES, SEED, Network, make_network
+from conformance.bench.lsbench.network import (
+    MOST_FRIENDS,
+    PLACES,
+    SEED,
+    Network,
+    check_users,
+    make_network,
+)
 
 SECOND = 1000
 MINUTE = 60 * SECOND
@@ -74,11 +81,15 @@ class Parameters:
     def __post_init__(self) -> None:
         if self.days < 1:
             raise ValueError(f"days must be > 0, got {self.days}")
-        make_network(self.users, self.seed)
+        check_users(self.users)
 
-    @property
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is pickled: not the network, which is made again."""
+        return Parameters, (self.users, self.days, self.seed)
+
+    @cached_property
     def network(self) -> Network:
-        """The network, which is made once for several uses."""
+        """The network, which is made once."""
         return make_network(self.users, self.seed)
 
     @property

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple
@@ -84,13 +83,11 @@ class Network:
     tags: int
 
 
-@lru_cache(maxsize=4)
 def make_network(users: int, seed: int = SEED) -> Network:
     """Make the network of some users. The time is linear in their number. Raises ValueError for
     fewer than 50, among whom not everybody finds as many friends.
     """
-    if users < LEAST_USERS:
-        raise ValueError(f"a network has at least {LEAST_USERS} users, got {users}")
+    check_users(users)
     tags = max(100, users)
     cities = users // USERS_OF_A_CITY
     profiles = [
@@ -114,6 +111,12 @@ def make_network(users: int, seed: int = SEED) -> Network:
         _places(seed, cities),
         tags,
     )
+
+
+def check_users(users: int) -> None:
+    """Raise ValueError for a number of users that no network has."""
+    if users < LEAST_USERS:
+        raise ValueError(f"a network has at least {LEAST_USERS} users, got {users}")
 
 
 def _make_profile(random: Random, cities: int, tags: int) -> Profile:
