@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.bench.benchmark import Feeding, Workload
+from conformance.bench.benchmark import Feeding, FeedingTimes, Workload
 from conformance.bench.wordings import word_for_engine
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
@@ -29,6 +29,8 @@ class ImmediatePacing:
     def __init__(self) -> None:
         self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
         self.started_at = 0  # the same in ms since 1970
+        self.times = FeedingTimes()
+        self._current: int | None = None  # the instant whose reply is due
 
     @property
     def sent_late(self) -> int | None:
@@ -36,13 +38,29 @@ class ImmediatePacing:
         return None
 
     def wait_until(self, instant: int) -> None:
-        """Note when the first element is sent."""
+        """Note when the elements of an instant are sent."""
+        now = time.monotonic()
         if not self.started:
-            self.started = time.monotonic()
+            self.started = now
             self.started_at = time.time_ns() // 1_000_000
+        self.times.sent.setdefault(instant, now - self.started)
+        self._current = instant
+
+    def note_reply(self) -> None:
+        """Note when a reply came: to the elements of an instant, or else to the end."""
+        if not self.started:
+            return
+        since = time.monotonic() - self.started
+        self.times.ended = since
+        if self._current is not None:
+            self.times.replied[self._current] = since
+        self._current = None
 
     def instant(self) -> int | None:
-        """Return None, since the stream's time does not go on with the clock."""
+        """Note the reply, and return None, since the stream's time does not go on with the
+        clock.
+        """
+        self.note_reply()
         return None
 
 
@@ -60,13 +78,14 @@ class ClockPacing(ImmediatePacing):
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
-        super().wait_until(instant)
         if self._first is None:
             self._first = instant
+            super().wait_until(instant)
         due = self.started + (instant - self._first) / 1000
         time.sleep(max(0.0, due - time.monotonic()))
         late = time.monotonic() - due
         self._sent_late = max(self._sent_late, round(1000 * late))
+        super().wait_until(instant)
 
     @property
     def sent_late(self) -> int:
@@ -74,7 +93,8 @@ class ClockPacing(ImmediatePacing):
         return self._sent_late
 
     def instant(self) -> int | None:
-        """Return the stream's time now, in ms; None before it has begun."""
+        """Note the reply, and return the stream's time now, in ms; None before it has begun."""
+        self.note_reply()
         if self._first is None:
             return None
         return self._first + round(1000 * (time.monotonic() - self.started))
@@ -164,6 +184,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         round(sampler.cost, 3),
         pacing.is_live,
         pacing.sent_late,
+        pacing.times,
     )
 
 
