@@ -52,11 +52,12 @@ ARROWS: dict[str, str] = {
     "conformance.report": "refengine schemas metrics verdict corpus",
     "conformance.bench": "refengine metrics verdict installation harness benchmarks suite report",
     "conformance.adaptive": "refengine metrics report bench",
-    "conformance.spark": "refengine metrics verdict harness suite",
+    "conformance.bounded": "refengine verdict report bench",
+    "conformance.spark": "refengine metrics verdict harness suite bounded",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
         "refengine skeletons verdict installation harness benchmarks suite report bench adaptive "
-        "spark"
+        "bounded spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",
