@@ -113,8 +113,8 @@ arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
 
-papers: $(READY) ## run LSBench and YABench, and CSRBench if DATA=... has its stream, or NAME=..., at the papers' scale on ENGINE=... (hours; goes on where it ended)
-	@for name in $(or $(NAME),$(if $(DATA),csrbench) lsbench yabench); do \
+papers: $(READY) ## run the benchmarks, or those in NAME="...", at the papers' scale on ENGINE=...; CSRBench if DATA=... has its stream (hours; goes on where it ended)
+	@for name in $(or $(NAME),citybench lsbench srbench yabench $(if $(DATA),csrbench)); do \
 	  data=; [ $$name != csrbench ] || data="--data $(DATA)"; \
 	  $(PY) -m conformance bench $$name --scale paper $$data $(foreach one,$(or $(ENGINE),reference rsp-js),--engine $(one)) --resume -o build/papers/$$name || exit 1; \
 	done

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from conformance.command_line import (
     adaptive,
     bench,
+    bounded,
     case,
     csrbench,
     engines,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 # in the order of the help
 COMMANDS: dict[str, Command] = {
     "bench": bench,
+    "bounded": bounded,
     "adaptive": adaptive,
     "csrbench": csrbench,
     "secret": secret,

@@ -5,7 +5,7 @@ answers, and the tables in which it shows that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +96,19 @@ class Workload:
         return self.static
 
 
+@dataclass
+class FeedingTimes:
+    """When elements were sent and replies came, in seconds since the first element was sent.
+
+    `sent` has for an instant of the stream (ms) when its first element was sent, `replied` when the
+    reply to its last one came, and `ended` is when the last reply of all came.
+    """
+
+    sent: dict[int, float] = field(default_factory=dict)
+    replied: dict[int, float] = field(default_factory=dict)
+    ended: float = 0.0
+
+
 class Feeding(NamedTuple):
     """What came of feeding an engine.
 
@@ -113,6 +126,7 @@ class Feeding(NamedTuple):
     sampling_seconds: float
     is_live: bool
     sent_late: int | None = None
+    times: FeedingTimes = FeedingTimes()
 
 
 class Run(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -72,12 +72,23 @@ class GeneratedStream:
     """A stream that a generator writes, always the same lines for the same `name`, which states
     the generator's parameters and ends as a file of its form does.
 
+    `cut` returns about so many parts of the stream, each by the function that makes its lines, so
+    that parts can be made side by side: the stream is the parts merged by time, and of one time
+    those of an earlier part come first. Without it the stream is one part.
+
     The file is kept in the folder `streams` of the user's cache, with its digest. A file that does
     not have its digest is written anew.
     """
 
     name: str
     lines: Callable[[], Iterable[str]]
+    cut: Callable[[int], Sequence[Callable[[], Iterable[str]]]] | None = None
+
+    def parts(self, count: int) -> Sequence[Callable[[], Iterable[str]]]:
+        """Return about so many parts of the stream."""
+        if self.cut is None:
+            return [self.lines]
+        return self.cut(count)
 
     def load(self) -> LoadedStream:
         """Make the stream, unless it is there, and read it. Raises RefengineError."""

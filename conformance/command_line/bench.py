@@ -35,7 +35,9 @@ def add_parser(commands: Commands) -> None:
         "is kept, and the same command with --resume goes on.",
     )
     bench.add_argument(
-        "name", metavar="NAME", help="the benchmark: csrbench, lsbench, srbench or yabench"
+        "name",
+        metavar="NAME",
+        help="the benchmark: citybench, csrbench, lsbench, srbench or yabench",
     )
     bench.add_argument(
         "--engine",
@@ -49,8 +51,8 @@ def add_parser(commands: Commands) -> None:
         "--scale",
         default="small",
         metavar="SCALE",
-        help="small, paper, or a number: in csrbench of elements, in lsbench of users, in "
-        "srbench and yabench of stations (default: %(default)s)",
+        help="small, paper, or a number: in citybench of seconds, in csrbench of elements, in "
+        "lsbench of users, in srbench and yabench of stations (default: %(default)s)",
     )
     bench.add_argument(
         "--only",
@@ -75,13 +77,17 @@ def add_parser(commands: Commands) -> None:
         "deviations alone)",
     )
     bench.add_argument(
-        "--data", type=cli.path, metavar="DIR", help="the user's own data, for csrbench and srbench"
+        "--data",
+        type=cli.path,
+        metavar="DIR",
+        help="the user's own data, for citybench, csrbench and srbench",
     )
     bench.add_argument(
         "--config",
         type=cli.path,
         metavar="FILE",
-        help="experiments in YABench's config.json, or the same in TOML, for yabench",
+        help="the user's own experiments: for yabench its config.json, or the same in TOML; for "
+        "citybench its knobs in TOML",
     )
     bench.add_argument(
         "--recorded",

@@ -61,7 +61,7 @@ def _figures(
     """Return the measures of a join with bounded memory."""
     warm_up = Fraction(block.get("warm_up", "0"))
     measuring = Measuring(block.get("period", 1), warm_up)
-    return measure(join, streams, resources, run_unlimited(join, streams), measuring)
+    return measure(join, resources, run_unlimited(join, streams), measuring)
 
 
 def _differences_of_results(

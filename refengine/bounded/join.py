@@ -84,6 +84,7 @@ class BoundedJoin:
         self.now: int | None = None
         self._readers = [SourceReader(query, index) for index in range(len(query.sources))]
         self._shedder = resources.shedding.start(query)
+        self._credits_shedding = not isinstance(resources.shedding, NoShedding)
         self._count = 0
         conditions = [_prepared(condition) for condition in query.conditions]
         self._first_conditions = [
@@ -105,25 +106,25 @@ class BoundedJoin:
         Raises InvalidStream for an element that is earlier than the one before it.
         """
         t = element.app
-        if self.now is not None and t < self.now:
-            reason = f"t_app decreases from {self.now} to {t}; a bounded join takes them in order"
-            raise InvalidStream(reason, rule="BND-2", place=f"element {element.sys}")
+        check_order(self.now, element)
         self.now = t
-        if self.resources.collects:
-            self.memory.collect(t)
         bindings = read_bindings(self._readers, stream, element, self._count)
         self._count += len(bindings)
+        return self.take(bindings, t)
+
+    def take(self, bindings: Sequence[Binding], t: int) -> list[Result]:
+        """Take the bindings of the next element, which came at t, and return the results that it
+        completes.
+        """
+        if self.resources.collects:
+            self.memory.collect(t)
         if not bindings or not self._shedder.keeps(bindings, t):
             return []
         results: list[Result] = []
         for binding in bindings:
             results += self._join(binding, t)
-            self._store(binding)
+            self.memory.put(binding, self.resources.collects)
         return results
-
-    def _store(self, binding: Binding) -> None:
-        """Store a binding, which may evict another one."""
-        self.memory.put(binding, self.resources.collects)
 
     def _join(self, new: Binding, t: int) -> list[Result]:
         """Return the results that a new binding completes, and credit the stored bindings."""
@@ -153,10 +154,8 @@ class BoundedJoin:
         """Choose a binding for the inputs of the probes from `depth` on, in every way, and add what
         is complete to `found`.
         """
-        if depth == len(probes):
-            found.append((tuple(chosen), tuple(slots)))
-            return
         probe = probes[depth]
+        is_last = depth + 1 == len(probes)
         key = tuple([chosen[number].terms[position] for number, position in probe.key])
         earliest_end = None if probe.reach is None else t - probe.reach
         candidates: Iterable[tuple[int, Binding]] = probe.stored.find(key, earliest_end)
@@ -164,23 +163,30 @@ class BoundedJoin:
             candidates = [(-1, new), *candidates]
         for slot, binding in candidates:
             chosen[probe.input], slots[probe.input] = binding, slot
-            if _hold(probe.conditions, chosen):
+            if not _hold(probe.conditions, chosen):
+                continue
+            if is_last:
+                found.append((tuple(chosen), tuple(slots)))
+            else:
                 self._extend(probes, depth + 1, chosen, slots, new, t, found)
         chosen[probe.input], slots[probe.input] = new, -1
 
     def _credit(self, found: Iterable[tuple[Result, tuple[int, ...]]]) -> None:
         """Tell policy and shedding which bindings are part of new results."""
-        used: dict[tuple[int, int], int] = {}
-        for result, slots in found:
-            self._shedder.credit(result)
-            for place in {(one.number, slot) for one, slot in zip(result, slots, strict=True)}:
-                used[place] = used.get(place, 0) + 1
+        if self._credits_shedding:
+            for result, _ in found:
+                self._shedder.credit(result)
         eviction = self.memory.eviction
         if eviction is None:
             return
-        for (_, slot), results in sorted(used.items()):
-            if slot >= 0:
-                eviction.use(slot, results)
+        used: dict[int, int] = {}
+        for _, slots in found:
+            for slot in slots if len(slots) == 2 else {*slots}:
+                if slot >= 0:
+                    used[slot] = used.get(slot, 0) + 1
+        bindings = self.memory.bindings
+        for slot in sorted(used, key=lambda slot: bindings[slot].number):
+            eviction.use(slot, used[slot])
 
 
 def _numbers(found: tuple[Result, tuple[int, ...]]) -> list[int]:
@@ -284,13 +290,49 @@ def arrivals(query: BoundedQuery, streams: Mapping[str, Stream]) -> Iterator[tup
         yield name, element
 
 
+class ReadElement(NamedTuple):
+    """The instant at which an element came, and its bindings."""
+
+    time: int
+    bindings: list[Binding]
+
+
+def read_elements(query: BoundedQuery, streams: Mapping[str, Stream]) -> Iterator[ReadElement]:
+    """Yield what the join needs of each element of whole streams, in the order of arrival. Raises
+    InvalidStream for streams that are not in order.
+    """
+    readers = [SourceReader(query, index) for index in range(len(query.sources))]
+    count = 0
+    now: int | None = None
+    for name, element in arrivals(query, streams):
+        check_order(now, element)
+        now = element.app
+        bindings = read_bindings(readers, name, element, count)
+        count += len(bindings)
+        yield ReadElement(now, bindings)
+
+
+def check_order(now: int | None, element: Element) -> None:
+    """BND-2: Raise InvalidStream if an element is earlier than the instant of the one before."""
+    if now is not None and element.app < now:
+        reason = f"t_app decreases from {now} to {element.app}; a bounded join takes them in order"
+        raise InvalidStream(reason, rule="BND-2", place=f"element {element.sys}")
+
+
 def run_join(
     query: BoundedQuery,
     streams: Mapping[str, Stream],
     resources: Resources = UNLIMITED,
 ) -> Iterator[Arrived]:
     """Yield what each element of whole streams did, in the order of arrival."""
+    return run_over(query, read_elements(query, streams), resources)
+
+
+def run_over(
+    query: BoundedQuery, elements: Iterable[ReadElement], resources: Resources
+) -> Iterator[Arrived]:
+    """Yield what each element did, in the order of arrival."""
     join = BoundedJoin(query, resources)
-    for name, element in arrivals(query, streams):
-        results = join.push(name, element)
-        yield Arrived(element.app, results, len(join.memory.bindings))
+    for time, bindings in elements:
+        results = join.take(bindings, time)
+        yield Arrived(time, results, len(join.memory.bindings))

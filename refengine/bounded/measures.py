@@ -9,7 +9,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from refengine.bounded.inputs import BoundedQuery
-from refengine.bounded.join import UNLIMITED, Resources, Result, run_join
+from refengine.bounded.join import (
+    UNLIMITED,
+    ReadElement,
+    Resources,
+    Result,
+    read_elements,
+    run_over,
+)
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 
@@ -69,11 +76,11 @@ class Figures(NamedTuple):
 
 
 class UnlimitedRun(NamedTuple):
-    """What there is: the instant of each element, its results, and how many bindings were in some
-    window then, which is the memory that is needed.
+    """What there is: the elements, the results of each, and how many bindings were in some window
+    when it had come, which is the memory that is needed.
     """
 
-    times: list[int]
+    elements: list[ReadElement]
     results: list[frozenset[Numbers]]
     needed: list[int]
 
@@ -85,9 +92,8 @@ class UnlimitedRun(NamedTuple):
 
 def run_unlimited(query: BoundedQuery, streams: Mapping[str, Stream]) -> UnlimitedRun:
     """Return what a join finds over whole streams with as much memory as it needs."""
-    run = UnlimitedRun([], [], [])
-    for step in run_join(query, streams, UNLIMITED):
-        run.times.append(step.time)
+    run = UnlimitedRun(list(read_elements(query, streams)), [], [])
+    for step in run_over(query, run.elements, UNLIMITED):
         run.results.append(numbers_of(step.results))
         run.needed.append(step.held)
     return run
@@ -99,16 +105,16 @@ def numbers_of(results: Iterable[Result]) -> frozenset[Numbers]:
 
 
 def measure(
-    query: BoundedQuery,
-    streams: Mapping[str, Stream],
-    resources: Resources,
-    unlimited: UnlimitedRun,
-    measuring: Measuring,
+    query: BoundedQuery, resources: Resources, unlimited: UnlimitedRun, measuring: Measuring
 ) -> Figures:
-    """BND-8: Run a join with bounded resources, and compare it with the unlimited run."""
-    counts = counted_arrivals(unlimited.times, measuring)
+    """BND-8: Run a join with bounded resources over the elements of the unlimited run, and compare
+    the two.
+    """
+    counts = counted_arrivals([element.time for element in unlimited.elements], measuring)
     overall, stressed, most_held = [0, 0, 0], [0, 0, 0], 0
-    runs = zip(run_join(query, streams, resources), unlimited.results, counts, strict=True)
+    runs = zip(
+        run_over(query, unlimited.elements, resources), unlimited.results, counts, strict=True
+    )
     for step, expected, (is_counted, is_stressed) in runs:
         most_held = max(most_held, step.held)
         if not is_counted:

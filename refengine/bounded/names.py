@@ -1,7 +1,7 @@
 """§14 Resources as text: `clock+gc`, `clock-exp:0.25`, `fifo+shed-rate:100/1000`.
 
 A text is a policy, and after each `+` what is added to it: `gc`, or load shedding. What stands
-behind a colon are its parameters.
+behind colons are parameters, such as `clock:w0=2:threshold=at-or-below`.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def is_drawn(resources: Resources) -> bool:
 
 
 def _split(word: str) -> tuple[str, list[str]]:
-    """Return the name and the parameters of `name:a,b`."""
-    name, _, rest = word.partition(":")
-    return name, rest.split(",") if rest else []
+    """Return the name and the parameters of `name:a:b`."""
+    name, *parameters = word.split(":")
+    return name, parameters
 
 
 def _policy(name: str, parameters: list[str]) -> Policy:
@@ -105,7 +105,7 @@ def _policy(name: str, parameters: list[str]) -> Policy:
         case _, _ if name not in POLICIES:
             _fail(f"unknown policy {display(name)}{nearest(name, POLICIES)}")
         case _:
-            _fail(f"{name} has no parameters {','.join(parameters)}")
+            _fail(f"{name} has no parameters {':'.join(parameters)}")
 
 
 def _clock(clock: Clock, parameters: list[str]) -> Clock:

@@ -109,8 +109,8 @@ def test_a_text_that_names_no_resources(text, memory, reason):
 
 
 def test_texts_name_every_field_of_clock():
-    assert parse_resources("clock:w0=2,tau=1,threshold=at-or-below,pointer=stays", 3).policy == (
+    assert parse_resources("clock:w0=2:tau=1:threshold=at-or-below:pointer=stays", 3).policy == (
         Clock(start_score=2, tau=1, threshold="at-or-below", pointer="stays")
     )
-    assert parse_resources("clock-exp:0.5,w0=3", None).policy.start_score == 3
+    assert parse_resources("clock-exp:0.5:w0=3", None).policy.start_score == 3
     assert parse_resources("clock-exp:0.5", 1).policy == exponential_clock(0.5)

@@ -1,0 +1,181 @@
+"""Streams in the shape of the two data sets of CLOCK's paper (Gao, Scharrenbach, Bernstein, ESWC
+2014), which published neither. The same parameters give the same elements everywhere.
+
+What is known of them: 603,642 wind speeds ⟨sensor, reports, speed⟩ at instants, with clustered
+reporting; 1,887,256 entries ⟨user, watches, channel⟩ and 31,960 entries ⟨channel, plays, program⟩,
+both valid over intervals, over three days. All else is a parameter here, with a value that is
+decided here.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from refengine.model.elements import XSD, Stream, literal, stream
+
+BASE = "http://example.org/"
+SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000  # ms
+Item = tuple[tuple[str, str, str], int, None, int]  # triple, first instant, no batch, last instant
+
+
+def iri(name: str) -> str:
+    """Return an IRI of the generated data as a term."""
+    return f"<{BASE}{name}>"
+
+
+@dataclass(frozen=True)
+class WindParameters:
+    """How wind speeds come.
+
+    The sensors are in clusters of the given sizes. The sensors of a cluster report once a round,
+    each at an instant drawn from a stretch of `spread` ms. The stretch of a cluster begins at a
+    phase of its own; in every `full_hour`-th round all begin together.
+
+    The weather is a storm or calm, and changes from one to the other with the chance `change` each
+    round. `calm` and `storm` are the mean speeds. A sensor has a factor of its own, drawn from 0.5
+    to 1.5. A speed is the mean times the factor, with a deviation of `gusts`, as a whole number.
+    """
+
+    clusters: tuple[int, ...] = (30, 20, 12, 8, 6, 4)
+    rounds: int = 18
+    interval: int = 10 * MINUTE
+    full_hour: int = 6
+    spread: int = 400
+    calm: float = 4
+    storm: float = 8
+    change: float = 0.2
+    gusts: float = 1.5
+
+
+def generate_wind(parameters: WindParameters, seed: int) -> dict[str, Stream]:
+    """Return the stream `wind`."""
+    drawn = random.Random(f"wind {seed}")
+    return {"wind": stream(sorted(_reports(parameters, drawn), key=lambda item: item[1]))}
+
+
+def _reports(parameters: WindParameters, drawn: random.Random) -> Iterator[Item]:
+    """Yield the reports of all sensors, cluster by cluster."""
+    means = list(_weather(parameters, drawn))
+    for cluster, size in enumerate(parameters.clusters):
+        phase = drawn.randrange(parameters.interval - parameters.spread)
+        factors = [drawn.uniform(0.5, 1.5) for _ in range(size)]
+        for number, mean in enumerate(means):
+            start = number * parameters.interval
+            if number % parameters.full_hour:
+                start += phase
+            for sensor, factor in enumerate(factors):
+                at = start + drawn.randrange(parameters.spread)
+                speed = max(0, round(drawn.gauss(mean * factor, parameters.gusts)))
+                subject = iri(f"sensor-{cluster}-{sensor}")
+                yield (subject, iri("reports"), literal(str(speed), XSD + "integer")), at, None, at
+
+
+def _weather(parameters: WindParameters, drawn: random.Random) -> Iterator[float]:
+    """Yield the mean speed of each round."""
+    is_storm = drawn.random() < 0.5
+    for _ in range(parameters.rounds):
+        yield parameters.storm if is_storm else parameters.calm
+        is_storm ^= drawn.random() < parameters.change
+
+
+@dataclass(frozen=True)
+class ViewingParameters:
+    """How television is watched.
+
+    The streams begin at `start`, a time of the day, and last for `duration`.
+
+    A channel plays programmes one after the other; their lengths are drawn from `lengths`, and all
+    begin at multiples of 15 minutes, so that many begin together.
+
+    A user watches with breaks: a session begins after a break with the mean `pause`, which is
+    `evening` times shorter from 18:00 to 23:00. In a session the user stays on a channel, drawn by
+    Zipf's law with the exponent `popularity`. With the chance `zapping` that is for 10 s to 3
+    minutes, else until the end of the programme, or for 5 to 40 minutes, with equal chances. After
+    each channel the session ends with the chance `leaving`.
+    """
+
+    users: int = 3_000
+    channels: int = 10
+    start: int = 17 * HOUR
+    duration: int = 5 * HOUR
+    lengths: tuple[int, ...] = (15, 30, 30, 45, 60, 90, 120)  # minutes
+    pause: int = 4 * HOUR
+    evening: float = 3
+    popularity: float = 1
+    zapping: float = 0.5
+    leaving: float = 0.15
+
+
+def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stream]:
+    """Return the streams `log` and `guide`."""
+    drawn = random.Random(f"viewing {seed}")
+    guide = [list(_programmes(parameters, drawn)) for _ in range(parameters.channels)]
+    played = [
+        ((iri(f"channel-{channel}"), iri("plays"), iri(f"program-{channel}-{k}")), ts, None, te)
+        for channel, programmes in enumerate(guide)
+        for k, (ts, te) in enumerate(programmes)
+    ]
+    weights = [1 / (rank + 1) ** parameters.popularity for rank in range(parameters.channels)]
+    watched = [
+        entry
+        for user in range(parameters.users)
+        for entry in _watching(parameters, drawn, user, guide, list(accumulate(weights)))
+    ]
+    return {
+        "log": stream(sorted(watched, key=lambda item: item[1])),
+        "guide": stream(sorted(played, key=lambda item: item[1])),
+    }
+
+
+def _programmes(parameters: ViewingParameters, drawn: random.Random) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last instant of each programme of a channel."""
+    start = parameters.start
+    while start < parameters.start + parameters.duration:
+        end = start + drawn.choice(parameters.lengths) * MINUTE
+        yield start, end - 1
+        start = end
+
+
+def _watching(
+    parameters: ViewingParameters,
+    drawn: random.Random,
+    user: int,
+    guide: Sequence[Sequence[tuple[int, int]]],
+    cumulated: Sequence[float],
+) -> Iterator[Item]:
+    """Yield what one user watches."""
+    now = parameters.start + _pause(parameters, drawn, parameters.start)
+    while now < parameters.start + parameters.duration:
+        channel = drawn.choices(range(parameters.channels), cum_weights=cumulated)[0]
+        end = now + _stay(parameters, drawn, now, guide[channel])
+        triple = (iri(f"user-{user}"), iri("watches"), iri(f"channel-{channel}"))
+        yield triple, now, None, end - 1
+        now = end
+        if drawn.random() < parameters.leaving:
+            now += _pause(parameters, drawn, now)
+
+
+def _stay(
+    parameters: ViewingParameters,
+    drawn: random.Random,
+    now: int,
+    programmes: Sequence[tuple[int, int]],
+) -> int:
+    """Return how long a user stays on a channel, at least a second."""
+    if drawn.random() < parameters.zapping:
+        return drawn.randrange(10 * SECOND, 3 * MINUTE)
+    if drawn.random() < 0.5:
+        return drawn.randrange(5 * MINUTE, 40 * MINUTE)
+    end = next((te for _, te in programmes if te >= now), now)
+    return max(SECOND, end + 1 - now)
+
+
+def _pause(parameters: ViewingParameters, drawn: random.Random, now: int) -> int:
+    """Return how long a break is, at least a second."""
+    mean = float(parameters.pause)
+    if 18 * HOUR <= now % DAY < 23 * HOUR:
+        mean /= parameters.evening
+    return max(SECOND, int(drawn.expovariate(1 / mean)))

@@ -1,0 +1,320 @@
+"""`conformance bounded`: what a join finds whose memory is bounded, of what there is."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.command_line.options import check_positive, progress_bar
+from refengine import cli
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display, plain
+
+if TYPE_CHECKING:
+    from conformance.bounded.page import WorkloadOnPage
+    from conformance.bounded.sweep import RunFigures, SweepTask
+    from conformance.bounded.workloads import JoinWorkload
+    from conformance.command_line.options import Commands
+    from refengine.model.elements import Stream
+
+RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+ALL = "all"
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the sub-command and its options."""
+    bounded = commands.add_parser(
+        "bounded",
+        help="measure joins with bounded memory: eviction policies and load shedding",
+        description="Run a join (SPEC.md, section 14) under each policy with each memory, and "
+        "measure its recall and precision against the unlimited join. Exit codes: 0 the run "
+        "worked; 2 bad input or nowhere to write; 3 a query that is no such join; 130 interrupted: "
+        "what was done is kept, and the same command with --resume goes on.",
+    )
+    _add_what(bounded)
+    _add_how(bounded)
+
+
+def _add_what(bounded: argparse.ArgumentParser) -> None:
+    """Add the options that say what is joined."""
+    from refengine.dialects import DIALECTS
+
+    bounded.add_argument(
+        "join",
+        nargs="?",
+        type=cli.path,
+        metavar="QUERY",
+        help="a TOML file with windows and body; with --dialect, a text in that language",
+    )
+    bounded.add_argument(
+        "--dialect", choices=sorted(DIALECTS), help="the language of QUERY, if it is not TOML"
+    )
+    bounded.add_argument(
+        "--stream",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="the data of a stream, in a form that `refengine run` reads; NAME is the name of the "
+        "stream (default: that of the query's first window). May be given several times",
+    )
+    bounded.add_argument(
+        "--reproduce",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="instead of QUERY: wind, wind-near or viewing, streams in the shape of the CLOCK "
+        "paper's, or all, with the paper's policies, memories and recall beside; can be given "
+        "several times",
+    )
+    bounded.add_argument(
+        "--selection",
+        choices=("before-storing", "at-the-join"),
+        default="before-storing",
+        help="when a condition on one input alone is asked (default: %(default)s)",
+    )
+
+
+def _add_how(bounded: argparse.ArgumentParser) -> None:
+    """Add the options that say how it is measured, and where results go."""
+    bounded.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="NAME,…",
+        help="clock, clock-exp:RHO, lru, fifo or random, with +gc, +shed-random:SHARE, "
+        "+shed-rate:LIMIT/PERIOD or +shed-semantics:LIMIT/PERIOD (default: clock,lru,fifo,random)",
+    )
+    bounded.add_argument(
+        "--memory",
+        action="append",
+        default=[],
+        metavar="SIZE,…",
+        help="numbers of bindings, or shares of what is needed (default: 5%%,10%%,20%%,40%%,60%%)",
+    )
+    bounded.add_argument(
+        "--period",
+        type=int,
+        default=60_000,
+        metavar="MS",
+        help="the length of the periods in which the input rate is taken (default: %(default)s)",
+    )
+    bounded.add_argument(
+        "--warm-up",
+        default="1/3",
+        metavar="SHARE",
+        help="the share of the elements that only warm up (default: %(default)s)",
+    )
+    bounded.add_argument(
+        "--seeds",
+        type=int,
+        default=20,
+        metavar="N",
+        help="how many seeds, where anything is drawn (default: %(default)s)",
+    )
+    bounded.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="run the sweep over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT, …",
+    )
+    bounded.add_argument(
+        "--resume", action="store_true", help="go on with the interrupted sweep in OUT"
+    )
+    bounded.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        default=Path("bounded"),
+        metavar="OUT",
+        help="the folder to write to (default: %(default)s); it gets results.ndjson, tables.txt "
+        "and index.html",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the sweep, write the results and what is made of them, and print the tables; return the
+    exit code. Raises RefengineError.
+    """
+    from conformance.bounded.journal import SweepJournal
+    from conformance.verdict import results
+    from conformance.verdict.results import writing
+
+    check_positive("--seeds", options.seeds)
+    workloads = _workloads(options)
+    tasks = _tasks(options, workloads)
+    with writing(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    target = results.target(options.out / RESULTS)
+    journal = SweepJournal(target, _fingerprint(options), options.resume)
+    try:
+        for figures in _run_all(options, workloads, tasks, journal.done):
+            journal.add(figures)
+        _write(options, workloads, [journal.done[task] for task in tasks])
+    except KeyboardInterrupt:
+        print(
+            f"conformance: interrupted; {len(journal.done)} of {len(tasks)} runs are done: the "
+            "same command with --resume goes on",
+            file=sys.stderr,
+        )
+        return 130
+    finally:
+        journal.close()
+    journal.remove()
+    print(f"conformance: {plain(str(options.out / PAGE))} is the page", file=sys.stderr)
+    return 0
+
+
+def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:
+    """Return what is joined. Raises RefengineError."""
+    from conformance.bounded.workloads import WORKLOADS, find_workload
+
+    if options.reproduce and (options.join is not None or options.stream):
+        raise RefengineError(
+            "give a QUERY with its streams, or --reproduce, not both", rule="usage"
+        )
+    if options.reproduce:
+        names = WORKLOADS if ALL in options.reproduce else dict.fromkeys(options.reproduce)
+        return [find_workload(name) for name in names]
+    if options.join is None or not options.stream:
+        raise RefengineError(
+            "give a QUERY and its streams with --stream, or --reproduce all", rule="usage"
+        )
+    return [_workload_of_files(options)]
+
+
+def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
+    """Return the workload of the user's query and streams. Raises RefengineError."""
+    from conformance.bounded.workloads import JoinWorkload
+    from refengine.bounded import Selection, bounded_query
+    from refengine.bounded.join import arrivals
+    from refengine.bounded.measures import Measuring
+    from refengine.rdf.queries import read_query
+    from refengine.rdf.streams import read_stream
+
+    query = read_query(options.join, options.dialect)
+    try:
+        join = bounded_query(query, Selection(options.selection))
+    except RefengineError as error:
+        raise error.at(str(options.join)) from None
+    streams: dict[str, Stream] = {}
+    for word in options.stream:
+        name, _, path = word.rpartition("=")
+        name = name or query.windows[0].stream
+        if name in streams:
+            raise RefengineError(f"stream {display(name)} is given twice", rule="usage")
+        streams[name] = read_stream(cli.path(path))
+    list(arrivals(join, streams))  # raises before the work begins
+
+    def streams_of(seed: int) -> Mapping[str, Stream]:
+        return streams
+
+    measuring = Measuring(options.period, _share(options.warm_up))
+    title = plain(options.join.stem)
+    return JoinWorkload(title, title, join, query.body.text, streams_of, measuring, is_drawn=False)
+
+
+def _share(text: str) -> Fraction:
+    """Return a share from its text. Raises RefengineError."""
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise RefengineError(
+            f"expected a share such as 1/3, got {display(text)}", rule="BND-8", place="--warm-up"
+        ) from None
+
+
+def _tasks(options: argparse.Namespace, workloads: Sequence[JoinWorkload]) -> list[SweepTask]:
+    """Return the runs of a sweep. Raises RefengineError."""
+    from conformance.bounded.paper import POLICIES
+    from conformance.bounded.sweep import tasks_of
+
+    policies = _words(options.policy) or (
+        list(POLICIES) if options.reproduce else ["clock", "lru", "fifo", "random"]
+    )
+    memories = _words(options.memory)
+    return [
+        task
+        for workload in workloads
+        for task in tasks_of(
+            workload,
+            policies,
+            memories or list(workload.memories) or ["5%", "10%", "20%", "40%", "60%"],
+            options.seeds,
+        )
+    ]
+
+
+def _words(values: Sequence[str]) -> list[str]:
+    """Return the words between the commas of some values, each once."""
+    return list(dict.fromkeys(word for value in values for word in value.split(",") if word))
+
+
+def _fingerprint(options: argparse.Namespace) -> str:
+    """Return a text that is the same for the same join, streams and measures alone."""
+    from conformance.verdict.journal import fingerprint
+
+    files = [] if options.join is None else [options.join]
+    files += [cli.path(word.rpartition("=")[2]) for word in options.stream]
+    parts = [file.read_bytes() for file in files if file.is_file()]
+    words = (options.stream, options.reproduce, options.dialect, options.selection)
+    measures = (options.period, options.warm_up)
+    return fingerprint([*parts, repr((words, measures)).encode()])
+
+
+def _run_all(
+    options: argparse.Namespace,
+    workloads: Sequence[JoinWorkload],
+    tasks: Sequence[SweepTask],
+    done: Mapping[SweepTask, RunFigures],
+) -> Iterator[RunFigures]:
+    """Run what is left, and yield the figures of each run, with a progress bar."""
+    from conformance.bounded.sweep import run_task
+
+    by_name = {workload.name: workload for workload in workloads}
+    left = [task for task in tasks if task not in done]
+    bar = progress_bar(total=len(tasks), initial=len(tasks) - len(left), desc="bounded", unit="run")
+    with bar() as progress:
+        if options.spark is not None:
+            from conformance.spark.sweep import run_over_spark
+
+            for figures in run_over_spark(by_name, left, options.spark):
+                yield figures
+                progress.update()
+            return
+        for task in sorted(left, key=lambda one: (one.seed, one.workload)):
+            progress.set_postfix_str(f"{task.workload} {task.policy} {task.memory}")
+            yield run_task(by_name[task.workload], task)
+            progress.update()
+
+
+def _write(
+    options: argparse.Namespace, workloads: Sequence[JoinWorkload], runs: Sequence[RunFigures]
+) -> None:
+    """Write results, tables and page, and print the tables. Raises RefengineError."""
+    from conformance.bench.tables import all_as_text
+    from conformance.bounded.page import page, tables_of
+    from conformance.verdict import results
+
+    shown = {workload.name: _on_page(workload) for workload in workloads}
+    titles = {name: one.title for name, one in shown.items()}
+    has_paper = bool(options.reproduce)
+    tables = list(all_as_text(tables_of(runs, titles, has_paper)))
+    results.replace(
+        {
+            options.out / RESULTS: [run.line() for run in runs],
+            options.out / TABLES: tables,
+            options.out / PAGE: [page(runs, shown, has_paper)],
+        }
+    )
+    print("\n".join(tables))
+
+
+def _on_page(workload: JoinWorkload) -> WorkloadOnPage:
+    """Return what the page shows of a workload."""
+    from conformance.bounded.page import WorkloadOnPage
+    from conformance.bounded.sweep import needed_over_time
+
+    return WorkloadOnPage(workload.title, workload.query_text, list(needed_over_time(workload)))
