@@ -37,7 +37,7 @@ class StreamSource(Protocol):
         """Return the stream, which is made first if need be. Raises RefengineError."""
 
     def fingerprint(self) -> str:
-        """Return a text that is the same for the same stream alone. Raises RefengineError."""
+        """Return a text that differs where the streams differ. Raises RefengineError."""
 
 
 @dataclass(frozen=True)
