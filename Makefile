@@ -113,9 +113,9 @@ arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
 
-papers: $(READY) ## run YABench, and CSRBench if DATA=... has its stream, at the papers' scale on ENGINE=... (hours; goes on where it ended)
-	@for name in $(if $(DATA),csrbench) yabench; do \
-	  data=; [ $$name = yabench ] || data="--data $(DATA)"; \
+papers: $(READY) ## run the benchmarks, or those in NAME="...", at the papers' scale on ENGINE=...; CSRBench if DATA=... has its stream (hours; goes on where it ended)
+	@for name in $(or $(NAME),citybench lsbench srbench yabench $(if $(DATA),csrbench)); do \
+	  data=; [ $$name != csrbench ] || data="--data $(DATA)"; \
 	  $(PY) -m conformance bench $$name --scale paper $$data $(foreach one,$(or $(ENGINE),reference rsp-js),--engine $(one)) --resume -o build/papers/$$name || exit 1; \
 	done
 

@@ -12,16 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from refengine.model.elements import Term, Triple, literal
+from conformance.bench.citybench.schema import (
+    describe_event,
+    describe_property,
+    write_observation,
+    write_position,
+)
+from refengine.model.elements import Term, Triple
 from tools.bench import social
 from tools.bench.generated import Arrival, decimal, integer
 
 SEED = 25
 
-RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-SSN = "http://purl.oclc.org/NET/ssnx/ssn#"
-SAO = "http://purl.oclc.org/NET/sao/"
-CITY = "http://www.insight-centre.org/citytraffic#"
 DATA = "http://example.org/city/"
 
 SERVICES = {  # what a sensor measures, and the greatest value
@@ -81,21 +83,16 @@ def _observe(services: str) -> Iterator[Sequence[Arrival]]:
             value, more = integer(random.randint(0, SERVICES[service][1])), []
             # every third observation is of something that the static data does not describe
             measured += random.choice(["", "", "-undescribed"])
-        triples = [
-            (observation, RDF_TYPE, f"<{SSN}Observation>"),
-            (observation, f"<{SSN}observedBy>", f"<{services}{service}>"),
-            (observation, f"<{SSN}observedProperty>", f"<{DATA}measured-{measured}>"),
-            (observation, f"<{SAO}hasValue>", value),
-        ]
+        triples = write_observation(
+            observation, f"<{services}{service}>", f"<{DATA}measured-{measured}>", value
+        )
         yield [(service, triple) for triple in [*triples, *more]]
 
 
 def _position(random: Random, place: Term, prefix: str = "has") -> list[Triple]:
     """Return the latitude and longitude of a place in a town."""
-    return [
-        (place, f"<{CITY}{prefix}Latitude>", decimal(561_000 + random.randrange(5_000), 4)),
-        (place, f"<{CITY}{prefix}Longitude>", decimal(101_000 + random.randrange(5_000), 4)),
-    ]
+    latitude = decimal(561_000 + random.randrange(5_000), 4)
+    return write_position(place, latitude, decimal(101_000 + random.randrange(5_000), 4), prefix)
 
 
 def _describe_sensors(random: Random) -> frozenset[Triple]:
@@ -104,8 +101,7 @@ def _describe_sensors(random: Random) -> frozenset[Triple]:
     for service, (measured, _) in SERVICES.items():
         described, feature = f"<{DATA}measured-{service}>", f"<{DATA}feature-{service}>"
         triples += [
-            (described, RDF_TYPE, f"<{CITY}{measured}>"),
-            (described, f"<{SSN}isPropertyOf>", feature),
+            *describe_property(described, measured, feature),
             *_position(random, feature, "hasStart"),
         ]
     return frozenset(triples)
@@ -119,11 +115,7 @@ def _describe_events(random: Random, kind: str) -> frozenset[Triple]:
     for number in range(PLACES):
         event, feature, node = (f"<{DATA}{kind}-{what}{number}>" for what in ("e", "f", "n"))
         triples += [
-            (event, RDF_TYPE, f"<{SAO}Point>"),
-            (event, RDF_TYPE, f"<{SSN}Observation>"),
-            (event, f"<{SSN}featureOfInterest>", feature),
-            (event, f"<{SAO}value>", literal(f"{kind} {number}")),
-            (feature, f"<{CITY}hasFirstNode>", node),
+            *describe_event(event, feature, node, f"{kind} {number}"),
             *_position(random, node),
         ]
     return frozenset(triples)

@@ -14,30 +14,21 @@ Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 inte
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conformance.spark import jobs, session
-from conformance.spark.streams.rows import batch
-from conformance.spark.streams.stream import URL
-from conformance.spark.streams.table import SCHEMA
 from refengine import cli
-from refengine.model.errors import RefengineError
-from refengine.model.messages import plain
 from tools import sg1
+from tools.spark_parts import write_parts
 
 if TYPE_CHECKING:
-    import pyarrow
     from pyspark.sql import SparkSession
-
-OBSERVATIONS = 2_000  # that go to Spark at once
 
 
 def parts(parameters: sg1.Parameters, count: int) -> list[tuple[range, range]]:
@@ -73,47 +64,14 @@ def rows(
             )
 
 
-def rows_of_parts(
-    parameters: sg1.Parameters,
-    work: list[tuple[range, range]],
-    batches: Iterable[pyarrow.RecordBatch],
-) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of some parts, in a worker of Spark. `batches` are the numbers of the parts,
-    and `work` has all parts.
-    """
-    for some in batches:
-        for number in some.column(0).to_pylist():
-            part = rows(parameters, *work[number])
-            while lines := list(islice(part, OBSERVATIONS * sg1.TRIPLES)):
-                yield batch(SCHEMA, lines)
-
-
 def write_parquet(
     spark: SparkSession, parameters: sg1.Parameters, out: str, count: int | None = None
 ) -> int:
     """Write the stream as Parquet to a folder or URL, in about `count` parts (None: two for each of
     Spark's slots), and return how many there are. Raises RefengineError if it cannot be written.
     """
-    from pyspark import cloudpickle
-    from pyspark.errors import PySparkException
-
-    # The executors need not have these modules installed: they are sent with the job.
-    for module in (sg1, sys.modules[batch.__module__], sys.modules[__name__]):
-        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
     work = parts(parameters, count or 2 * jobs.slots(spark))
-    target = out
-    if not URL.match(out):
-        target = f"file://{os.path.abspath(out)}"
-    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
-        partial(rows_of_parts, parameters, work), SCHEMA
-    )
-    try:
-        frame.write.parquet(target)
-    except PySparkException as error:
-        reason = jobs.reason(error)
-        if "PATH_ALREADY_EXISTS" in str(error):
-            reason = "is there already; name another folder"
-        raise RefengineError(plain(reason), rule="usage", place=out) from None
+    write_parts(spark, partial(rows, parameters), work, (sg1, sys.modules[__name__]), out)
     return len(work)
 
 

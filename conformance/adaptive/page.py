@@ -23,19 +23,22 @@ COLUMNS = (
     "published",
     "IOU by key",
     "complete",
-    "latency, later record",
-    "latency, mean of both",
+    "latency, later",
+    "latency, mean",
     "published",
-    "records held, most",
-    "mean",
-    "mean duration",
-    "windows of a key",
+    "held, most",
+    "held, mean",
+    "duration",
+    "a key has",
 )
 NOTE = (
     "IOU: intersection over union of the matches with those over the bounded data; by key: the "
-    "mean of the keys' own. Latencies are medians in ms of stream time, since the later record of "
-    "a match, and as the mean of both records' waits. The published latencies are of the wall "
-    "clock: that of rmlstreamer by the later record, that of tumbling by the mean of both."
+    "mean of the keys' own; complete: the share of these that came out at all. Latencies are "
+    "medians in ms of stream time, since the later record of a match, and as the mean of both "
+    "records' waits. The published ones are of the wall clock: that of rmlstreamer by the later "
+    "record, that of tumbling by the mean of both. Held are records; a duration is the mean of "
+    "the windows that held any, in ms; a key has: the most windows of one key. A window like "
+    "algorithm-1 is as long as those of algorithm-1 on average."
 )
 
 
@@ -104,8 +107,9 @@ def page(results: Sequence[JoinFigures]) -> str:
     return template("bench.html.j2").render(
         title="Joins over adaptive windows",
         lead=f"{len(results)} runs of windows over workloads.",
+        heading="Curves",
         made_by="python -m conformance adaptive",
-        source="The workloads are made anew after the generator of the published evaluation.",
+        source="SPEC.md §15, docs/adaptive.md. The workloads follow the published generator.",
         engines=[],
         tables=tables_of(results),
         sections=list(_sections(results)),
@@ -141,10 +145,7 @@ def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) ->
     for figures in results:
         points = getattr(figures, curve)
         drawing.write("lane", LEFT, y - 5, figures.window)
-        for value in (0.0, most):
-            place = y + PANEL * (1 - value / most)
-            drawing.line("grid", LEFT, place, RIGHT, place)
-            drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
+        _frame(drawing, y, most)
         places = " ".join(
             f"{LEFT + (RIGHT - LEFT) * (at - start) / ((end - start) or 1):.1f},"
             f"{y + PANEL * (1 - value / most):.1f}"
@@ -160,6 +161,13 @@ def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) ->
     drawing.write("tick", RIGHT, y + 14, f"{end / 1000:g} s", "end")
     drawing.height = y + 20
     return drawing
+
+
+def _frame(drawing: Drawing, y: float, most: float) -> None:
+    """Draw the frame of a curve whose greatest value is `most`, with its two labels."""
+    for value, place in ((0.0, y + PANEL), (most, y)):
+        drawing.line("grid", LEFT, place, RIGHT, place)
+        drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
 
 
 def _as_steps(points: Sequence[tuple[int, float]]) -> Iterator[tuple[int, float]]:

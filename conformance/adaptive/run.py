@@ -32,8 +32,8 @@ WINDOWS: Mapping[str, JoinWindow] = {
     "sliding": join_window("sliding"),
 }
 MODEL = "algorithm-1"  # whose mean duration fixed windows are given, too
-FIXED_LIKE_MODEL = "fixed, as long as algorithm-1"
-TUMBLING_LIKE_MODEL = "tumbling, as long as algorithm-1"
+FIXED_LIKE_MODEL = "fixed like algorithm-1"
+TUMBLING_LIKE_MODEL = "tumbling like algorithm-1"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class JoinFigures:
     mean_of_both: float | None
     most_held: int
     mean_held: float
-    held: tuple[tuple[int, int], ...]
+    held: tuple[tuple[int, float], ...]
     durations: tuple[tuple[int, float], ...]
 
     def line(self) -> str:
@@ -151,9 +151,15 @@ def _figures(
         mean_of_both=None if mean_of_both is None else mean_of_both / 2,
         most_held=max((count for _, count in held), default=0),
         mean_held=round(float(joins.mean_held(held)), DIGITS),
-        held=tuple((int(at), int(count)) for at, count in thin_out(held, POINTS)),
-        durations=tuple((int(at), value) for at, value in thin_out(_durations(evictions), POINTS)),
+        held=_curve(held),
+        durations=_curve(_durations(evictions)),
     )
+
+
+def _curve(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    """Return about `POINTS` points of a curve at most, the last one among them."""
+    chosen = [*thin_out(points, POINTS), *points[-1:]]
+    return tuple((int(at), value) for at, value in dict(chosen).items())
 
 
 def _durations(evictions: Iterable[Eviction]) -> list[tuple[int, float]]:

@@ -5,19 +5,20 @@ answers, and the tables in which it shows that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.streams import StreamSource
+from conformance.bench.streams import StaticDataset, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
+from conformance.metrics.run import Reading
 from conformance.suite.exchange import Exchange
 from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table
 from refengine.core.semantics import Profile
 from refengine.model.elements import Dataset
-from refengine.oracle.judge import Judgement
+from refengine.oracle.judge import EVERY_WITNESS, Judgement
 from refengine.oracle.trial import Missing
 
 
@@ -56,6 +57,10 @@ class Workload:
     otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
     `is_sent_by_instant`, elements of one instant are sent together in a live run, as one element
     with all of their triples: thousands of elements a second can then be sent in time.
+
+    `beside` has the tables of further queries, which are registered beside this one and get the
+    same elements; their answers are read and not judged. `witnesses` are asked of each answer that
+    the verdict rests on (ORA-8), and `reading` says how windows are measured.
     """
 
     experiment: str
@@ -64,9 +69,12 @@ class Workload:
     streams: Mapping[str, StreamSource]
     semantics: Profile
     runs: int = 1
-    static: Dataset = frozenset()
+    static: Dataset | StaticSource = frozenset()
     t0: Callable[[Query, Profile], int] | None = None
     missing: int | Missing = 0
+    beside: Sequence[Mapping[str, Any]] = ()
+    witnesses: tuple[str, ...] = EVERY_WITNESS
+    reading: Reading = Reading.PAPER
     options: object = None
     is_sent_by_instant: bool = False
 
@@ -79,6 +87,26 @@ class Workload:
     def query(self) -> Query:
         """The query."""
         return from_table(dict(self.table))
+
+    @property
+    def static_source(self) -> StaticSource:
+        """Where the static data come from."""
+        if isinstance(self.static, frozenset):
+            return StaticDataset(self.static)
+        return self.static
+
+
+@dataclass
+class FeedingTimes:
+    """When elements were sent and replies came, in seconds since the first element was sent.
+
+    `sent` has for an instant of the stream (ms) when its first element was sent, `replied` when the
+    reply to its last one came, and `ended` is when the last reply of all came.
+    """
+
+    sent: dict[int, float] = field(default_factory=dict)
+    replied: dict[int, float] = field(default_factory=dict)
+    ended: float = 0.0
 
 
 class Feeding(NamedTuple):
@@ -98,6 +126,7 @@ class Feeding(NamedTuple):
     sampling_seconds: float
     is_live: bool
     sent_late: int | None = None
+    times: FeedingTimes = FeedingTimes()
 
 
 class Run(NamedTuple):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from conformance.bench.benchmark import Feeding, Workload
+from conformance.bench.benchmark import Feeding, FeedingTimes, Workload
 from conformance.bench.wordings import word_for_engine
 from conformance.harness.client import Harness, Limits
 from conformance.harness.engine_file import Engine
@@ -14,7 +16,6 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
-from refengine.model.elements import Element, Stream
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
@@ -28,6 +29,8 @@ class ImmediatePacing:
     def __init__(self) -> None:
         self.started = 0.0  # seconds of the monotonic clock at which the first element was sent
         self.started_at = 0  # the same in ms since 1970
+        self.times = FeedingTimes()
+        self._current: int | None = None  # the instant whose reply is due
 
     @property
     def sent_late(self) -> int | None:
@@ -35,13 +38,29 @@ class ImmediatePacing:
         return None
 
     def wait_until(self, instant: int) -> None:
-        """Note when the first element is sent."""
+        """Note when the elements of an instant are sent."""
+        now = time.monotonic()
         if not self.started:
-            self.started = time.monotonic()
+            self.started = now
             self.started_at = time.time_ns() // 1_000_000
+        self.times.sent.setdefault(instant, now - self.started)
+        self._current = instant
+
+    def note_reply(self) -> None:
+        """Note when a reply came: to the elements of an instant, or else to the end."""
+        if not self.started:
+            return
+        since = time.monotonic() - self.started
+        self.times.ended = since
+        if self._current is not None:
+            self.times.replied[self._current] = since
+        self._current = None
 
     def instant(self) -> int | None:
-        """Return None, since the stream's time does not go on with the clock."""
+        """Note the reply, and return None, since the stream's time does not go on with the
+        clock.
+        """
+        self.note_reply()
         return None
 
 
@@ -59,13 +78,14 @@ class ClockPacing(ImmediatePacing):
 
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream is due."""
-        super().wait_until(instant)
         if self._first is None:
             self._first = instant
+            super().wait_until(instant)
         due = self.started + (instant - self._first) / 1000
-        ahead = due - time.monotonic()
-        time.sleep(max(0.0, ahead))
-        self._sent_late = max(self._sent_late, round(-1000 * ahead))
+        time.sleep(max(0.0, due - time.monotonic()))
+        late = time.monotonic() - due
+        self._sent_late = max(self._sent_late, round(1000 * late))
+        super().wait_until(instant)
 
     @property
     def sent_late(self) -> int:
@@ -73,10 +93,44 @@ class ClockPacing(ImmediatePacing):
         return self._sent_late
 
     def instant(self) -> int | None:
-        """Return the stream's time now, in ms; None before it has begun."""
+        """Note the reply, and return the stream's time now, in ms; None before it has begun."""
+        self.note_reply()
         if self._first is None:
             return None
         return self._first + round(1000 * (time.monotonic() - self.started))
+
+
+class HarnessWithOthers(Harness):
+    """A harness with others of its kind beside it, since the protocol has one query in a process.
+    Each command is put to the others first, one after the other, and their answers are not kept.
+    """
+
+    others: tuple[tuple[Harness, str], ...] = ()
+
+    def start_others(self, texts: Sequence[str]) -> None:
+        """Start a harness for each of some query texts. Raises Broken."""
+        for text in texts:
+            other = Harness(self.command, self.folder, self.limits, self.environment)
+            self.others = (*self.others, (other, text))
+            other.start()
+
+    def ask(self, command: str, **fields: Any) -> dict[str, Any]:
+        """Put a command to the others, each with its own query, and return this harness's reply.
+        Raises Broken.
+        """
+        for other, text in self.others:
+            of_other = dict(fields)
+            if command == "register":
+                of_other["query"] = text
+            other.ask(command, **of_other)
+        return super().ask(command, **fields)
+
+    def stop(self) -> None:
+        """Stop the others and this harness."""
+        others, self.others = self.others, ()
+        for other, _ in others:
+            other.stop()
+        super().stop()
 
 
 def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
@@ -99,15 +153,18 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
-    sent = prepared
     if is_live and workload.is_sent_by_instant:
-        sent = replace(prepared, question=join_instants(prepared.question))
+        prepared = replace(prepared, is_sent_by_instant=True)
     pacing = ClockPacing() if is_live else ImmediatePacing()
-    harness = Harness(tested.command, limits=_limits_of(tested), environment=tested.environment)
+    texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]
+    harness = HarnessWithOthers(
+        tested.command, limits=_limits_of(tested), environment=tested.environment
+    )
     try:
         harness.start()
+        harness.start_others(texts)
         with ResourceSampler(harness.pid) as sampler:
-            answers = sent.ask(harness, pacing)
+            answers = prepared.ask(harness, pacing)
             ended = time.monotonic()
     finally:
         harness.stop()
@@ -127,37 +184,7 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         round(sampler.cost, 3),
         pacing.is_live,
         pacing.sent_late,
-    )
-
-
-def join_instants(question: Question) -> Question:
-    """Return a question in which neighbouring elements of a stream are one, where they come at the
-    same instant. An element that has a triple again, a batch id or an interval is left as it is.
-    """
-    streams = {name: _joined(stream) for name, stream in question.streams.items()}
-    return replace(question, streams=streams)
-
-
-def _joined(stream: Stream) -> Stream:
-    """Return a stream with joined elements."""
-    joined: list[Element] = []
-    for element in stream:
-        if joined and _can_be_joined(joined[-1], element):
-            joined[-1] = joined[-1]._replace(graph=joined[-1].graph | element.graph)
-        else:
-            joined.append(element)
-    return Stream(tuple(joined), stream.ordered)
-
-
-def _can_be_joined(before: Element, element: Element) -> bool:
-    """Whether an element can be joined to the one before it."""
-    return (
-        before.app == element.app
-        and before.graph.isdisjoint(element.graph)
-        and before.batch is None
-        and element.batch is None
-        and before.end is None
-        and element.end is None
+        pacing.times,
     )
 
 

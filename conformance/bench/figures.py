@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -52,6 +53,15 @@ def mean(values: Iterable[float | None]) -> float | None:
     return fmean(present) if present else None
 
 
+def reading_order(result: Result) -> tuple[object, ...]:
+    """Return the place of a result among others: by engine, then by the name of the test, in which
+    Q2 comes before Q10.
+    """
+    parts = re.split(r"([0-9]+)", result.case)
+    numbers = [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
+    return result.engine, numbers, result.case
+
+
 def worst_of(results: Iterable[Result]) -> Result:
     """Return the worst of some results, and the first of those that are as bad: a fail is worse
     than an error, and either is worse than what was not judged.
@@ -90,16 +100,19 @@ def table_of_runs(results: Iterable[Result]) -> Table:
     CPU and memory are those of all processes of the harness together. CPU counts from the first
     sample, which is taken before the query is registered.
     """
-    return Table(
-        "Runs",
-        COLUMNS,
-        tuple(_row(result) for result in sorted(results, key=lambda result: result.key)),
+    results = sorted(results, key=reading_order)
+    note = (
         "Scores are means over the windows, under the engine's profile. Memory and threads are the "
         "greatest of all samples; samples are taken every 0.5 s of the harness with all that it "
-        "started. The CPU time of taking them is not in them. In a live run an element may be sent "
-        "later than its instant, where the machine or the harness is busy: the most is given. An "
-        "answer that is late or wrong by no more than that says nothing about the engine.",
+        "started. The CPU time of taking them is not in them."
     )
+    if any(run_of(result).get("is_live") for result in results):
+        note += (
+            " In a live run an element is sent later than its instant where the machine or the "
+            "harness is busy. The most is given: what is late or slips by no more than that may "
+            "not be the engine's."
+        )
+    return Table("Runs", COLUMNS, tuple(map(_row, results)), note)
 
 
 def _row(result: Result) -> tuple[Cell, ...]:

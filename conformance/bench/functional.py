@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.bench.figures import NONE, run_of, worst_of
+from conformance.bench.figures import NONE, reading_order, run_of, worst_of
 from conformance.bench.tables import Cell, Table
 from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
@@ -18,7 +18,10 @@ PASS = "pass"
 
 
 def functional_table(
-    results: Iterable[Result], queries: Sequence[str], published: Published, source: str
+    results: Iterable[Result],
+    queries: Sequence[str],
+    published: Published | None = None,
+    source: str = "",
 ) -> Table:
     """Return the functional table: a row for each query, a column for each engine, and beside these
     a column for each engine of which something is published, as `source` has it.
@@ -30,6 +33,7 @@ def functional_table(
     for result in results:
         runs.setdefault((_query_of(result), result.engine), []).append(result)
     engines = sorted({engine for _, engine in runs})
+    published = published or {}
     rows = []
     for query in queries:
         cells = [_cell(runs.get((query, engine), [])) for engine in engines]
@@ -39,7 +43,7 @@ def functional_table(
         "Which engine answers which query",
         ("query", *engines, *(f"{engine}, published" for engine in published)),
         tuple(rows),
-        f"Each verdict is on the engine's answers, under its own semantics. Published: {source}.",
+        f"Each verdict is on the engine's answers, under its own semantics. {source}".rstrip(),
     )
 
 
@@ -72,7 +76,7 @@ def reasons_table(results: Iterable[Result]) -> Table:
             Cell("; ".join(deviation.reason for deviation in result.known) or "–"),
             Cell(most_telling_line(result.argument)),
         )
-        for result in sorted(results, key=lambda result: result.key)
+        for result in sorted(results, key=reading_order)
         if result.kind != PASS
     ]
     return Table("What differs", ("engine", "query", "verdict", "known", "why"), tuple(rows))

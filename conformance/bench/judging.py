@@ -64,6 +64,7 @@ def judge_run(
         exchange.relations,
         timestamps=[answer.instant for answer in answers],
         missing=exchange.missing,
+        witnesses=workload.witnesses,
         is_fail_explained=is_explained,
     )
     table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
@@ -111,16 +112,21 @@ def measure_windows(
     workload: Workload,
     answers: Sequence[EngineReport],
     judgement: Judgement | None,
-    reading: Reading = Reading.PAPER,
+    reading: Reading | None = None,
 ) -> list[dict[str, Any]] | None:
-    """Return YABench's measures of each window. None if YABench has none for such a query.
+    """Return YABench's measures of each window, by default in the reading of the workload. None if
+    YABench has none for such a query.
 
     If no output may be missing before the first answer, the first answer stands beside the first
     window.
     """
     is_from_start = Missing.of(workload.missing).before == 0
     return evidence.measures(
-        answers, judgement, reading, MEASURED_REPORTS, is_from_start=is_from_start
+        answers,
+        judgement,
+        reading or workload.reading,
+        MEASURED_REPORTS,
+        is_from_start=is_from_start,
     )
 
 

@@ -46,6 +46,7 @@ def page(benchmark: Benchmark, tables: Sequence[Table], results: Sequence[Result
         source=benchmark.source,
         engines=engines,
         lead=f"{count_text(len(results), 'run')} of {', '.join(engines) or 'no engine'}.",
+        heading="Tests",
         made_by="python -m conformance bench",
         tables=list(map(_cleaned, tables)),
         sections=sections[:TESTS],

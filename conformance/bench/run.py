@@ -81,6 +81,8 @@ class Plan:
             yield json.dumps([workload.name, workload.runs, workload.table]).encode()
             for name, source in sorted(workload.streams.items()):
                 yield json.dumps([name, source.fingerprint()]).encode()
+            yield workload.static_source.fingerprint().encode()
+            yield json.dumps(list(workload.beside)).encode()
         for tested in self.engines:
             yield json.dumps([tested.name, tested.command]).encode()
             path = engine_file.path_of_engine(tested.file or tested.name)
@@ -141,7 +143,7 @@ def run_task(plan: Plan, task: Task) -> Result:
     tested, workload = task.tested, task.workload
     loaded = {name: source.load() for name, source in workload.streams.items()}
     streams = {name: one.stream for name, one in loaded.items()}
-    question = Question(workload.query, streams, workload.static)
+    question = Question(workload.query, streams, workload.static_source.load())
     try:
         feeding = feed(tested, workload, question, plan.is_live)
         run = Run(workload, tested.name, task.number, feeding)

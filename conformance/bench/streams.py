@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from conformance.installation.places import cache_folder
 from conformance.verdict.results import replace, writing
-from refengine.model.elements import Stream
+from refengine.model.elements import Dataset, Stream
 from refengine.model.errors import RefengineError
 from refengine.rdf.streams import read_stream
 
@@ -37,7 +37,7 @@ class StreamSource(Protocol):
         """Return the stream, which is made first if need be. Raises RefengineError."""
 
     def fingerprint(self) -> str:
-        """Return a text that is the same for the same stream alone. Raises RefengineError."""
+        """Return a text that differs where the streams differ. Raises RefengineError."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,23 @@ class GeneratedStream:
     """A stream that a generator writes, always the same lines for the same `name`, which states
     the generator's parameters and ends as a file of its form does.
 
+    `cut` returns about so many parts of the stream, each by the function that makes its lines, so
+    that parts can be made side by side: the stream is the parts merged by time, and of one time
+    those of an earlier part come first. Without it the stream is one part.
+
     The file is kept in the folder `streams` of the user's cache, with its digest. A file that does
     not have its digest is written anew.
     """
 
     name: str
     lines: Callable[[], Iterable[str]]
+    cut: Callable[[int], Sequence[Callable[[], Iterable[str]]]] | None = None
+
+    def parts(self, count: int) -> Sequence[Callable[[], Iterable[str]]]:
+        """Return about so many parts of the stream."""
+        if self.cut is None:
+            return [self.lines]
+        return self.cut(count)
 
     def load(self) -> LoadedStream:
         """Make the stream, unless it is there, and read it. Raises RefengineError."""
@@ -92,6 +103,52 @@ class GeneratedStream:
     def fingerprint(self) -> str:
         """Return the name, which states all that the lines depend on."""
         return self.name
+
+
+class StaticSource(Protocol):
+    """Where static data come from."""
+
+    def load(self) -> Dataset:
+        """Return the data. Raises RefengineError."""
+
+    def fingerprint(self) -> str:
+        """Return a text that is the same for the same data alone. Raises RefengineError."""
+
+
+@dataclass(frozen=True)
+class GeneratedStatic:
+    """Static data that a generator makes when they are needed, always the same for the same `name`,
+    which states the generator's parameters.
+    """
+
+    name: str
+    make: Callable[[], Dataset]
+
+    def load(self) -> Dataset:
+        """Make the data."""
+        return self.make()
+
+    def fingerprint(self) -> str:
+        """Return the name, which states all that the data depend on."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class StaticDataset:
+    """Static data that are in memory."""
+
+    data: Dataset
+
+    def load(self) -> Dataset:
+        """Return the data."""
+        return self.data
+
+    def fingerprint(self) -> str:
+        """Return the digest of the data, statement by statement in their order."""
+        digest = hashlib.sha256()
+        for statement in sorted(self.data):
+            digest.update(f"{' '.join(statement)} .\n".encode())
+        return digest.hexdigest()
 
 
 def _is_whole(path: Path) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from refengine.model.messages import escape_unprintable
+
+NUMBERS = re.compile(r"[\d.,%–… -]*")
 
 
 class Cell(NamedTuple):
@@ -26,6 +29,12 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether each cell of a column has numbers or nothing. The column that names the rows
+        counts as text.
+        """
+        return column > 0 and all(NUMBERS.fullmatch(row[column].text) for row in self.rows)
 
 
 def as_text(table: Table) -> Iterator[str]:

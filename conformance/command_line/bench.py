@@ -34,7 +34,11 @@ def add_parser(commands: Commands) -> None:
         "whatever the verdicts; 2 bad input or nowhere to write; 130 interrupted: what was done "
         "is kept, and the same command with --resume goes on.",
     )
-    bench.add_argument("name", metavar="NAME", help="the benchmark: csrbench, srbench or yabench")
+    bench.add_argument(
+        "name",
+        metavar="NAME",
+        help="the benchmark: citybench, csrbench, lsbench, srbench or yabench",
+    )
     bench.add_argument(
         "--engine",
         action="append",
@@ -47,8 +51,8 @@ def add_parser(commands: Commands) -> None:
         "--scale",
         default="small",
         metavar="SCALE",
-        help="small, paper, or a number: in csrbench of elements, in srbench and yabench of "
-        "stations (default: %(default)s)",
+        help="small, paper, or a number: in citybench of seconds, in csrbench of elements, in "
+        "lsbench of users, in srbench and yabench of stations (default: %(default)s)",
     )
     bench.add_argument(
         "--only",
@@ -73,13 +77,17 @@ def add_parser(commands: Commands) -> None:
         "deviations alone)",
     )
     bench.add_argument(
-        "--data", type=cli.path, metavar="DIR", help="the user's own data, for csrbench and srbench"
+        "--data",
+        type=cli.path,
+        metavar="DIR",
+        help="the user's own data, for citybench, csrbench and srbench",
     )
     bench.add_argument(
         "--config",
         type=cli.path,
         metavar="FILE",
-        help="experiments in YABench's config.json, or the same in TOML, for yabench",
+        help="the user's own experiments: for yabench its config.json, or the same in TOML; for "
+        "citybench its knobs in TOML",
     )
     bench.add_argument(
         "--recorded",

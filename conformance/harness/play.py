@@ -4,7 +4,7 @@ arrival, say that the stream has ended, and collect the reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from typing import Any, Protocol
@@ -72,17 +72,30 @@ def play(
     Raises Declined if the engine does not support the query, and Broken if the harness breaks down
     or answers with malformed terms.
     """
+    every = commands(engine_query, streams, static, heartbeat)
+    return play_commands(harness, every, engine_query.query.body.variables, pacing)
+
+
+def play_commands(
+    harness: Harness,
+    every: Iterable[Command],
+    variables: tuple[str, ...],
+    pacing: Pacing | None = None,
+) -> list[EngineReport]:
+    """Play the commands of a question to an engine, as `play` does. `variables` are those of the
+    query.
+    """
     reports: list[EngineReport] = []
     labels: dict[Term, Term] = {}
-    for command, fields in commands(engine_query, streams, static, heartbeat):
+    for command, fields in every:
         if pacing is not None and "at" in fields:
             pacing.wait_until(fields["at"])
         reply = harness.ask(command, **fields)
-        _check_result(reply, command, len(reports))
+        check_result(reply, command, len(reports))
         received = None
         if pacing is not None:
             received = pacing.instant()
-        for report in _reports(reply, engine_query.query.body.variables, command, labels):
+        for report in _reports(reply, variables, command, labels):
             reports.append(report._replace(push_instant=fields.get("at"), received=received))
     return reports
 
@@ -105,6 +118,33 @@ def commands(
     yield "end", {}
 
 
+def join_instants(every: Iterable[Command]) -> Iterator[Command]:
+    """Yield commands, of which neighbouring pushes to a stream at one instant are one: its graph
+    has their triples in the order of their arrival. A triple that comes again at its instant, and
+    an element with a batch id or an interval, is pushed by itself.
+    """
+    joined: Command | None = None
+    for command, fields in every:
+        if joined is not None and _can_be_joined(joined, (command, fields)):
+            joined = command, {**fields, "graph": joined[1]["graph"] + fields["graph"]}
+            continue
+        if joined is not None:
+            yield joined
+        joined = command, fields
+    if joined is not None:
+        yield joined
+
+
+def _can_be_joined(before: Command, following: Command) -> bool:
+    """Whether a command can be joined to the one before it."""
+    if before[0] != "push" or following[0] != "push":
+        return False
+    one, other = dict(before[1]), dict(following[1])
+    triples, more = one.pop("graph").splitlines(), other.pop("graph").splitlines()
+    is_plain = one.keys() == {"stream", "at"}
+    return is_plain and one == other and not set(triples) & set(more)
+
+
 def _registration(
     engine_query: EngineQuery, streams: Mapping[str, Stream], static: Dataset
 ) -> dict[str, Any]:
@@ -123,7 +163,7 @@ def _registration(
     return fields
 
 
-def _check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
+def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
     """Raise Declined for the reply `unsupported`, if no reports have come yet, and Broken for
     `error`.
     """

@@ -10,14 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conformance.spark.formats.sources import register_formats
     from conformance.spark.ground_truth import truth
     from conformance.spark.judging import compare_reports, judge, mismatch
 
-__all__ = ["compare_reports", "judge", "mismatch", "truth"]
+__all__ = ["compare_reports", "judge", "mismatch", "register_formats", "truth"]
 PLACES = {
     "compare_reports": "judging",
     "judge": "judging",
     "mismatch": "judging",
+    "register_formats": "formats.sources",
     "truth": "ground_truth",
 }
 

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 import pyarrow
-from pyarrow import compute, ipc
+from pyarrow import compute, ipc, types
 
 from refengine.incremental.parts import Part
 from refengine.model.canonical import CanonicalElements
@@ -36,7 +36,7 @@ def blocks_of_parts(
     for a row that is no triple.
     """
     schema = pyarrow.schema([("part", pyarrow.int32()), ("block", pyarrow.binary())])
-    for rows in _tables(batches):
+    for rows in checked_tables(batches):
         times = compute.min_max(rows["time"]).as_py()
         for number, part in parts:
             since = part.halo_start
@@ -45,23 +45,24 @@ def blocks_of_parts(
                 continue
             if stop is not None and times["min"] >= stop:
                 continue
-            some = _rows_between(rows, since, stop)
+            some = rows_between(rows, since, stop)
             if some.num_rows:
-                block = _to_bytes(_encode(some))
+                block = pack(some)
                 yield pyarrow.RecordBatch.from_pydict({"part": [number], "block": [block]}, schema)
 
 
 def streams_of_blocks(
     names: Sequence[str], batches: Iterable[pyarrow.RecordBatch]
 ) -> dict[str, Stream]:
-    """Return the streams of the blocks of one part. Rows with the same time, number of the element
-    and stream are one element. Simultaneous elements come in the order of their numbers.
+    """Return the streams of the blocks of one part (`streams_of_rows`)."""
+    blocks = (block for batch in batches for block in batch.column(batch.num_columns - 1))
+    return streams_of_rows(names, [unpack(block.as_buffer()) for block in blocks])
+
+
+def streams_of_rows(names: Sequence[str], tables: Sequence[pyarrow.Table]) -> dict[str, Stream]:
+    """Return the streams of rows that have been unpacked. Rows with the same time, number of the
+    element and stream are one element. Simultaneous elements come in the order of their numbers.
     """
-    tables = [
-        ipc.open_stream(block.as_buffer()).read_all()
-        for batch in batches
-        for block in batch.column(batch.num_columns - 1)
-    ]
     elements: dict[str, list[Element]] = {name: [] for name in names}
     for place, stream, rows in _numbered(_sorted_rows(tables)):
         graph = frozenset([row[3:] for row in rows if row[4] != NOT_READ])
@@ -69,7 +70,7 @@ def streams_of_blocks(
     return {name: Stream(CanonicalElements(some)) for name, some in elements.items()}
 
 
-def _tables(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
+def checked_tables(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
     """Yield the rows of batches in tables of some `ROWS` rows, checked to have no null."""
     waiting: list[pyarrow.RecordBatch] = []
     count = 0
@@ -89,7 +90,7 @@ def _tables(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Table]:
         yield pyarrow.Table.from_batches(waiting)
 
 
-def _rows_between(rows: pyarrow.Table, since: int | None, stop: int | None) -> pyarrow.Table:
+def rows_between(rows: pyarrow.Table, since: int | None, stop: int | None) -> pyarrow.Table:
     """Return the rows with a time in [since, stop), of which None is no bound."""
     if since is not None:
         rows = rows.filter(compute.greater_equal(rows["time"], max(since, -TIME_BOUND)))
@@ -98,18 +99,38 @@ def _rows_between(rows: pyarrow.Table, since: int | None, stop: int | None) -> p
     return rows
 
 
-def _encode(rows: pyarrow.Table) -> pyarrow.Table:
-    """Return rows whose terms are canonical, each kept once. Raises InvalidStream."""
+def pack(rows: pyarrow.Table) -> bytes:
+    """Return rows (COLUMNS) as the bytes of an Arrow stream, with canonical terms, each of them
+    once. Raises InvalidStream.
+    """
     columns = {name: rows[name].combine_chunks() for name in COLUMNS[:3]}
     for position, name in enumerate(POSITIONS):
-        encoded = rows[name].combine_chunks().dictionary_encode()
-        if isinstance(encoded, pyarrow.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        terms = _canonical_terms(encoded.dictionary.to_pylist(), position)
-        columns[name] = pyarrow.DictionaryArray.from_arrays(
-            encoded.indices, pyarrow.array(terms, pyarrow.string())
-        )
-    return pyarrow.table(columns)
+        columns[name] = _encode(rows[name], position)
+    encoded = pyarrow.table(columns)
+    sink = pyarrow.BufferOutputStream()
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with ipc.new_stream(sink, encoded.schema, options=options) as writer:
+        writer.write_table(encoded)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def unpack(block: Any) -> pyarrow.Table:
+    """Return the rows that `pack` has packed. Each column of terms is a dictionary."""
+    return ipc.open_stream(block).read_all()
+
+
+def _encode(column: pyarrow.ChunkedArray, position: int) -> pyarrow.DictionaryArray:
+    """Return a column of terms, each kept once, and canonical. Raises InvalidStream."""
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pyarrow.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    terms = _canonical_terms(encoded.dictionary.to_pylist(), position)
+    return pyarrow.DictionaryArray.from_arrays(
+        encoded.indices, pyarrow.array(terms, pyarrow.string())
+    )
 
 
 def _canonical_terms(terms: list[Term], position: int) -> list[Term]:
@@ -129,15 +150,6 @@ def _canonical_term(term: Term, position: int) -> Term:
     triple = [*OTHERS]
     triple[position] = canonical(term)
     return triple_of(triple[0], triple[1], triple[2])[position]
-
-
-def _to_bytes(rows: pyarrow.Table) -> bytes:
-    sink = pyarrow.BufferOutputStream()
-    options = ipc.IpcWriteOptions(compression="lz4")
-    with ipc.new_stream(sink, rows.schema, options=options) as writer:
-        writer.write_table(rows)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
 
 
 def _sorted_rows(tables: Sequence[pyarrow.Table]) -> Iterator[tuple[Any, ...]]:

@@ -142,8 +142,7 @@ def find_rows(first: pyarrow.Table, second: pyarrow.Table) -> pyarrow.Table:
 
 def walk_through(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """Walk through rows of FOUND in the order of their numbers, and yield how many rows are lost
-    and
-    how many there are (`conformance.metrics.lsbench.mm`), as a batch of LOST.
+    and how many there are (`conformance.metrics.lsbench.mm`), as a batch of LOST.
     """
     search = lsbench.MismatchSearch()
     rows = 0

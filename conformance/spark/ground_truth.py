@@ -23,6 +23,7 @@ from conformance.spark.part_plan import (
 )
 from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
 from conformance.spark.read_triples import compares_graphs, predicates_read
+from conformance.spark.streaming import reports_of_stream
 from conformance.spark.truth_query import TruthQuery
 from refengine.core import engine
 from refengine.core.query import Query
@@ -31,7 +32,7 @@ from refengine.core.static import Static, resolve_static
 from refengine.incremental.parts import Part
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Dataset, Stream
-from refengine.model.errors import InvalidStream, Unsupported
+from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def truth(
     *,
     static: Static | DataFrame | None = None,
     parts: int | None = None,
+    lateness: int = 0,
 ) -> DataFrame:
     """Return the reports of a query over a stream of triples, as a DataFrame.
 
@@ -80,14 +82,22 @@ def truth(
     The times of the triples are read at once, to plan the parts. Everything else is computed when
     the result is asked for. Then a row that is no triple is an error.
 
+    If `triples` is a streaming DataFrame, so is the result, and nothing is read at once: a report
+    comes as soon as nothing that may still come can change it. Rows may come in any order, but an
+    element may come at most `lateness` after a later one, in the unit of `time`; one that comes
+    later ends the query. `part` is then 0.
+
     Raises what `refengine.evaluate` raises of the query, InvalidStream for other columns and for a
-    stream without triples, and Unsupported for a streaming DataFrame.
+    stream without triples, and Unsupported for a stream if the query is not computed in parts.
     """
     if isinstance(static, Mapping | frozenset | set) or static is None:
         query, dataset = resolve_static(query, static or {})
     else:
         dataset = _collect_static(static)
     truth_query = TruthQuery(query, semantics, canonical_dataset(dataset))
+    if triples.isStreaming:
+        check_query(truth_query)
+        return reports_of_stream(rows_of_streams(triples, truth_query), truth_query, lateness)
     return reports_of(triples, truth_query, parts)
 
 
@@ -136,9 +146,6 @@ def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    if triples.isStreaming:
-        reason = "a streaming DataFrame: its reports never end"
-        raise Unsupported(reason, rule="IO-1", place="triples")
     names = truth_query.stream_names
     _check_columns(triples.schema, len(names) > 1)
     stream = f.lit(0)

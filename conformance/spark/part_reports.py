@@ -112,12 +112,11 @@ def reports_of_part(
     )
 
 
-def batches_of_reports(number: int, reports: Iterable[Report]) -> Batches:
-    """Yield the reports of a part as batches of REPORTS, numbered from 1. Raises Unsupported for a
-    time that needs more than 64 bits.
+def batches_of_reports(number: int, reports: Iterable[Report], first: int = 1) -> Batches:
+    """Yield the reports of a part as batches of REPORTS, numbered from `first` on. Raises
+    Unsupported for a time that needs more than 64 bits.
     """
     left = iter(reports)
-    first = 1
     while some := list(islice(left, BATCH)):
         try:
             yield _batch(number, first, some)

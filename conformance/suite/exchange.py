@@ -11,7 +11,14 @@ from conformance.corpus import Case
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.heartbeat import Heartbeat, heartbeat_for
-from conformance.harness.play import Command, EngineQuery, Pacing, commands, play
+from conformance.harness.play import (
+    Command,
+    EngineQuery,
+    Pacing,
+    commands,
+    join_instants,
+    play_commands,
+)
 from conformance.suite.sentinel import with_sentinels
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
@@ -63,31 +70,29 @@ class Exchange:
 @dataclass(frozen=True)
 class PreparedQuestion:
     """A question as it is put to an engine: with sentinels, if the engine has no end of a stream;
-    the query in the engine's language; and the heartbeat, for an engine that is sent the time.
+    the query in the engine's language; and the heartbeat, for an engine that is sent the time. If
+    `is_sent_by_instant`, elements of one instant are sent together (`play.join_instants`).
     """
 
     question: Question
     engine_query: EngineQuery
     heartbeat: Heartbeat | None = None
+    is_sent_by_instant: bool = False
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands that put the question to an engine."""
         question = self.question
-        return commands(self.engine_query, question.streams, question.static, self.heartbeat)
+        every = commands(self.engine_query, question.streams, question.static, self.heartbeat)
+        if self.is_sent_by_instant:
+            return join_instants(every)
+        return every
 
     def ask(self, harness: Harness, pacing: Pacing | None = None) -> list[EngineReport]:
         """Put the question to an engine, and return its reports. `pacing` is that of `play`. Raises
         Declined and Broken.
         """
-        question = self.question
-        return play(
-            harness,
-            self.engine_query,
-            question.streams,
-            question.static,
-            self.heartbeat,
-            pacing,
-        )
+        variables = self.engine_query.query.body.variables
+        return play_commands(harness, self.commands(), variables, pacing)
 
 
 def prepare_question(

@@ -16,8 +16,9 @@ from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
+from conformance.harness.join_play import JoinQuestion
 from conformance.harness.pool import Harnesses, LateLine
-from conformance.suite import probe
+from conformance.suite import joins, probe
 from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
 from conformance.suite.expectations import expects_reports, prepare_blocks
@@ -50,7 +51,7 @@ class Item:
     shows: tuple[tuple[str, str], ...] = ()
     missing: str = ""
     tested: Engine | None = None
-    prepare: Callable[[], Iterable[PreparedQuestion]] | None = None
+    prepare: Callable[[], Iterable[PreparedQuestion | JoinQuestion]] | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -182,7 +183,7 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
     _check_deviations(engine)
     engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
     engine = replace(engine, unreported=selection.missing or 0)
-    make = {"corpus": _of_corpus, "csrbench": _of_csrbench}
+    make = {"corpus": _of_corpus, "csrbench": _of_csrbench, "joins": _of_joins}
     missing = engine.missing  # looked for once, on the path and in the folders of engines
     return [
         replace(item, missing=missing)
@@ -198,6 +199,7 @@ def _check_deviations(engine: Engine) -> None:
     names = {
         "corpus": [case.id for case in questions()],
         "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
+        "joins": [case.id for case in joins.join_cases()],
     }
     cases = [name for suite in engine.suites for name in names[suite]]
     rules = sorted({case.rule for case in corpus.cases()})
@@ -253,6 +255,36 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
             tested=engine,
             prepare=partial(_prepare_case, engine, case),
         )
+
+
+def _of_joins(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each case of a join over adaptive windows that an engine can be asked."""
+    for case in joins.join_cases():
+        if selection.smoke and not case.table.get("smoke"):
+            continue
+        yield Item(
+            engine.name,
+            joins.SUITE,
+            case.id,
+            partial(_run_join, engine, case),
+            case.rule,
+            _shown_deviations(engine, case.id),
+            tested=engine,
+            prepare=partial(joins.join_questions, case),
+        )
+
+
+def _run_join(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
+    """Put a case of a join to an engine, and return the result."""
+    try:
+        return _ask(
+            harnesses,
+            engine,
+            (joins.SUITE, case.id),
+            lambda harness: joins.run_join_case(engine, harness, case),
+        )
+    except Broken as error:
+        return Result(engine.name, joins.SUITE, case.id, case.rule, Outcome.ERROR, str(error))
 
 
 def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:

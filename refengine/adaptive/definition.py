@@ -82,11 +82,9 @@ def _one_after_the_other(
     window: JoinWindow, steps: Sequence[Step], key: str, places: Sequence[int]
 ) -> Iterator[EnumeratedWindow]:
     """Yield the windows of a key that has one at a time."""
-    on_time = [
-        place
-        for place in places
-        if window.late is LateRecords.JOIN or _time(steps, place) > _watermark(steps, place)
-    ]
+    on_time = list(places)
+    if window.late is LateRecords.DROP:
+        on_time = [place for place in places if _time(steps, place) > _watermark(steps, place)]
     sizes = _first_sizes(window.adaptation, window.duration)
     evicted_at: int | None = None  # the instant of the last eviction, and its place
     evicted_place = 0
@@ -99,11 +97,7 @@ def _one_after_the_other(
         if window.opens is Opening.ZERO:
             opened = opened // sizes.duration * sizes.duration
         end = opened + sizes.duration
-        last = end
-        if window.closure is Closure.RIGHT_OPEN:
-            last = end - 1
-
-        eviction = _first_watermark(steps, from_place, last)
+        eviction = _first_watermark(steps, from_place, _last_instant(window, end))
         content = [place for place in on_time if place < eviction]
         on_time = [place for place in on_time if place >= eviction]
         if content:
@@ -121,9 +115,7 @@ def _on_a_grid(
     opened = (min(times) - window.duration) // slide * slide
     while opened <= max(times):
         end = opened + window.duration
-        last = end
-        if window.closure is Closure.RIGHT_OPEN:
-            last = end - 1
+        last = _last_instant(window, end)
         inside = [place for place in places if opened <= _time(steps, place) <= last]
         if window.late is LateRecords.DROP:
             inside = [place for place in inside if _watermark(steps, place) < last]
@@ -134,6 +126,13 @@ def _on_a_grid(
             )
             inside = [place for place in inside if place >= eviction]
         opened += slide
+
+
+def _last_instant(window: JoinWindow, end: int) -> int:
+    """Return the last instant of a window that ends at `end`."""
+    if window.closure is Closure.RIGHT_OPEN:
+        return end - 1
+    return end
 
 
 def _first_watermark(steps: Sequence[Step], place: int, instant: int) -> int:
@@ -205,12 +204,7 @@ def _sizes_after(window: JoinWindow, sizes: Sizes, sides: Sequence[Side]) -> Siz
         duration = (duration * adaptation.shrink).__floor__()
     if is_below:
         duration = (duration * adaptation.growth).__floor__()
-    if duration < 1:
-        duration = 1
-    if adaptation.clamped and duration < adaptation.least:
-        duration = adaptation.least
-    if adaptation.clamped and duration > adaptation.most:
-        duration = adaptation.most
+    duration = _within_bounds(adaptation, duration)
 
     if not is_above and not is_below and adaptation.resizes is Resizing.OUTSIDE_THRESHOLDS:
         return Sizes(duration, sizes.left, sizes.right)
@@ -219,6 +213,17 @@ def _sizes_after(window: JoinWindow, sizes: Sizes, sides: Sequence[Side]) -> Siz
         _resized(adaptation.size_update, sizes.left, cost_of_left),
         _resized(adaptation.size_update, sizes.right, cost_of_right),
     )
+
+
+def _within_bounds(adaptation: Adaptation, duration: int) -> int:
+    """Return a duration that is at least 1 and, if there is a clamp, within its bounds."""
+    if duration < 1:
+        duration = 1
+    if adaptation.clamped and duration < adaptation.least:
+        return adaptation.least
+    if adaptation.clamped and duration > adaptation.most:
+        return adaptation.most
+    return duration
 
 
 def _resized(update: SizeUpdate, size: int, cost_of_list: Fraction) -> int:

@@ -140,6 +140,27 @@ def join_window(name: str, changes: Mapping[str, Any] | None = None) -> JoinWind
     return replace(window, **values)
 
 
+def join_window_to_json(window: JoinWindow) -> dict[str, Any]:
+    """Return a window as a table of JSON, from which `join_window` makes it again: every field, and
+    those of its adaptation in a table of their own.
+    """
+    table = {name: _to_json(getattr(window, name)) for name in WINDOW_FIELDS}
+    if window.adaptation is not None:
+        table["adaptation"] = {
+            name: _to_json(getattr(window.adaptation, name)) for name in ADAPTATION_FIELDS
+        }
+    return table
+
+
+def _to_json(value: Any) -> Any:
+    """Return the value of a field as that of a table."""
+    if value is None:
+        return "none"
+    if isinstance(value, Fraction | StrEnum):
+        return str(value)
+    return value
+
+
 def _values(table: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
     """Return the values of a table's fields. Raises InvalidWindow."""
     for name in table:

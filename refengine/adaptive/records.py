@@ -44,24 +44,22 @@ Step = JoinRecord | Watermark
 
 def with_watermarks(steps: Iterable[Step], window: JoinWindow) -> Iterator[Step]:
     """ADA-2: Yield records with the watermarks that a window's rule puts between them. Raises
-    InvalidStream for a watermark that the rule does not expect, or that is not above the one
-    before.
+    InvalidStream for a watermark that the rule does not expect.
     """
     greatest: int | None = None
     for place, step in enumerate(steps, 1):
-        match window.watermarks, step:
-            case WatermarkRule.STATED, _:
-                yield step
-            case _, Watermark():
-                reason = f"a watermark is stated, but watermarks = {window.watermarks} sets them"
-                raise InvalidStream(reason, rule="ADA-2", place=f"step {place}")
-            case WatermarkRule.BEFORE, JoinRecord(at=at):
-                if greatest is None or at > greatest:
-                    yield Watermark(at - 1)
-                yield step
-            case WatermarkRule.AFTER, JoinRecord(at=at):
-                yield step
-                if greatest is None or at > greatest:
-                    yield Watermark(at - 1)
-        if isinstance(step, JoinRecord) and (greatest is None or step.at > greatest):
+        if window.watermarks is WatermarkRule.STATED:
+            yield step
+            continue
+        if isinstance(step, Watermark):
+            reason = f"a watermark is stated, but watermarks = {window.watermarks} sets them"
+            raise InvalidStream(reason, rule="ADA-2", place=f"step {place}")
+
+        moves_on = greatest is None or step.at > greatest
+        if moves_on:
             greatest = step.at
+        if moves_on and window.watermarks is WatermarkRule.BEFORE:
+            yield Watermark(step.at - 1)
+        yield step
+        if moves_on and window.watermarks is WatermarkRule.AFTER:
+            yield Watermark(step.at - 1)

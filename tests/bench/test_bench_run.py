@@ -18,19 +18,17 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import ClockPacing, ImmediatePacing, join_instants
+from conformance.bench.feeding import ClockPacing, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
 from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
+from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.report.drawings.boxplots import boxplots
 from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
-from refengine import from_table, stream
-from refengine.core.question import Question
-from refengine.model.elements import Element, Stream
 from refengine.model.errors import RefengineError
 
 
@@ -218,24 +216,25 @@ def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
     assert ImmediatePacing().sent_late is None
 
 
-def test_elements_of_one_instant_are_sent_as_one():
-    """But not a triple that comes again, nor what has a batch id or an interval."""
-    a, b, c = ((f"<urn:{name}>", "<urn:p>", "<urn:o>") for name in "abc")
-    points = stream([(a, 1), (b, 1), (c, 2), (c, 2), (a, 2), (b, 3)])
-    interval = Element(frozenset({a}), 3, 10, None, 5)
-    batch = [Element(frozenset({a}), 1, 0, 1), Element(frozenset({b}), 1, 1, 1)]
-    window = {"stream": "s", "kind": "landmark"}
-    query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [window]})
-    given = {"s": Stream((*points, interval)), "batch": Stream(tuple(batch))}
-    joined = join_instants(Question(query, given)).streams
-    assert [(set(element.graph), element.app) for element in joined["s"]] == [
-        ({a, b}, 1),
-        ({c}, 2),
-        ({c, a}, 2),
-        ({b}, 3),
-        ({a}, 3),
-    ]
-    assert joined["batch"] == given["batch"]
+def test_elements_of_one_instant_are_sent_together():
+    """In the order of their arrival. But not a triple that comes again at its instant, nor what has
+    a batch id or an interval.
+    """
+    b_at_1, a_at_1, c_at_2, a_at_2 = (
+        ("push", {"stream": "s", "at": at, "graph": f"<urn:{name}> <urn:p> <urn:o> .\n"})
+        for name, at in [("b", 1), ("a", 1), ("c", 2), ("a", 2)]
+    )
+    with_end = ("push", {**a_at_2[1], "end": 5})
+    with_batch = ("push", {**a_at_2[1], "batch": 1})
+    both = b_at_1[1]["graph"] + a_at_1[1]["graph"]
+    end = ("end", {})
+    for given, sent in [
+        ([b_at_1, a_at_1, c_at_2], [("push", {**a_at_1[1], "graph": both}), c_at_2]),
+        ([c_at_2, c_at_2, end], [c_at_2, c_at_2, end]),
+        ([c_at_2, with_end, with_batch], [c_at_2, with_end, with_batch]),
+        ([with_batch, with_batch], [with_batch, with_batch]),
+    ]:
+        assert list(join_instants(given)) == sent
 
 
 def test_the_five_numbers_of_a_box():
@@ -306,3 +305,12 @@ def test_a_number_as_scale_takes_the_first_elements():
 
 def test_the_files_of_a_run_lie_below_its_folder():
     assert folder_of(Path("out"), "..", "a/../b") == Path("out/files/_./a_.._b")
+
+
+def test_a_column_of_numbers_is_known():
+    rows = tuple(
+        (Cell(name), Cell(amount), Cell("–"), Cell(why))
+        for name, amount, why in [("1", "1,024.5", "2 of 3"), ("2", "–", "–")]
+    )
+    table = Table("t", ("test", "amount", "nothing", "why"), rows)
+    assert [table.is_numeric(column) for column in range(4)] == [False, True, True, False]

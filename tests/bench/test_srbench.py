@@ -4,6 +4,7 @@ real dumps by hand, its queries, and its tables.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -12,6 +13,8 @@ from statistics import fmean, pvariance
 
 import pytest
 
+from conformance.__main__ import main
+from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.srbench import (
     OF_DAYS,
@@ -279,8 +282,8 @@ def test_the_users_data_take_the_place_of_the_generated(tmp_path):
 def loaded(name):
     """A query at the small scale: its question, its profile, and its reports by the definition."""
     [workload] = SRBENCH.workloads(Choice(only=(name,)))
-    streams = {one: source.load().stream for one, source in workload.streams.items()}
-    question = Question(workload.query, streams, workload.static)
+    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
+    question = Question(workload.query, loaded_streams, workload.static)
     return question, workload.semantics
 
 
@@ -298,7 +301,9 @@ def relations(name):
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path_factory.getbasetemp() / "bench-streams"))
+    """Streams are kept in a folder of the tests."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
 
 
 # a wrong engine that gets each query wrong
@@ -458,3 +463,13 @@ def test_the_scale_is_the_number_of_stations():
     assert workload.streams[STREAM].fingerprint().startswith("srbench-2012-7-")
     assert STATIONS["small"] == len(CLIMATES)
     assert OF_DAYS.interval < OF_DAYS.duration and OF_HOURS.interval < 60 * MINUTE
+
+
+def test_rsp_js_answers_a_query_with_static_data_and_a_path(rsp_js_installed, tmp_path):
+    """The query is worded for it: the window is named by its stream, beside static data."""
+    assert main(["bench", "srbench", "--engine=rsp-js", "--only=Q13", "-o", str(tmp_path)]) == 0
+    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
+    result = json.loads(line)
+    assert result["outcome"] == "pass" and result["evidence"]["run"]["rows"] > 0
+    assert f"ON STREAM <{STREAM}>" in result["evidence"]["query"]
+    assert "<h1>SRBench</h1>" in (tmp_path / "index.html").read_text()

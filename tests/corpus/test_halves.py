@@ -78,10 +78,13 @@ def test_what_is_argued_is_of_rules_that_say_and():
     assert [r for r in NO_HALVES if r not in stated() or not says_and(stated()[r])] == []
 
 
-@pytest.mark.parametrize("wrong_engine", WRONG_ENGINES, ids=lambda one: f"{one.rule}-{one.name}")
-def test_a_half_is_a_phrase_of_a_rule_that_the_wrong_engine_breaks(wrong_engine):
-    rules = [stated()[rule] for rule in wrong_engine.rules]
-    assert [half for half in wrong_engine.halves if not any(half in rule for rule in rules)] == []
+def test_a_half_is_a_phrase_of_a_rule_that_the_wrong_engine_breaks():
+    assert [
+        (one.full_name, half)
+        for one in WRONG_ENGINES
+        for half in one.halves
+        if not any(half in stated()[rule] for rule in one.rules)
+    ] == []
 
 
 def test_statements_end_at_the_function_and_begin_anew_at_a_heading():

@@ -117,13 +117,12 @@ def test_wrong_engines_fail_cases_of_their_rules_and_cases_fail_on_wrong_engines
     assert not any(found.values()), f"a wrong engine leaves a trace: {found}"
 
 
-@pytest.mark.parametrize("wrong_engine", WRONG_ENGINES, ids=lambda one: f"{one.rule}-{one.name}")
-def test_a_wrong_engine_says_what_it_is(wrong_engine):
-    assert wrong_engine.defect.endswith("."), "the wrong function does not say what is wrong"
-    assert wrong_engine.seen == NOBODY or "https://" in wrong_engine.seen, (
-        "who was seen, with a link"
-    )
-    assert wrong_engine.replaced.__module__.startswith("refengine.")
+def test_wrong_engines_say_what_they_are():
+    """Each wrong function says what is wrong, and who was seen to do so, with a link."""
+    for one in WRONG_ENGINES:
+        assert one.defect.endswith("."), one.full_name
+        assert one.seen == NOBODY or "https://" in one.seen, one.full_name
+        assert one.replaced.__module__.startswith("refengine."), one.full_name
 
 
 def test_no_two_wrong_engines_of_a_rule_share_a_name():

@@ -419,15 +419,6 @@ def test_what_is_no_stream_is_refused(connected):
     two = [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in "sr"]
     with pytest.raises(InvalidStream, match="needs the columns stream string"):
         ground_truth.truth(connected.sql(f"SELECT {good}"), *asked(windows=two))
-    rate = (
-        connected.readStream.format("rate")
-        .load()
-        .selectExpr(
-            "value AS time", "value AS element", "'' AS subject", "'' AS predicate", "'' AS object"
-        )
-    )
-    with pytest.raises(Unsupported, match="a streaming DataFrame"):
-        ground_truth.truth(rate, query, semantics)
 
 
 @spark

@@ -218,6 +218,7 @@ def test_an_engine_of_which_nothing_was_judged_is_not_green(tmp_path):
         "etalis-chronological",
         "etalis-recent",
         "kolibrie",
+        "rmlstreamer",
         "roxi",
         "yasper",
     ],

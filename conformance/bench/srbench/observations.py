@@ -6,9 +6,10 @@ LinkedSensorData's hurricane Charley has 10.9 triples for each. All values are d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from heapq import merge
 from random import Random
 from typing import NamedTuple
@@ -138,12 +139,13 @@ def observations_of_station(parameters: Parameters, station: int) -> Iterator[Ob
             yield Observation(time, station, phenomenon, spread.draw(random), has_unit)
 
 
-def observations(parameters: Parameters) -> Iterator[Observation]:
-    """Make the observations of all stations in the order of time, and of the stations' numbers."""
-    stations = (
-        observations_of_station(parameters, station) for station in range(parameters.stations)
-    )
-    return merge(*stations, key=lambda one: (one.time, one.station))
+def observations(parameters: Parameters, stations: range | None = None) -> Iterator[Observation]:
+    """Make the observations of all stations, or of some, in the order of time, and of the stations'
+    numbers.
+    """
+    chosen = range(parameters.stations) if stations is None else stations
+    of_stations = (observations_of_station(parameters, station) for station in chosen)
+    return merge(*of_stations, key=lambda one: (one.time, one.station))
 
 
 def name_of_station(station: int) -> str:
@@ -183,7 +185,20 @@ def write_tenths(value: int) -> str:
     return f"{sign}{abs(value) // 10}.{abs(value) % 10}"
 
 
-def stream_lines(parameters: Parameters) -> Iterable[str]:
-    """Yield the lines of a stream's file."""
-    for observation in observations(parameters):
+def stream_lines(parameters: Parameters, stations: range | None = None) -> Iterator[str]:
+    """Yield the lines of a stream's file, or of its part by some stations."""
+    for observation in observations(parameters, stations):
         yield from lines(observation)
+
+
+def parts_of_stream(parameters: Parameters, count: int) -> list[Callable[[], Iterator[str]]]:
+    """Return about so many parts of a stream, each by some stations."""
+    count = min(count, parameters.stations)
+    return [
+        partial(
+            stream_lines,
+            parameters,
+            range(parameters.stations * k // count, parameters.stations * (k + 1) // count),
+        )
+        for k in range(count)
+    ]

@@ -69,9 +69,11 @@ def _with_stations(test: TestSetup, stations: int) -> TestSetup:
 
 
 def _workload(test: TestSetup) -> Workload:
-    """Return a test as a workload. The windows begin at 0 (`yabench.first_window`), and the
-    recording begins with the stream, so that no output may be missing before its first. YABench's
-    runner hands over the triples of an instant together, and so do we.
+    """Return a test as a workload.
+
+    The first window ends after one slide (`yabench.first_window`), and the recording begins with
+    the stream, so that no output may be missing before its first. One may be missing after its
+    last. YABench's runner hands over the triples of an instant together, and so do we.
     """
     window = {"stream": STREAM, "kind": "time", "size": test.size, "slide": test.slide}
     return Workload(

@@ -103,7 +103,8 @@ def oracle_entries(
 ) -> Iterator[OracleEntry]:
     """Yield the lines of an ORACLE_ file from the measures of YABench's code
     (`conformance.metrics.run.Reading`). In gracious mode scores and borders are those of the
-    shifted window, and there is no delay unless both answers are empty.
+    shifted window, without a delay. Where both answers are empty, or no shift was tried, they are
+    those of the window itself, with its delay.
     """
     for entry in metrics:
         scores, (start, end) = entry, entry["window"]

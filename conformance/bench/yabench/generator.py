@@ -1,5 +1,6 @@
-"""YABench's generator SG1 as its Java code runs: one sequence of draws of java.util.Random, and all
-that it does without meaning to.
+"""YABench's generator SG1 as its Java code runs, draw by draw of one java.util.Random, with its
+quirks: the first observation is at 0 whatever the phase of its station is, and an observation at
+the very end is in the stream.
 
 `tools/sg1.py` makes streams of the same shape, from draws of its own; here the streams are those
 that YABench published figures of. The figures of the generator are public (YABench/yabench,

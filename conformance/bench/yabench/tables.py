@@ -249,15 +249,15 @@ def _resources(tests: Sequence[TestResults]) -> Table:
             "published",
             "threads",
             "published",
-            "of it the engine: memory MiB",
-            "CPU s",
+            "the engine's memory MiB",
+            "the engine's CPU s",
             "sampling CPU s",
         ),
         tuple(map(_resource_row, tests)),
         "Means over the samples, which are taken every 0.5 s, of the harness with all that it "
-        "started. CPU % is of one core. CPU s is what a run took from its first sample to its "
-        "last, the mean of the runs. The engine's share is known only where it runs in "
-        "processes that its harness started. The CPU time of sampling is not in the samples. "
+        "started. CPU % is of one core. The engine's own share is known only where it runs in "
+        "processes that its harness started; its CPU s are those of a run from its first sample "
+        "to its last. The CPU time of sampling is not in the samples. "
         "Machines, runtimes and rates differ from those of the paper.",
     )
 

@@ -1,0 +1,161 @@
+"""CityBench's tables: latency, memory and completeness of each test, beside what CityBench
+published.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from conformance.bench.citybench.queries import QUERIES
+from conformance.bench.figures import (
+    NONE,
+    amount_cell,
+    mean,
+    outcome_cell,
+    run_of,
+    table_of_runs,
+    worst_of,
+)
+from conformance.bench.functional import functional_table, reasons_table
+from conformance.bench.queries import table_of_queries
+from conformance.bench.tables import Cell, Table
+from conformance.verdict.results import Result
+
+Measures = Mapping[str, Any]
+ENGINES = {"csparql": "C-SPARQL", "cqels": "CQELS"}
+
+
+class _Test(NamedTuple):
+    """The results of all runs of a test on an engine."""
+
+    engine: str
+    name: str
+    results: Sequence[Result]
+
+    def measures(self) -> list[Measures]:
+        """Return the measures of the runs that took place."""
+        found = [run_of(one).get("measures") for one in self.results]
+        return [one for one in found if one]
+
+    def published(self) -> Mapping[str, Mapping[str, float]]:
+        """Return what CityBench published of the test, by its engines; nothing if it asks
+        otherwise.
+        """
+        measures = self.measures()
+        if not measures:
+            return {}
+        knobs = measures[0]["knobs"]
+        if knobs["rate"] != 1.0 or knobs["window"] is not None:
+            return {}
+        key = knobs["query"], knobs["frequency"], knobs["duplicates"]
+        return {engine: published_means().get((*key, engine), {}) for engine in ENGINES}
+
+
+@cache
+def published_means() -> Mapping[tuple[str, float, int, str], Mapping[str, float]]:
+    """Return the means that CityBench published, by query, frequency, duplicates and engine."""
+    path = Path(__file__).with_name("published.toml")
+    tests = tomllib.loads(path.read_text(encoding="utf-8"))["test"]
+    return {
+        (test["query"], test["frequency"], test["duplicates"], test["engine"]): test
+        for test in tests
+    }
+
+
+def tables(results: Sequence[Result]) -> Sequence[Table]:
+    """Return CityBench's measures, which engine answers which query, why not, the queries with
+    where they come from, and the runs.
+    """
+    functional = functional_table([one for one in results if _is_of_query(one)], list(QUERIES))
+    return [
+        _measures(list(_group_tests(results))),
+        functional,
+        reasons_table(results),
+        table_of_queries(QUERIES.values()),
+        table_of_runs(results),
+    ]
+
+
+def _is_of_query(result: Result) -> bool:
+    """Whether a result is about a query as it is, and not of an experiment with knobs."""
+    return result.benchmark_run is not None and result.benchmark_run.experiment in QUERIES
+
+
+def _group_tests(results: Sequence[Result]) -> Iterator[_Test]:
+    """Yield the results of each test, engine by engine, the queries first and in their order."""
+    tests: dict[tuple[str, str, str], list[Result]] = {}
+    for result in results:
+        if (run := result.benchmark_run) is not None:
+            name = run.test
+            tests.setdefault((result.engine, run.experiment, name), []).append(result)
+    order = {name: number for number, name in enumerate(QUERIES)}
+    for engine, experiment, name in sorted(
+        tests, key=lambda key: (key[0], order.get(key[1], len(order)), key)
+    ):
+        shown = name
+        if experiment != name:
+            shown = f"{experiment}: {name}"
+        yield _Test(engine, shown, tests[engine, experiment, name])
+
+
+def _measures(tests: Sequence[_Test]) -> Table:
+    """Return the table of CityBench's measures."""
+    published = [
+        f"{title} {what}" for title in ENGINES.values() for what in ("latency ms", "memory MiB")
+    ]
+    return Table(
+        "Latency, memory and completeness",
+        (
+            "engine",
+            "test",
+            "verdict",
+            "latency ms",
+            "memory MiB",
+            "completeness",
+            "unexpected",
+            *published,
+        ),
+        tuple(map(_row, tests)),
+        "Latency is from when an observation is sent to the first answer that names it, in the "
+        "mean; without --live, elements are sent as fast as the engine takes them, and it says "
+        "little. Memory is the mean of the samples, of all processes. Completeness is the share "
+        "of the observations of the expected answers that the engine's answers name; of rows, "
+        "marked *, where a query names no observation. The last four are means of the files that "
+        "CityBench published for the same frequency and duplicates.",
+    )
+
+
+def _row(test: _Test) -> tuple[Cell, ...]:
+    """Return the row of a test."""
+    measures = test.measures()
+    found = [one["completeness"] for one in measures if "completeness" in one]
+    published = test.published()
+    cells = [
+        amount_cell(published.get(engine, {}).get(key), 1)
+        for engine in ENGINES
+        for key in ("latency", "memory")
+    ]
+    return (
+        Cell(test.engine),
+        Cell(test.name),
+        outcome_cell(worst_of(test.results)),
+        amount_cell(mean(one["latency"] for one in measures), 1),
+        amount_cell(mean(one.get("memory") for one in measures), 1),
+        _completeness_cell(found),
+        amount_cell(mean(one["unexpected"] for one in found)),
+        *cells,
+    )
+
+
+def _completeness_cell(found: Sequence[Mapping[str, Any]]) -> Cell:
+    """Return the cell of the completeness of several runs: of all their observations together."""
+    expected = sum(one["expected"] for one in found)
+    if not expected:
+        return NONE
+    captured = sum(one["captured"] for one in found)
+    mark = "" if found[0]["is_of_observations"] else "*"
+    return Cell(f"{captured / expected:.4f}{mark}")

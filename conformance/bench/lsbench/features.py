@@ -1,0 +1,98 @@
+"""The features of a query as Table 1 of LSBench names them, computed from its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from refengine.core.query import Query
+from refengine.sparql.algebra import (
+    Aggregate,
+    Basic,
+    Call,
+    Exists,
+    Filter,
+    Graph,
+    Minus,
+    Project,
+    Slice,
+    TriplePattern,
+    Union,
+    Variable,
+    walk,
+)
+
+FEATURES = {
+    "F": "filter",
+    "J": "join",
+    "E": "nested query",
+    "N": "negation",
+    "T": "top-k",
+    "U": "union",
+    "A": "aggregation",
+    "S": "static data",
+}
+
+
+class QueryClass(NamedTuple):
+    """The class of a query: how many patterns it has and how many streams it reads, and the letters
+    of its features, in the order of FEATURES.
+    """
+
+    patterns: int
+    streams: int
+    features: str
+
+
+def class_of(query: Query) -> QueryClass:
+    """Return the class of a query whose windows all have names, so that a pattern outside them asks
+    for static data.
+
+    A query of one pattern has a filter if its subject or object is given: that selects as a filter
+    does, and Table 1 counts it as one (Q1).
+    """
+    pattern = query.body.algebra.pattern
+    nodes = list(walk(pattern))
+    triples = [node for node in nodes if isinstance(node, TriplePattern)]
+    kinds = {type(node) for node in nodes}
+    is_selection = len(triples) == 1 and not all(
+        isinstance(term, Variable) for term in (triples[0].subject, triples[0].object)
+    )
+    has = {
+        "F": is_selection or any(_is_comparison(node) for node in nodes),
+        "J": len(triples) > 1,
+        "E": sum(isinstance(node, Project) for node in nodes) > 1,
+        "N": Minus in kinds or any(isinstance(node, Exists) for node in nodes),
+        "T": Slice in kinds,
+        "U": Union in kinds,
+        "A": Aggregate in kinds,
+        "S": any(True for _ in _static_patterns(pattern)),
+    }
+    streams = {window.stream for window in query.windows}
+    features = "".join(letter for letter in FEATURES if has[letter])
+    return QueryClass(len(triples), len(streams), features)
+
+
+def _is_comparison(node: Any) -> bool:
+    """Whether a node is a filter by anything but that a pattern exists, or that it does not."""
+    if not isinstance(node, Filter):
+        return False
+    condition = node.condition
+    while isinstance(condition, Call) and len(condition.arguments) == 1:
+        [condition] = condition.arguments
+    return not isinstance(condition, Exists)
+
+
+def _static_patterns(node: Any) -> Iterator[TriplePattern]:
+    """Yield the triple patterns that stand outside every named graph."""
+    match node:
+        case Graph() | Variable() | str() | bool() | int() | None:
+            return
+        case Basic(triples):
+            yield from triples
+        case tuple():
+            for child in node:
+                yield from _static_patterns(child)
+        case _:
+            for child in vars(node).values():
+                yield from _static_patterns(child)

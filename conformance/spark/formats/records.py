@@ -1,0 +1,168 @@
+"""Rows of a format: the lines of a piece of a file, or the statements of a whole file, as batches
+with the columns of a schema. What is no record is treated as Spark's own readers do (`Mode`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow
+
+from conformance.spark.formats.pieces import Piece, read_lines, read_whole
+from refengine.model.elements import TIME_BOUND, Term
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.terms import graph_name
+from refengine.rdf.documents import read_trig_document
+from refengine.rdf.lines import parse_line_with_time, parse_terms
+from refengine.rdf.sources import Text
+from refengine.rdf.terms import make_triple
+
+ROWS = 20_000  # of a batch
+LONGEST = 10_000  # characters of a corrupt record that are kept
+FILE_BITS = 20  # of an element's number; the other bits are the place in the file
+
+Value = str | int | None
+# the values of a record by column; None for a line without one, such as a comment
+ParseLine = Callable[[str], dict[str, Value] | None]
+
+
+class Mode(StrEnum):
+    """What becomes of a record that is none: a row of nulls, which has its text if the schema has
+    the column for it; an error; or nothing.
+    """
+
+    PERMISSIVE = "PERMISSIVE"
+    FAILFAST = "FAILFAST"
+    DROPMALFORMED = "DROPMALFORMED"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the rows, in the order of the schema, with their types, the name of the column
+    for the text of a record that is none, and what becomes of such a record.
+    """
+
+    schema: pyarrow.Schema
+    corrupt: str
+    mode: Mode
+
+    def batch(self, rows: Sequence[dict[str, Value]]) -> pyarrow.RecordBatch:
+        """Return rows as a batch."""
+        arrays = [
+            pyarrow.array([row.get(field.name) for row in rows], field.type)
+            for field in self.schema
+        ]
+        return pyarrow.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def malformed(
+        self, piece: Piece, place: int, text: str, error: RefengineError | ValueError
+    ) -> list[dict[str, Value]]:
+        """Return the row of a record that is none, if there is to be one. Raises InvalidStream
+        under
+        FAILFAST.
+        """
+        if self.mode is Mode.DROPMALFORMED:
+            return []
+        if self.mode is Mode.FAILFAST:
+            where = f"{piece.path}: byte {place}"
+            raise InvalidStream(str(error)[:LONGEST], rule="IO-1", place=where) from None
+        return [{self.corrupt: text[:LONGEST], "_file": piece.path, "_offset": place}]
+
+
+def batches_of_lines(
+    piece: Piece, columns: Columns, parse: ParseLine
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the records of the lines of a piece. Raises InvalidStream under FAILFAST."""
+    rows: list[dict[str, Value]] = []
+    for place, raw in read_lines(piece):
+        try:
+            record = parse(raw.decode())
+        except (RefengineError, ValueError) as error:  # a Fault, or not UTF-8
+            rows += columns.malformed(piece, place, raw.decode(errors="replace"), error)
+        else:
+            if record is not None:
+                record["element"] = (piece.number << (63 - FILE_BITS)) + place
+                record["_file"] = piece.path
+                record["_offset"] = place
+                rows.append(scope_blanks(record, piece.number) if "time" not in record else record)
+        if len(rows) >= ROWS:
+            yield columns.batch(rows)
+            rows = []
+    if rows:
+        yield columns.batch(rows)
+
+
+def batches_of_graphs(piece: Piece, columns: Columns) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the statements of a whole file of TriG. Raises InvalidStream under FAILFAST."""
+    content = read_whole(piece)
+    try:
+        parts = read_trig_document(Text("stream.trig", content.decode("utf-8-sig"))).parts
+    except (RefengineError, ValueError) as error:
+        text = content[:LONGEST].decode(errors="replace")
+        rows = columns.malformed(piece, 0, text, error)
+    else:
+        rows = [
+            scope_blanks(
+                {**_terms(*statement.triple), "graph": statement.graph, "_file": piece.path},
+                piece.number,
+            )
+            for part in parts
+            for statement in part
+            if statement.triple is not None
+        ]
+    for start in range(0, len(rows), ROWS):
+        yield columns.batch(rows[start : start + ROWS])
+
+
+def parse_timed_triple(line: str) -> dict[str, Value] | None:
+    """Return the record of a line `s p o "ms" .`; None for an empty line and a comment. Raises
+    RefengineError.
+    """
+    timed = parse_line_with_time(line, "")
+    if timed is None:
+        return None
+    triple, time = timed
+    if not -TIME_BOUND <= time < TIME_BOUND:
+        raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
+    return {**_terms(*triple), "time": time}
+
+
+def parse_triple(line: str) -> dict[str, Value] | None:
+    """Return the record of a line of N-Triples; None for an empty line and a comment. Raises
+    ValueError.
+    """
+    record = parse_quad(line)
+    if record is not None and record.pop("graph") is not None:
+        raise ValueError("a line of N-Triples has no graph")
+    return record
+
+
+def parse_quad(line: str) -> dict[str, Value] | None:
+    """Return the record of a line of N-Quads; None for an empty line and a comment. Raises
+    RefengineError or ValueError.
+    """
+    if not line.strip(" \t") or line.lstrip(" \t").startswith("#"):
+        return None
+    terms = parse_terms(line)
+    if len(terms) not in (3, 4):
+        raise ValueError(f"a line must be s p o, or s p o graph; got {len(terms)} terms")
+    graph = graph_name(terms[3]) if len(terms) == 4 else None
+    return {**_terms(*make_triple(*terms[:3])), "graph": graph}
+
+
+def _terms(subject: Term, predicate: Term, object_: Term) -> dict[str, Value]:
+    return {"subject": subject, "predicate": predicate, "object": object_}
+
+
+def scope_blanks(record: dict[str, Value], number: int) -> dict[str, Value]:
+    """Return a record of a dataset whose blank nodes are those of its file alone."""
+    names = [name for name in ("subject", "object", "graph") if _is_blank(record.get(name))]
+    for name in names:
+        record[name] = f"_:f{number}-{str(record[name])[2:]}"
+    return record
+
+
+def _is_blank(value: Value) -> bool:
+    return isinstance(value, str) and value.startswith("_:")

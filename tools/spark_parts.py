@@ -1,0 +1,78 @@
+"""Generated streams as jobs of Spark: each task makes the rows of some parts, and they are written
+as the Parquet that `python -m conformance truth --stream` reads.
+
+The columns are time (ms), element (the order within an instant), subject, predicate and object
+(N-Triples).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from conformance.spark import jobs
+from conformance.spark.streams.rows import batch
+from conformance.spark.streams.stream import URL
+from conformance.spark.streams.table import SCHEMA
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import SparkSession
+
+ROWS = 14_000  # that go to Spark at once
+
+StreamRow = tuple[int, int, str, str, str]
+
+
+def rows_of_parts(
+    rows: Callable[..., Iterator[StreamRow]],
+    work: Sequence[tuple[Any, ...]],
+    batches: Iterable[pyarrow.RecordBatch],
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the rows of some parts, in a worker of Spark. `batches` are the numbers of the parts,
+    `work` has what `rows` is called with for each part.
+    """
+    for some in batches:
+        for number in some.column(0).to_pylist():
+            part = rows(*work[number])
+            while lines := list(islice(part, ROWS)):
+                yield batch(SCHEMA, lines)
+
+
+def write_parts(
+    spark: SparkSession,
+    rows: Callable[..., Iterator[StreamRow]],
+    work: Sequence[tuple[Any, ...]],
+    modules: Iterable[ModuleType],
+    out: str,
+) -> None:
+    """Write a stream as Parquet to a folder or URL. `rows` makes the sorted rows of a part, and
+    `work` has its arguments for each part, in the order of time. `modules` are those that `rows`
+    needs. Raises RefengineError if it cannot be written.
+    """
+    from pyspark import cloudpickle
+    from pyspark.errors import PySparkException
+
+    # The executors need not have these modules installed: they are sent with the job.
+    for module in (*modules, sys.modules[batch.__module__], sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
+    target = out
+    if not URL.match(out):
+        target = f"file://{os.path.abspath(out)}"
+    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
+        partial(rows_of_parts, rows, work), SCHEMA
+    )
+    try:
+        frame.write.parquet(target)
+    except PySparkException as error:
+        reason = jobs.reason(error)
+        if "PATH_ALREADY_EXISTS" in str(error):
+            reason = "is there already; name another folder"
+        raise RefengineError(plain(reason), rule="usage", place=out) from None
