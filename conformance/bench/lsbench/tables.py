@@ -28,11 +28,12 @@ from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
 from conformance.bench.queries import table_of_queries
 from conformance.bench.tables import Cell, Table
+from conformance.metrics.lsbench import cmet
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
 
 EPSILON = 1.47  # percent: the ε of the paper's Table 2
-MARKS = {"yes": "✓", "no": "–"}  # how the paper marks what an engine answers
+MARKS = {"yes": "✓", "no": "✗"}  # how the paper marks what an engine answers
 ENGINES_OF_THE_PAPER = {"cqels": "CQELS", "csparql": "C-SPARQL", "jtalis": "JTALIS"}
 NO_FIGURES = (
     "The figures of the paper's Table {number} were not at hand: public are only links to pictures."
@@ -70,7 +71,7 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
         _comparability(runs),
         _throughput(runs),
         _scaling(results, USERS, "static data", "{} users"),
-        _scaling(results, INSTANCES, "the number of queries", "{} instances"),
+        _scaling(results, INSTANCES, "the number of queries", "instances: {}"),
         _sizes(results),
         table_of_queries(queries().values()),
         reasons_table(results),
@@ -287,8 +288,7 @@ def executions_per_second(result: Result) -> float | None:
     run = run_of(result)
     if not run or run["is_live"] or not run["seconds"]:
         return None
-    executions: float = run["elements"] / run["seconds"]
-    return executions
+    return cmet(run["elements"], run["seconds"])
 
 
 def _scaling(results: Iterable[Result], experiment: str, noun: str, column: str) -> Table:
