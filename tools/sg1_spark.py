@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from conformance.spark import jobs, session
 from refengine import cli
 from tools import sg1
-from tools.spark_parts import write_parts
+from tools.spark_parts import frame_of_parts, write_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +71,8 @@ def write_parquet(
     Spark's slots), and return how many there are. Raises RefengineError if it cannot be written.
     """
     work = parts(parameters, count or 2 * jobs.slots(spark))
-    write_parts(spark, partial(rows, parameters), work, (sg1, sys.modules[__name__]), out)
+    modules = (sg1, sys.modules[__name__])
+    write_frame(frame_of_parts(spark, partial(rows, parameters), work, modules), out)
     return len(work)
 
 

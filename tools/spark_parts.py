@@ -24,7 +24,7 @@ from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 ROWS = 14_000  # that go to Spark at once
 
@@ -46,29 +46,36 @@ def rows_of_parts(
                 yield batch(SCHEMA, lines)
 
 
-def write_parts(
+def frame_of_parts(
     spark: SparkSession,
     rows: Callable[..., Iterator[StreamRow]],
     work: Sequence[tuple[Any, ...]],
     modules: Iterable[ModuleType],
-    out: str,
-) -> None:
-    """Write a stream as Parquet to a folder or URL. `rows` makes the sorted rows of a part, and
-    `work` has its arguments for each part, in the order of time. `modules` are those that `rows`
-    needs. Raises RefengineError if it cannot be written.
+) -> DataFrame:
+    """Return a stream as a DataFrame, of which each part is made by a task when it is needed.
+
+    `rows` makes the sorted rows of a part, and `work` has its arguments for each part, in the order
+    of time. `modules` are those that `rows` needs.
     """
     from pyspark import cloudpickle
-    from pyspark.errors import PySparkException
 
     # The executors need not have these modules installed: they are sent with the job.
     for module in (*modules, sys.modules[batch.__module__], sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
+    return spark.range(0, len(work), 1, len(work)).mapInArrow(
+        partial(rows_of_parts, rows, work), SCHEMA
+    )
+
+
+def write_frame(frame: DataFrame, out: str) -> None:
+    """Write a stream as Parquet to a folder or URL. Raises RefengineError if it cannot be
+    written.
+    """
+    from pyspark.errors import PySparkException
+
     target = out
     if not URL.match(out):
         target = f"file://{os.path.abspath(out)}"
-    frame = spark.range(0, len(work), 1, len(work)).mapInArrow(
-        partial(rows_of_parts, rows, work), SCHEMA
-    )
     try:
         frame.write.parquet(target)
     except PySparkException as error:

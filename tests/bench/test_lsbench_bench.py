@@ -16,6 +16,7 @@ import rsp_js_items
 from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
+from conformance.bench.feeding import HarnessWithOthers
 from conformance.bench.lsbench import LSBENCH, workloads
 from conformance.bench.lsbench.activity import START, Parameters
 from conformance.bench.lsbench.data import Replay
@@ -23,6 +24,7 @@ from conformance.bench.lsbench.declaration import QUERIES
 from conformance.bench.lsbench.measures import compare_outputs, digests_of, output_of_digests
 from conformance.bench.lsbench.tables import executions_per_second, tables
 from conformance.bench.streams import StaticDataset
+from conformance.harness.client import Harness
 from conformance.verdict.results import BenchmarkRun, Outcome, Result, from_json
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -169,6 +171,28 @@ def test_instances_are_registered_beside_the_one_that_is_judged():
     one, two = workloads(Choice(only=("instances",)))[:2]
     assert len(one.beside) == 0 and len(two.beside) == 1
     assert "sibp:p985" in two.beside[0]["body"] and "sibp:p984" in two.table["body"]
+
+
+def test_each_command_goes_to_the_others_first_and_to_each_with_its_own_query(monkeypatch):
+    asked = []
+    monkeypatch.setattr(Harness, "__post_init__", lambda self: None)
+    monkeypatch.setattr(Harness, "start", lambda self: {})
+
+    def note(self: Harness, command: str, **fields: object) -> dict[str, object]:
+        asked.append((type(self) is HarnessWithOthers, command, fields))
+        return {"is_judged": type(self) is HarnessWithOthers}
+
+    monkeypatch.setattr(Harness, "ask", note)
+    harness = HarnessWithOthers(["engine"])
+    harness.start_others(["other query"])
+    assert harness.ask("register", query="query")["is_judged"]
+    assert harness.ask("push", at=1)["is_judged"]
+    assert asked == [
+        (False, "register", {"query": "other query"}),
+        (True, "register", {"query": "query"}),
+        (False, "push", {"at": 1}),
+        (True, "push", {"at": 1}),
+    ]
 
 
 @pytest.mark.parametrize(

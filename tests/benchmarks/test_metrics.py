@@ -17,7 +17,15 @@ from hypothesis import strategies as st
 
 from conformance.benchmarks import csrbench
 from conformance.metrics import yabench, yabench_code
-from conformance.metrics.lsbench import Partition, comp, mismatch_of_pairs, mismatches, mm, size
+from conformance.metrics.lsbench import (
+    Partition,
+    cmet,
+    comp,
+    mismatch_of_pairs,
+    mismatches,
+    mm,
+    size,
+)
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.slides import deal_to_slides
 from conformance.metrics.yabench import (
@@ -1003,3 +1011,9 @@ def test_csparqls_second_run_is_right_in_gracious_mode(shared):
     ]
     assert [one["expected"] for one in found] == [0, 0, 0, 1, 1, 1, 3, 4, 2]
     assert [one["actual"] for one in found] == [0, 0, 0, 1, 2, 0, 3, 6, 0]
+
+
+def test_executions_in_a_second():
+    assert cmet(500, 2.0) == 250
+    with pytest.raises(RefengineError, match="the running time is in seconds, above 0, got 0"):
+        cmet(500, 0)

@@ -33,6 +33,7 @@ from conformance.harness.play import Declined, EngineQuery, play
 from conformance.harness.pool import Harnesses
 from conformance.suite.deviations import find_explaining_deviations
 from conformance.suite.exchange import Exchange
+from conformance.suite.joins import join_cases
 from conformance.suite.probe import judge_exchange, probe_case
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
@@ -287,6 +288,8 @@ def test_what_an_engine_has_not_is_not_asked():
 def test_what_is_known_of_an_engine_names_cases_that_there_are(tested):
     """And says each thing once."""
     asked = {*CASES} if "corpus" in tested.suites else set()
+    if "joins" in tested.suites:
+        asked |= {case.id for case in join_cases()}
     if "csrbench" in tested.suites:
         asked |= {f"{stream}{query}" for stream in ("", "embedded-") for query in csrbench.QUERIES}
     assert [

@@ -28,6 +28,7 @@ from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
 from conformance.bench.queries import table_of_queries
 from conformance.bench.tables import Cell, Table
+from conformance.metrics.lsbench import cmet
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
 
@@ -287,8 +288,7 @@ def executions_per_second(result: Result) -> float | None:
     run = run_of(result)
     if not run or run["is_live"] or not run["seconds"]:
         return None
-    executions: float = run["elements"] / run["seconds"]
-    return executions
+    return cmet(run["elements"], run["seconds"])
 
 
 def _scaling(results: Iterable[Result], experiment: str, noun: str, column: str) -> Table:
