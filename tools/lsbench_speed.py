@@ -4,8 +4,9 @@ the slopes of log seconds against log numbers. A slope of 1 is linear.
     python -m tools.lsbench_speed [--users N ...] [--days N ...]
 
 Each measurement is a process of its own, which makes the network, the static data and all five
-streams, and writes nothing. The first line of each number has the users over one day, and the last
-ones the days with the first number of users.
+streams, and writes nothing. First the users vary, over the first number of days, and then the days,
+with the first number of users. Of 100 users few days have an event with positions, so that sizes
+are in proportion to users and days over ten days and more alone.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def main() -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="lsbench_speed", description=__doc__)
     parser.add_argument("--users", type=whole, nargs="+", default=[100, 1000, 10_000])
-    parser.add_argument("--days", type=whole, nargs="+", default=[1, 10])
+    parser.add_argument("--days", type=whole, nargs="+", default=[10, 40])
     parser.add_argument("--one", type=whole, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

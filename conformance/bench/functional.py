@@ -79,4 +79,5 @@ def reasons_table(results: Iterable[Result]) -> Table:
         for result in sorted(results, key=reading_order)
         if result.kind != PASS
     ]
-    return Table("What differs", ("engine", "query", "verdict", "known", "why"), tuple(rows))
+    columns = ("engine", "query", "verdict", "known", "why")
+    return Table("What differs", columns, tuple(rows), is_prose=True)

@@ -5,6 +5,7 @@ plots.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from conformance.verdict.results import Result
 
 # the most that a page has
 TESTS = 300  # of all engines together
-CELL = 200  # characters of a cell
+CELL = 400  # characters of a cell
 
 
 class PageSection(NamedTuple):
@@ -63,7 +64,7 @@ def _cleaned(table: Table) -> Table:
         for row in table.rows
     )
     columns = tuple(texts.clean(column, CELL) for column in table.columns)
-    return Table(table.title, columns, rows, table.note)
+    return replace(table, columns=columns, rows=rows)
 
 
 def _sections(results: Iterable[Result]) -> Iterator[PageSection]:

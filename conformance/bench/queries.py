@@ -138,4 +138,5 @@ def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
         "All words are ours. A public text: the query means what that text means. Adapted: that "
         "text is incomplete, and was changed. Description: no text is public; the query follows "
         "what the publication says of it. Ours: not even that is known.",
+        is_prose=True,
     )

@@ -22,13 +22,15 @@ class Cell(NamedTuple):
 @dataclass(frozen=True)
 class Table:
     """A table: its title, the titles of its columns, the cells of its rows, and a note below it.
-    The first cell of a row names the row.
+    The first cell of a row names the row. If `is_prose`, cells hold sentences, which a page breaks
+    into lines.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    is_prose: bool = False
 
     def is_numeric(self, column: int) -> bool:
         """Whether each cell of a column has numbers or nothing. The column that names the rows

@@ -172,6 +172,7 @@ def page(
         title="Joins with bounded memory",
         lead=f"{len(runs):,} runs of {len(titles)} workload{'s' if len(titles) != 1 else ''}.",
         made_by="python -m conformance bounded",
+        heading="Workloads",
         source="Recall of eviction policies and load shedding, against the unlimited join.",
         engines=[],
         tables=tables_of(runs, titles, has_paper),

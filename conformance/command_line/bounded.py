@@ -71,6 +71,13 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         "several times",
     )
     bounded.add_argument(
+        "--observations",
+        type=cli.path,
+        metavar="DIR",
+        help="with --reproduce wind or wind-near: take the wind speeds of these dumps of "
+        "LinkedSensorData (.n3, .ttl, .nt) instead of generated ones",
+    )
+    bounded.add_argument(
         "--selection",
         choices=("before-storing", "at-the-join"),
         default="before-storing",
@@ -177,12 +184,35 @@ def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:
         )
     if options.reproduce:
         names = WORKLOADS if ALL in options.reproduce else dict.fromkeys(options.reproduce)
-        return [find_workload(name) for name in names]
+        found = [find_workload(name) for name in names]
+        if options.observations is None:
+            return found
+        return [_over_observations(workload, options.observations) for workload in found]
     if options.join is None or not options.stream:
         raise RefengineError(
             "give a QUERY and its streams with --stream, or --reproduce all", rule="usage"
         )
     return [_workload_of_files(options)]
+
+
+def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
+    """Return a workload of the wind over the dumps of a folder. Raises RefengineError."""
+    from dataclasses import replace
+
+    from conformance.bounded.observations import read_wind
+
+    if not workload.name.startswith("wind"):
+        raise RefengineError(
+            f"{workload.name} reads no wind speeds; write --reproduce wind or wind-near",
+            rule="usage",
+            place="--observations",
+        )
+    streams = {"wind": read_wind(folder)}
+
+    def streams_of(seed: int) -> Mapping[str, Stream]:
+        return streams
+
+    return replace(workload, streams_of=streams_of, is_drawn=False)
 
 
 def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
@@ -260,7 +290,7 @@ def _fingerprint(options: argparse.Namespace) -> str:
     files += [cli.path(word.rpartition("=")[2]) for word in options.stream]
     parts = [file.read_bytes() for file in files if file.is_file()]
     words = (options.stream, options.reproduce, options.dialect, options.selection)
-    measures = (options.period, options.warm_up)
+    measures = (options.period, options.warm_up, str(options.observations))
     return fingerprint([*parts, repr((words, measures)).encode()])
 
 

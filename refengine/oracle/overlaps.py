@@ -7,8 +7,10 @@ elements of the stream.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from refengine.core import r2r
@@ -17,13 +19,16 @@ from refengine.core.query import Body
 from refengine.core.window import Content
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Triple
-from refengine.model.errors import Disputed, Unsupported
+from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.derivations import projects
 from refengine.oracle.trial import RecordingToJudge
+from refengine.sparql.algebra import Pattern, Project, Union, Variable, visible, walk
 
 # The union of an overlap spans at most so many times the elements that its longest content spans.
 LONGEST_UNION = 2
+# The variables that the first SELECT of a text names, up to what follows them.
+PROJECTION = re.compile(r"(?<![:/#\w?-])SELECT\b[^{]*?(?=\bFROM\b|\bWHERE\b|\{)", re.IGNORECASE)
 
 
 class Overlap(NamedTuple):
@@ -66,7 +71,47 @@ def may_be_confirmed_together(recorded: RecordingToJudge, planned: Plan) -> bool
     """ORA-8: whether contents may be confirmed by their union: the body projects solutions, so
     that its answer over a part is the solutions that rest on this part alone.
     """
-    return recorded.mode is Mode.VALUE and len(planned.views) == 1 and projects(recorded.query.body)
+    if recorded.mode is not Mode.VALUE or len(planned.views) != 1:
+        return False
+    body = recorded.query.body
+    return projects(body) and with_every_variable(body) is not None
+
+
+@lru_cache(maxsize=64)
+def with_every_variable(body: Body) -> Body | None:
+    """ORA-8: return a body with all variables of its WHERE clause selected, or None if its rows
+    would still not tell on which statements they rest: with UNION, or with a blank node in a
+    pattern.
+
+    If a variable were left out, a witness could lose one solution and invent another with the same
+    row. Over their union such a witness would seem to be right, and over each part it is wrong.
+
+    >>> with_every_variable(Body("SELECT ?x { ?x <urn:p> ?y }")).text
+    'SELECT * { ?x <urn:p> ?y }'
+    """
+    where = _where_of(body)
+    nodes = list(walk(where))
+    if any(isinstance(node, Union) for node in nodes):
+        return None
+    if any(isinstance(node, Variable) and node.is_hidden for node in nodes):
+        return None
+
+    try:
+        whole = Body(PROJECTION.sub("SELECT * ", body.text, count=1))
+    except RefengineError:
+        return None
+    if not isinstance(whole.algebra.pattern, Project) or _where_of(whole) != where:
+        return None
+    if set(whole.variables) != set(visible(where)):
+        return None
+    return whole
+
+
+def _where_of(body: Body) -> Pattern:
+    """Return the WHERE clause of a body that projects solutions."""
+    projection = body.algebra.pattern
+    assert isinstance(projection, Project)
+    return projection.pattern
 
 
 def split_into_overlaps(contents: Iterable[Content]) -> Iterator[list[Content]]:
@@ -107,25 +152,29 @@ def confirm_overlap(
     witnesses: tuple[str, ...],
 ) -> Overlap | None:
     """ORA-8: return the overlap of some contents, if every witness confirms the definition's answer
-    over their union. Otherwise return None: then each content has to be confirmed by itself. That
-    is so, too, if it is no more work.
+    over their union, with all variables of the WHERE clause. Otherwise return None: then each
+    content has to be confirmed by itself. That is so, too, if it is no more work.
     """
     body = recorded.query.body
+    whole = with_every_variable(body)
+    if whole is None:
+        return None
     union = tuple(sorted(set().union(*contents)))
     if sum(map(len, contents)) <= LONGEST_UNION * len(union):
         return None
     dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static, body)
     heard = len(answers.testimonies_used)
     try:
-        relation = answers.confirmed_answer(body, dataset, witnesses)
+        relation = answers.confirmed_answer(whole, dataset, witnesses)
         triples = frozenset(statement for statement in dataset if len(statement) == 3)
+        solutions = answers.derivations(whole, triples)
         derivations = answers.derivations(body, triples)
     except (Disputed, Unsupported):
         del answers.testimonies_used[heard:]
         return None
     derived = tuple((each.row, each.support) for each in derivations)
     is_confirmed_by_all = not answers.testimonies_used[-1].others
-    if not is_confirmed_by_all or Counter(line for line, _ in derived) != relation.rows:
+    if not is_confirmed_by_all or Counter(each.row for each in solutions) != relation.rows:
         del answers.testimonies_used[heard:]
         return None
     return Overlap(dataset, derived)

@@ -11,9 +11,9 @@ import pytest
 
 from refengine import Disputed, Relation, from_table, incremental, literal, profile, stream
 from refengine.core import r2r
-from refengine.core.query import Query
+from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
-from refengine.model.elements import XSD, Stream
+from refengine.model.elements import XSD, Dataset, Stream
 from refengine.oracle import answers as oracle_answers
 from refengine.oracle import confirmation, overlaps
 from refengine.oracle.judge import Judgement, judge
@@ -176,3 +176,47 @@ def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:
     assert list(overlaps.split_into_overlaps(apart)) == [[range(0, 4)], [range(4, 8)]]
     assert list(overlaps.split_into_overlaps([range(0)])) == [[range(0)]]
     assert list(overlaps.split_into_overlaps([])) == []
+
+
+def test_a_witness_that_loses_one_solution_and_invents_another_confirms_no_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """ORA-8: both witnesses match "+" and not "_", the definition "_" and not "+". Over both
+    elements each gives the row once, and over the first one alone they differ.
+    """
+    letter, sign = literal("_"), literal("+")
+    body = f"SELECT ?x {{ ?x <urn:p> ?y FILTER (?y = {letter}) }}"
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 1}
+    query = from_table({"windows": [window], "body": body})
+    graphs = [("<urn:a>", "<urn:p>", sign), ("<urn:a>", "<urn:p>", letter)]
+    graphs += [(f"<urn:z{number}>", "<urn:q>", letter) for number in range(6)]
+    streams = {"s": stream([(graph, at) for at, graph in enumerate(graphs)])}
+    named = profile("csparql").but(t0=0)
+    recording = [r.relation for r in incremental.evaluate(query, streams, named.semantics())]
+    ask = r2r.ask_evaluator
+
+    def ask_liar(name: str, asked: Body, graph: Dataset) -> Relation:
+        if name == r2r.DEFINITION:
+            return ask(name, asked, graph)
+        return ask(name, Body(asked.text.replace(letter, sign)), graph)
+
+    monkeypatch.setattr(oracle_answers.r2r, "ask_evaluator", ask_liar)
+    assert verdict(query, streams, named, recording) == "R2R-5"
+
+
+@pytest.mark.parametrize(
+    "text, whole",
+    [
+        (
+            "PREFIX p: <urn:select> select ?x FROM <urn:g> where { ?x p: ?y }",
+            "PREFIX p: <urn:select> SELECT * FROM <urn:g> where { ?x p: ?y }",
+        ),
+        ("SELECT ?x { ?x <urn:p> ?y } ", "SELECT * { ?x <urn:p> ?y } "),
+        ("SELECT ?x { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?y } }", None),
+        ("SELECT ?x { ?x <urn:p> [] }", None),
+        ("SELECT (?y + 1 AS ?z) { ?x <urn:p> ?y }", None),
+    ],
+)
+def test_all_variables_are_selected_where_they_say_what_a_row_rests_on(text, whole) -> None:
+    found = overlaps.with_every_variable(Body(text)) if overlaps.projects(Body(text)) else None
+    assert (found and found.text) == whole

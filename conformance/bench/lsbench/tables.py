@@ -33,7 +33,7 @@ from conformance.verdict.results import Result
 from refengine.core.query import from_table
 
 EPSILON = 1.47  # percent: the ε of the paper's Table 2
-MARKS = {"yes": "✓", "no": "–"}  # how the paper marks what an engine answers
+MARKS = {"yes": "✓", "no": "✗"}  # how the paper marks what an engine answers
 ENGINES_OF_THE_PAPER = {"cqels": "CQELS", "csparql": "C-SPARQL", "jtalis": "JTALIS"}
 NO_FIGURES = (
     "The figures of the paper's Table {number} were not at hand: public are only links to pictures."
@@ -71,7 +71,7 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
         _comparability(runs),
         _throughput(runs),
         _scaling(results, USERS, "static data", "{} users"),
-        _scaling(results, INSTANCES, "the number of queries", "{} instances"),
+        _scaling(results, INSTANCES, "the number of queries", "instances: {}"),
         _sizes(results),
         table_of_queries(queries().values()),
         reasons_table(results),
