@@ -120,7 +120,8 @@ def _add_how(bounded: argparse.ArgumentParser) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="how many seeds, where anything is drawn (default: %(default)s)",
+        help="how many seeds, where anything is drawn and the policy names no seed of its own "
+        "(default: %(default)s)",
     )
     bounded.add_argument(
         "--spark",

@@ -20,7 +20,6 @@ from refengine.bounded.shedding import (
     RateShedding,
     SemanticShedding,
     Shedding,
-    shared_positions,
 )
 from refengine.core.r2r import scope_blank_nodes
 from refengine.model.elements import Element, Stream, Term
@@ -231,17 +230,32 @@ class DefinedJoin:
                 raise AssertionError(f"the definition does not know {shedding}")
 
     def is_useful(self, bindings: Sequence[Binding]) -> bool:
-        """Return whether some result had the terms that one of the bindings has for what inputs
-        share.
+        """Return whether an input to which one of the bindings belongs had the same terms, for the
+        variables that it shares with other inputs, in some result.
         """
         for new in bindings:
-            positions = shared_positions(self.query, new.source)
-            for result in self.results:
-                for other in result:
-                    is_of_source = other.source == new.source
-                    if is_of_source and all(other.terms[k] == new.terms[k] for k in positions):
+            for number, side in enumerate(self.query.inputs):
+                if side.source != new.source:
+                    continue
+                names = self.names_to_compare(number)
+                asked = dict(zip(side.variables, new.terms, strict=True))
+                for result in self.results:
+                    had = dict(zip(side.variables, result[number].terms, strict=True))
+                    if all(had[name] == asked[name] for name in names):
                         return True
         return False
+
+    def names_to_compare(self, number: int) -> list[str]:
+        """Return the variables that an input shares with other inputs; all that it has where it
+        shares none.
+        """
+        sides = self.query.inputs
+        names = sides[number].variables
+        shared = []
+        for name in names:
+            if any(name in other.variables for other in sides[:number] + sides[number + 1 :]):
+                shared.append(name)
+        return shared or list(names)
 
 
 def _number(binding: Binding | None) -> int:

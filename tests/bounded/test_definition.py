@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from drawn_bounded_joins import for_each_draw
+from drawn_bounded_joins import draw_shed_edges, for_each_draw
 
 from refengine import stream
 from refengine.bounded import Resources, bounded_query, run_join
@@ -29,6 +29,19 @@ def test_the_join_is_that_of_the_definition(draw):
     for (name, element), expected in zip(arrivals(join, streams), steps, strict=True):
         assert quick.push(name, element) == expected.results
         assert sorted_bindings(quick.memory) == expected.held
+
+
+@for_each_draw(200)
+def test_shedding_by_semantics_in_a_self_join_is_that_of_the_definition(draw):
+    """Each input of a self-join shares other variables, so that the same binding can be of use to
+    one and not to the other.
+    """
+    query, streams, chosen = draw_shed_edges(draw)
+    join = bounded_query(query, draw.selection())
+    quick = run_join(join, streams, chosen)
+    steps = run_by_definition(join, streams, chosen)
+    for step, expected in zip(quick, steps, strict=True):
+        assert step.results == expected.results
 
 
 @for_each_draw(600)
