@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from refengine.bounded.inputs import Binding, BoundedQuery, Source, holds_for, solution_of
-from refengine.bounded.join import Resources, Result, arrivals
+from refengine.bounded.join import Resources, Result, merge_arrivals
 from refengine.bounded.policies import Clock, Decay, Fifo, Lru, Pointer, Policy, Random, Threshold
 from refengine.bounded.shedding import (
     NoShedding,
@@ -26,7 +26,7 @@ from refengine.model.elements import Element, Stream, Term
 from refengine.sparql.algebra import Variable
 
 
-class DefinedStep(NamedTuple):
+class LiteralStep(NamedTuple):
     """What one element did: the results that it completed, and what was held after it, in the order
     in which it came.
     """
@@ -37,16 +37,16 @@ class DefinedStep(NamedTuple):
 
 def run_by_definition(
     query: BoundedQuery, streams: Mapping[str, Stream], resources: Resources
-) -> Iterator[DefinedStep]:
+) -> Iterator[LiteralStep]:
     """Yield what each element of whole streams did, in the order of arrival."""
-    definition = DefinedJoin(query, resources)
-    for name, element in arrivals(query, streams):
+    definition = LiteralJoin(query, resources)
+    for name, element in merge_arrivals(query, streams):
         results = definition.step(name, element)
         held = [binding for binding in definition.slots if binding is not None]
-        yield DefinedStep(results, sorted(held, key=lambda binding: binding.number))
+        yield LiteralStep(results, sorted(held, key=lambda binding: binding.number))
 
 
-class DefinedJoin:
+class LiteralJoin:
     """A bounded join. `slots` is the memory, `scores` has the score of each slot, `queue` the
     filled slots as FIFO and LRU order them, and `freed` those that were freed.
     """

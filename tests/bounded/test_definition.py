@@ -9,7 +9,7 @@ from drawn_bounded_joins import draw_shed_edges, for_each_draw
 from refengine import stream
 from refengine.bounded import Resources, bounded_query, run_join
 from refengine.bounded.definition import run_by_definition
-from refengine.bounded.join import UNLIMITED, BoundedJoin, arrivals
+from refengine.bounded.join import UNLIMITED, BoundedJoin, merge_arrivals
 from refengine.bounded.measures import numbers_of
 from refengine.bounded.memory import sorted_bindings
 from refengine.bounded.unlimited import rows_of_query
@@ -26,7 +26,7 @@ def test_the_join_is_that_of_the_definition(draw):
     chosen = draw.resources()
     quick = BoundedJoin(join, chosen)
     steps = run_by_definition(join, streams, chosen)
-    for (name, element), expected in zip(arrivals(join, streams), steps, strict=True):
+    for (name, element), expected in zip(merge_arrivals(join, streams), steps, strict=True):
         assert quick.push(name, element) == expected.results
         assert sorted_bindings(quick.memory) == expected.held
 
@@ -79,7 +79,7 @@ def test_with_enough_memory_nothing_is_lost(draw):
     chosen = Resources(max(1, needed), draw.policy(), collects=True)
     results = [step.results for step in run_join(join, streams, chosen)]
     assert results == [step.results for step in unlimited]
-    roomy = replace(chosen, memory=4 * len(list(arrivals(join, streams))), collects=False)
+    roomy = replace(chosen, memory=4 * len(list(merge_arrivals(join, streams))), collects=False)
     assert [step.results for step in run_join(join, streams, roomy)] == results
 
 

@@ -6,7 +6,7 @@ from drawn_bounded_joins import for_each_draw
 
 from refengine import from_table, stream
 from refengine.bounded import BoundedJoin, Resources, bounded_query, run_join
-from refengine.bounded.join import arrivals
+from refengine.bounded.join import merge_arrivals
 from refengine.bounded.memory import sorted_bindings
 from refengine.bounded.policies import Clock, Fifo, Lru
 
@@ -22,7 +22,7 @@ def test_what_a_memory_holds_a_larger_one_holds_too(draw):
         BoundedJoin(join, Resources(memory, policy, collects))
         for memory in sorted(draw.sample(range(1, 7), 2))
     )
-    for name, element in arrivals(join, streams):
+    for name, element in merge_arrivals(join, streams):
         assert {*small.push(name, element)} <= {*large.push(name, element)}
         assert {*sorted_bindings(small.memory)} <= {*sorted_bindings(large.memory)}
 
