@@ -34,8 +34,8 @@ PREFIX = re.compile(r"^\s*PREFIX\s+([\w-]*):", re.M)
 class Origin(StrEnum):
     """Where the meaning of a query comes from. All words are ours.
 
-    `public text`: it means what a public text means. `adapted`: a public text was changed, in
-    a window, a slide or its body; `change` says how. `description`: no text is public, and it follows
+    `public text`: it means what a public text means. `adapted`: a public text is incomplete or
+    cannot be answered as it is, and was changed. `description`: no text is public, and it follows
     what the publication says of it. `ours`: neither a text nor a description is known.
     """
 
@@ -136,7 +136,7 @@ def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
             for query in queries
         ),
         "All words are ours. A public text: the query means what that text means. Adapted: that "
-        "text was changed, in a window, a slide or its body. Description: no text is public; the query follows "
+        "text is incomplete, and was changed. Description: no text is public; the query follows "
         "what the publication says of it. Ours: not even that is known.",
         is_prose=True,
     )
