@@ -13,7 +13,13 @@ from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.lsbench import terms, workloads
 from conformance.bench.lsbench.activity import Parameters
 from conformance.bench.lsbench.data import Replay, streams_of
-from conformance.bench.lsbench.declaration import QUERIES, SEMANTICS, WITNESSES, instance, queries
+from conformance.bench.lsbench.declaration import (
+    QUERIES,
+    SEMANTICS,
+    WITNESSES,
+    make_instance,
+    queries,
+)
 from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.tables import published
 from conformance.bench.queries import Origin
@@ -289,7 +295,7 @@ def test_wrong_engines_fail(name, wrong):
 def test_an_instance_asks_about_another_user():
     """After the last user, u1039 of 60, comes the first."""
     table = queries()["Q3"].table
-    assert "sibp:p985" in instance(table, 1, 60)["body"]
-    assert "sibp:p1039" in instance(table, 55, 60)["body"]
-    assert "sibp:p980" in instance(table, 56, 60)["body"]
-    assert instance(queries()["Q10"].table, 1, 60) == queries()["Q10"].table
+    assert "sibp:p985" in make_instance(table, 1, 60)["body"]
+    assert "sibp:p1039" in make_instance(table, 55, 60)["body"]
+    assert "sibp:p980" in make_instance(table, 56, 60)["body"]
+    assert make_instance(queries()["Q10"].table, 1, 60) == queries()["Q10"].table

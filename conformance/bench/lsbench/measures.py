@@ -43,12 +43,12 @@ def measure_output(run: Run, judgement: Judgement | None) -> dict[str, Any]:
     if judgement is not None and judgement.trial is not None:
         due = [report.relation.rows for report in judgement.reports.first(DUE_REPORTS)]
         measures["due"] = lsbench.size(due)
-        measures["mismatch"] = mismatch(output, due)
-        measures["lacking"] = mismatch(due, output)
+        measures["mismatch"] = measure_mismatch(output, due)
+        measures["lacking"] = measure_mismatch(due, output)
     return measures
 
 
-def mismatch(first: Sequence[Bag], second: Sequence[Bag]) -> float | None:
+def measure_mismatch(first: Sequence[Bag], second: Sequence[Bag]) -> float | None:
     """Return LSBench's mismatch of two outputs in percent; None where it is undefined, or for rows
     that cannot be compared.
     """
