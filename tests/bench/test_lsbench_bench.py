@@ -67,8 +67,8 @@ def test_all_queries_on_the_reference_engine(tmp_path):
 def test_rsp_js_is_right_about_some_queries_and_its_defects_show_in_others(
     rsp_js_installed, tmp_path
 ):
-    """Where one window closes with rows it is right; its windows move with each row that it gives,
-    so that it loses those of two hours.
+    """Where one window closes with rows it is right. Of tags with as many posts it does not give
+    the first by name, so that the ten of Q12 are others.
     """
     words = ["bench", "lsbench", "--engine=rsp-js", "-o", str(tmp_path)]
     chosen = ("Q1", "Q2", "Q10", "Q12")

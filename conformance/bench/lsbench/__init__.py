@@ -23,7 +23,7 @@ from conformance.bench.lsbench.declaration import (
     SEMANTICS,
     STATIC_QUERIES,
     WITNESSES,
-    instance,
+    make_instance,
     queries,
     rates_of,
 )
@@ -177,7 +177,7 @@ def _workload(
         SEMANTICS,
         static=static_source(parameters) if query.graphs else frozenset(),
         beside=[
-            instance(query.table, number, parameters.users)
+            make_instance(query.table, number, parameters.users)
             for number in range(1, options.instances)
         ],
         witnesses=WITNESSES,

@@ -40,7 +40,7 @@ def rates_of(query: PublishedQuery) -> tuple[int | None, ...]:
     return RATES
 
 
-def instance(table: Mapping[str, Any], number: int, users: int) -> Mapping[str, Any]:
+def make_instance(table: Mapping[str, Any], number: int, users: int) -> Mapping[str, Any]:
     """Return a query of the same template: it asks about another user, where it asks about one.
 
     The user or person 984 becomes one that is `number` further, and after the last the first.

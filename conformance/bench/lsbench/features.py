@@ -13,6 +13,7 @@ from refengine.sparql.algebra import (
     Exists,
     Filter,
     Graph,
+    LeftJoin,
     Minus,
     Project,
     Slice,
@@ -74,8 +75,10 @@ def class_of(query: Query) -> QueryClass:
 
 
 def _is_comparison(node: Any) -> bool:
-    """Whether a node is a filter by anything but that a pattern exists, or that it does not."""
-    if not isinstance(node, Filter):
+    """Whether a node is a filter by anything but that a pattern exists, or that it does not. A
+    filter in OPTIONAL is the condition of its LeftJoin.
+    """
+    if not isinstance(node, Filter | LeftJoin) or node.condition is None:
         return False
     condition = node.condition
     while isinstance(condition, Call) and len(condition.arguments) == 1:

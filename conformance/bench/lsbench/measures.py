@@ -25,11 +25,12 @@ DIGEST_BYTES = 6
 def measure_output(run: Run, judgement: Judgement | None) -> dict[str, Any]:
     """Return the measures of a run's output, as JSON.
 
-    `size` is its number of rows, and `due` that of the rows that are due. `mismatch` is the percent
-    of its rows that are not due, and `lacking` the percent of the rows due that it lacks; None if
-    it has no rows, or none are due. `output` has the digests of its rows, relation by relation
-    without the empty ones; None if there are too many of them. There is no `due` if nothing was
-    judged.
+    `size` is its number of rows, and `due` that of the rows that are due. `mismatch` is
+    LSBench's mismatch of the output with the rows that are due, and `lacking` that of the rows that
+    are due with the output, both in percent. A row out of order counts as lost (docs/metrics.md).
+    They are None if there are no rows to look for. `output` has the digests of its rows, relation
+    by relation without the empty ones; None if there are too many of them. There is no `due` if
+    nothing was judged.
     """
     output = [answer.relation.rows for answer in run.feeding.exchange.answers]
     measures: dict[str, Any] = {
@@ -42,12 +43,12 @@ def measure_output(run: Run, judgement: Judgement | None) -> dict[str, Any]:
     if judgement is not None and judgement.trial is not None:
         due = [report.relation.rows for report in judgement.reports.first(DUE_REPORTS)]
         measures["due"] = lsbench.size(due)
-        measures["mismatch"] = mismatch(output, due)
-        measures["lacking"] = mismatch(due, output)
+        measures["mismatch"] = measure_mismatch(output, due)
+        measures["lacking"] = measure_mismatch(due, output)
     return measures
 
 
-def mismatch(first: Sequence[Bag], second: Sequence[Bag]) -> float | None:
+def measure_mismatch(first: Sequence[Bag], second: Sequence[Bag]) -> float | None:
     """Return LSBench's mismatch of two outputs in percent; None where it is undefined, or for rows
     that cannot be compared.
     """

@@ -21,7 +21,7 @@ SEED = 53223436
 FIRST_USER = 980  # users are numbered from here, so that each network has u984, of whom queries ask
 LEAST_USERS = 50
 
-# A power law on 12, 13, …, 35 has the mean 19.17.
+# A power law on 12, 13, …, 35 has the mean 19.19.
 LEAST_FRIENDS, MOST_FRIENDS, EXPONENT = 12, 35, 2
 PASSES = ("place", "interest", "random")
 LIMITS = (0.3, 0.6, 1.0)  # of a user's friends, how many there may be after each pass
