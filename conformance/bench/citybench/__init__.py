@@ -42,8 +42,8 @@ def workloads(choice: Choice) -> Sequence[Workload]:
 
 
 def _tests(choice: Choice) -> Iterator[Test]:
-    """Yield the tests that were chosen: the queries, and at the scale `paper` the paper's
-    experiments, or those of the user's file. Raises RefengineError.
+    """Yield the tests that were chosen: the queries, and at the scale `paper` the
+    experiments of `experiments.toml`; or those of the user's file. Raises RefengineError.
     """
     if choice.config is not None:
         yield from _checked(read_experiments(choice.config, Knobs("")), choice.config)
@@ -61,7 +61,7 @@ def _tests(choice: Choice) -> Iterator[Test]:
 
 
 def _experiments(choice: Choice) -> Iterator[Test]:
-    """Yield the paper's experiments, or those that were chosen."""
+    """Yield the tests of `experiments.toml`, or of the experiments that were chosen."""
     base = Knobs("")
     if choice.scale == "paper":
         base = configuration.paper_setup("")
@@ -121,7 +121,9 @@ def _source(sensor: str, knobs: Knobs, data: Path | None) -> StreamSource:
             read=lambda path: read_stored_stream(path.parent.parent, sensor, knobs),
         )
     parameters = Parameters(sensor, knobs.duration * 1000, knobs.interval)
-    name = f"citybench-{sensor}-{parameters.duration}-{parameters.interval}.n3t"
+    # The extent of the city, too: where a user is depends on it.
+    values = (sensor, parameters.duration, parameters.interval, generator.SPAN)
+    name = f"citybench-{'-'.join(map(str, values))}.n3t"
     return GeneratedStream(name, partial(generator.stream_lines, parameters))
 
 
