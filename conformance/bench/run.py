@@ -24,7 +24,7 @@ from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
-from refengine.model.messages import nearest
+from refengine.model.messages import display, nearest
 
 
 class Task(NamedTuple):
@@ -56,6 +56,7 @@ class Plan:
     def tasks(self) -> list[Task]:
         """Return the runs in their order: engine by engine. Raises RefengineError."""
         check_choice(self.benchmark, self.choice)
+        _check_folders(self.engines)
         workloads = self.benchmark.workloads(self.choice)
         return [
             Task(tested, workload, number)
@@ -172,6 +173,22 @@ def folder_of(out: Path, engine: str, experiment: str) -> Path:
     than letters, digits, hyphens and dots within become `_`, so that it lies below `out`.
     """
     return out.joinpath("files", _file_name(engine), _file_name(experiment))
+
+
+def _check_folders(engines: Sequence[Engine]) -> None:
+    """Raise RefengineError if the files of two engines would be in the same folder: those of `a b`
+    and those of `a_b`.
+    """
+    names: dict[str, str] = {}
+    for tested in engines:
+        other = names.setdefault(_file_name(tested.name), tested.name)
+        if other != tested.name:
+            raise RefengineError(
+                f"the files of {display(other)} and {display(tested.name)} would be in the same "
+                f"folder, {_file_name(tested.name)}: rename one",
+                rule="usage",
+                place="--engine",
+            )
 
 
 def _file_name(text: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import json
 import pickle
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby, islice
@@ -20,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from conformance.spark import jobs
+from conformance.spark.part_plan import best_cuts
 from conformance.spark.streams.rows import Reader, Row, batch
 from conformance.spark.streams.stream import Stream
 from conformance.spark.streams.survey import StreamExtent
 from conformance.spark.truth_query import TruthQuery
 from refengine import incremental
-from refengine.core import engine, window
+from refengine.core import engine
 from refengine.core.engine import Report
 from refengine.incremental import parts
 from refengine.incremental.parts import HaloTooShort, Part
@@ -49,36 +49,16 @@ SCHEMA = (
 COLUMNS = tuple(column.split()[0] for column in SCHEMA.split(", "))
 BATCH = 1_000  # reports that are given to Spark at once
 REPORT = COLUMNS[:7]
-TRIED = 100  # instants that are tried for each cut, at most
 
 
 def cuts(truth_query: TruthQuery, extent: StreamExtent, count: int) -> tuple[list[int], str | None]:
     """Return the instants at which a stream is cut into at most `count` parts, and why it is not
-    cut, if it is not. Of the instants within a slide, a cut is at the one whose part needs the
-    least time before it.
+    cut, if it is not.
     """
     if reason := parts.why_not_in_parts(truth_query.query, truth_query.semantics):
         return [], reason
-    slide = max(
-        window.with_slide(spec, truth_query.semantics.slide).step
-        for spec in truth_query.query.windows
-    )
-    chosen = set()
-    for cut in extent.cuts(count):
-        first = bisect_left(extent.instants, cut)
-        last = bisect_left(extent.instants, cut + slide)
-        places = range(first, max(first + 1, last), max(1, (last - first) // TRIED))
-        instants = (extent.instants[place] for place in places)
-        chosen.add(min(instants, key=partial(_halo, truth_query, extent)))
-    return sorted(chosen), None
-
-
-def _halo(truth_query: TruthQuery, extent: StreamExtent, at: int) -> int:
-    """Return how long before a part that begins at `at` elements are likely to be needed."""
-    since = next(_halo_starts(truth_query, extent, at))
-    if since is None:
-        since = extent.first
-    return at - since
+    histogram = extent.histogram(truth_query.name)
+    return best_cuts(truth_query.query, truth_query.semantics, histogram, count), None
 
 
 def evaluate(

@@ -98,7 +98,7 @@ def plan_parts(
     """
     cuts: list[int] = []
     if count > 1 and parts.why_not_in_parts(query, semantics) is None:
-        cuts = _best_cuts(query, semantics, histogram, count)
+        cuts = best_cuts(query, semantics, histogram, count)
     planned = []
     for number, (start, stop) in enumerate(zip([None, *cuts], [*cuts, None], strict=True)):
         earlier = _halo_starts(query, semantics, histogram, start)
@@ -106,10 +106,12 @@ def plan_parts(
     return planned
 
 
-def _best_cuts(
+def best_cuts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, count: int
 ) -> list[int]:
-    """Return the instants at which parts begin."""
+    """Return the instants at which parts begin, if there are to be at most `count`. Of the instants
+    within a slide, a part begins at the one that needs the least time before it.
+    """
     slide = max(window.with_slide(spec, semantics.slide).step for spec in query.windows)
     instants = histogram.instants
     chosen = set()

@@ -320,3 +320,14 @@ def test_a_column_of_numbers_is_known():
     )
     table = Table("t", ("test", "amount", "nothing", "why"), rows)
     assert [table.is_numeric(column) for column in range(4)] == [False, True, True, False]
+
+
+def test_two_engines_with_one_folder_are_refused(tmp_path):
+    """In the name of a folder characters other than letters, digits, - and . become `_`."""
+    engines = [engine_file.command("cat", "rspql", "csparql") for _ in range(2)]
+    engines = [
+        replace(tested, name=name) for tested, name in zip(engines, ("a b", "a_b"), strict=True)
+    ]
+    plan = Plan(CSRBENCH, Choice(), engines, False, tmp_path)
+    with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
+        plan.tasks()

@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import rsp_js_items
@@ -335,6 +336,10 @@ def test_a_test_counts_before_the_configuration(tmp_path):
         ({"generator": "SG2"}, "generator: configuration: there is SG1 alone"),
         ({"vars": "abc"}, "vars: configuration: expected an object, got 'abc'"),
         ({"tests": [{"name": "t"}, {"name": "t"}]}, "each test has a name of its own, got 't'"),
+        (
+            {"vars": {"WSIZE": "999999999999999h", "T": "1"}},
+            "vars.WSIZE: configuration: must be at",
+        ),
         ({"max_temp": 2**32}, "max_temp: configuration: must be > min_temp, by at most 2147483647"),
         ({"interval": "600h"}, "interval: configuration: must be at most 2147483647 ms"),
     ],
@@ -351,6 +356,30 @@ def test_a_bad_configuration_is_one_error(tmp_path, changed, reason):
     (tmp_path / "config.json").write_text(json.dumps(table))
     with pytest.raises(RefengineError, match=reason):
         configuration.read_configuration(tmp_path / "config.json")
+
+
+def write_configuration(folder: Path, query: str, tests: list[dict[str, object]]) -> Path:
+    table = {"seed": "1", "duration": "5s", "vars": {"WSIZE": "5s"}, "query": query, "tests": tests}
+    path = folder / "mine.json"
+    path.write_text(json.dumps(table))
+    return path
+
+
+def test_two_runs_with_the_same_files_are_refused(tmp_path):
+    """The first run of x writes QR_x1, as the only run of x1 does. If x is run once, it writes
+    QR_x.
+    """
+    body = "SELECT ?x { ?x <urn:p> ?y }"
+    path = write_configuration(tmp_path, body, [{"name": "x", "runs": 2}, {"name": "x1"}])
+    with pytest.raises(RefengineError, match="two runs would have the same files, QR_x1: rename"):
+        YABENCH.workloads(Choice(config=path))
+    assert len(YABENCH.workloads(Choice(config=path, runs=1))) == 2
+
+
+def test_a_query_that_is_no_sparql_is_named_by_its_test(tmp_path):
+    path = write_configuration(tmp_path, "SELECT ?x { ?x", [{"name": "t"}])
+    with pytest.raises(RefengineError, match=r"^mine: test t: query: body line 1"):
+        YABENCH.workloads(Choice(config=path))
 
 
 @pytest.fixture

@@ -105,6 +105,18 @@ def test_files_of_a_folder(tmp_path):
         cut_into_pieces([f"{tmp_path}/nowhere"], 3, "*", is_cut=True)
 
 
+def test_small_files_are_read_together():
+    """By hand, with 4 MiB for each file beside its bytes: of 10 MiB two files of 1 MiB have room, a
+    third one has not; one that is read whole stands alone.
+    """
+    mebi = 2**20
+    small = [Piece("f", number, 0, mebi) for number in range(3)]
+    whole = Piece("g.gz", 3)
+    large = [Piece("h", 4, 0, 10 * mebi), Piece("h", 4, 10 * mebi, 11 * mebi)]
+    groups = pieces.group_pieces([*small, whole, *large], 10 * mebi)
+    assert groups == [small[:2], small[2:], [whole], large[:1], large[1:]]
+
+
 # Records
 
 BROKEN = line("a", 1) + "<urn:x> nonsense\n\n# comment\n" + line("b", 2)

@@ -36,7 +36,6 @@ from conformance.spark.streams import in_memory, survey, table
 from conformance.spark.streams import lines as lines_of
 from conformance.spark.streams import rows as rows_of
 from conformance.spark.streams import stream as streams
-from conformance.spark.streams.survey import StreamExtent
 from conformance.spark.truth_query import TruthQuery
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table, profile, stream
@@ -533,17 +532,6 @@ def test_a_file_that_is_no_table(content, reason):
             )
         )
     assert str(error.value).startswith(f"/x/y z.parquet: IO-1: {reason}")
-
-
-def test_a_stream_is_cut_where_it_has_triples():
-    extent = StreamExtent(10, 0, 90, (0, 10, 50, 90), (4, 1, 4, 1))
-    assert (
-        extent.cuts(1) == []
-        and extent.cuts(2) == [50]
-        and extent.cuts(3) == [10, 90]
-        and extent.cuts(100) == [10, 50, 90]
-    )
-    assert StreamExtent(5, 3, 3, (3,), (5,)).cuts(4) == []
 
 
 # Comparisons

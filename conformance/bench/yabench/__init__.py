@@ -28,6 +28,7 @@ from conformance.metrics.run import Reading
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
+from refengine.core.query import Body
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Missing
@@ -58,6 +59,7 @@ def workloads(choice: Choice) -> Sequence[Workload]:
         tests = [_with_stations(test, choice.scale) for test in tests]
     if choice.runs is not None:
         tests = [replace(test, runs=choice.runs) for test in tests]
+    configuration.check_names_of_runs(tests)
     return [_workload(test) for test in tests]
 
 
@@ -73,8 +75,14 @@ def _workload(test: TestSetup) -> Workload:
 
     The first window ends after one slide (`yabench.first_window`), and the recording begins with
     the stream, so that no output may be missing before its first. One may be missing after its
-    last. YABench's runner hands over the triples of an instant together, and so do we.
+    last. YABench's runner hands over the triples of an instant together, and so do we. Raises
+    RefengineError for a query that is no SPARQL.
     """
+    try:
+        Body(test.query)
+    except RefengineError as error:
+        raise error.at(f"{test.experiment}: test {test.name}: query") from None
+
     window = {"stream": STREAM, "kind": "time", "size": test.size, "slide": test.slide}
     return Workload(
         test.experiment,
@@ -150,7 +158,7 @@ def test_of(run: Run) -> TestSetup:
 def files_of_run(run: Run, result: Result) -> Files:
     """Return the files of a run as YABench's runner names them: SG_, QUERY_, QR_, ORACLE_, P_."""
     test = test_of(run)
-    name = test.name if run.workload.runs == 1 else f"{test.name}{run.number}"
+    name = test.name_of_run(run.number)
     query, exchange = run.workload.query, run.feeding.exchange
     return {
         f"SG_{name}": _stream_lines(run.workload),

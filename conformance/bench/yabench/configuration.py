@@ -41,6 +41,7 @@ KEYS = (
 )
 WORDS = {"true": True, "false": False}
 MOST_DRAWN = 2**31 - 1  # the generator draws integers of Java
+MOST_TIME = 2**62  # in ms, so that an instant and a duration together are within 64 bits
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,27 @@ class TestSetup:
     is_gracious: bool = True
     is_single_result: bool = True
     engine_name: str = ""
+
+    def name_of_run(self, number: int) -> str:
+        """Return the end of the names of the files of a run. Runs count from 1: `big` of a test
+        that is run once, else `big1`, `big2` and so on.
+        """
+        if self.runs == 1:
+            return self.name
+        return f"{self.name}{number}"
+
+
+def check_names_of_runs(tests: Sequence[TestSetup]) -> None:
+    """Raise RefengineError if the files of two runs of an experiment would have the same names:
+    those of the first run of a test `x`, and those of a test `x1`.
+    """
+    names = Counter(
+        (test.experiment, test.name_of_run(number))
+        for test in tests
+        for number in range(1, test.runs + 1)
+    )
+    if doubled := [name for (_, name), count in names.items() if count > 1]:
+        raise _fault("tests", f"two runs would have the same files, QR_{doubled[0]}: rename a test")
 
 
 def read_configuration(path: Path) -> list[TestSetup]:
@@ -214,7 +236,10 @@ def _duration(key: str, value: object) -> int:
     match = re.fullmatch(r"([0-9]{1,15})(ms|s|m|h|)", str(value), re.ASCII)
     if match is None or int(match[1]) == 0:
         raise _fault(key, f"expected a duration such as 5s, got {display(value)}")
-    return int(match[1]) * UNITS[match[2]]
+    duration = int(match[1]) * UNITS[match[2]]
+    if duration > MOST_TIME:
+        raise _fault(key, f"must be at most {MOST_TIME} ms, got {display(value)}")
+    return duration
 
 
 def _whole(table: Mapping[str, Any], key: str, default: int | None) -> int:

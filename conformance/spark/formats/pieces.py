@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from refengine.model.errors import InvalidStream
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 BYTES_OF_PIECE = 2**27  # as Spark's own readers have it
+BYTES_TO_OPEN = 2**22  # that could be read while a file is opened, as Spark has it
 CHUNK = 2**22  # bytes that are read at once
 LONGEST_LINE = 2**24  # bytes
 URL = re.compile(r"[a-z][a-z0-9+]*:/")
@@ -56,6 +57,25 @@ def cut_into_pieces(paths: Sequence[str], size: int, pattern: str, is_cut: bool)
             for start in range(0, length, size)
         ]
     return pieces
+
+
+def group_pieces(pieces: Iterable[Piece], size: int) -> list[list[Piece]]:
+    """Return pieces in groups, each of which one task reads: as many as are together `size` bytes
+    long, where a piece counts as `BYTES_TO_OPEN` more than it is. A file that is read whole is a
+    group of its own.
+    """
+    groups: list[list[Piece]] = []
+    room = 0
+    for piece in pieces:
+        length = size
+        if piece.stop is not None:
+            length = piece.stop - piece.start + BYTES_TO_OPEN
+        if length > room:
+            groups.append([])
+            room = max(size, length)
+        groups[-1].append(piece)
+        room -= length
+    return groups
 
 
 def _files(path: str, pattern: str) -> Iterator[tuple[str, int]]:

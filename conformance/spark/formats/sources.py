@@ -11,7 +11,12 @@ import pyarrow
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from conformance.spark.formats import records
-from conformance.spark.formats.pieces import BYTES_OF_PIECE, Piece, cut_into_pieces
+from conformance.spark.formats.pieces import (
+    BYTES_OF_PIECE,
+    Piece,
+    cut_into_pieces,
+    group_pieces,
+)
 from conformance.spark.formats.records import Columns, Mode, ParseLine
 from conformance.spark.formats.writing import LineWriter
 from refengine.model.errors import InvalidStream, RefengineError
@@ -37,12 +42,12 @@ def register_formats(spark: SparkSession) -> None:
         spark.dataSource.register(source)
 
 
-class PieceOfInput(InputPartition):
-    """A piece of a file that a task reads."""
+class PiecesOfInput(InputPartition):
+    """The pieces of files that a task reads."""
 
-    def __init__(self, piece: Piece) -> None:
-        super().__init__(piece)
-        self.piece = piece
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        super().__init__(pieces)
+        self.pieces = pieces
 
 
 class RecordReader(DataSourceReader):
@@ -55,7 +60,7 @@ class RecordReader(DataSourceReader):
         self.columns = columns
         self.parse = parse  # a line; None if files are read whole
 
-    def partitions(self) -> Sequence[PieceOfInput]:
+    def partitions(self) -> Sequence[PiecesOfInput]:
         """Return the pieces of all files. Raises RefengineError for options that are none."""
         paths = json.loads(self.options.get("paths", "[]"))
         if "path" in self.options:
@@ -69,14 +74,16 @@ class RecordReader(DataSourceReader):
             raise RefengineError(reason, rule="usage")
         pattern = self.options.get("pathglobfilter", "*")
         pieces = cut_into_pieces(paths, count, pattern, self.parse is not None)
-        return [PieceOfInput(piece) for piece in pieces]
+        return [PiecesOfInput(group) for group in group_pieces(pieces, count)]
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        """Yield the records of a piece."""
-        assert isinstance(partition, PieceOfInput)
-        if self.parse is None:
-            return records.batches_of_graphs(partition.piece, self.columns)
-        return records.batches_of_lines(partition.piece, self.columns, self.parse)
+        """Yield the records of some pieces."""
+        assert isinstance(partition, PiecesOfInput)
+        for piece in partition.pieces:
+            if self.parse is None:
+                yield from records.batches_of_graphs(piece, self.columns)
+            else:
+                yield from records.batches_of_lines(piece, self.columns, self.parse)
 
 
 class RecordFormat(DataSource):

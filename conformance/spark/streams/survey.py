@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow
 
+from conformance.spark.part_plan import ArrivalHistogram
 from conformance.spark.streams.rows import batch
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
@@ -160,18 +159,9 @@ class StreamExtent:
     instants: tuple[int, ...]
     counts: tuple[int, ...]
 
-    def cuts(self, parts: int) -> list[int]:
-        """Return the instants at which the stream falls into at most so many parts, of about as
-        many triples.
-        """
-        sums = list(accumulate(self.counts))
-        parts = min(parts, 2 * len(self.counts))
-        last = len(self.instants) - 1
-        cuts = set()
-        for n in range(1, parts):
-            place = bisect_left(sums, -(-n * self.triples // parts))
-            cuts.add(self.instants[min(place + 1, last)])
-        return sorted(cut for cut in cuts if self.first < cut <= self.last)
+    def histogram(self, stream: str) -> ArrivalHistogram:
+        """Return the histogram of arrival times of the stream, which has this name."""
+        return ArrivalHistogram(self.instants, self.counts, {stream: self.first})
 
 
 def extent(files: Iterable[File], path: str) -> StreamExtent:
