@@ -126,11 +126,10 @@ def _measures(tests: Sequence[_Test]) -> Table:
         "Latency is from when an observation is sent to the first answer that names it, in the "
         "mean; without --live, elements are sent as fast as the engine takes them, and it says "
         "little. Memory is the mean of the samples, of the harness and of all that it started. "
-        "Completeness is the share "
-        "of the observations of the expected answers that the engine's answers name; of rows, "
-        "marked *, where a query names no observation. The last four are means of the files that "
-        "CityBench published for the same frequency and duplicates, over 15 minutes and its own data; "
-        "they are left out where the background has more sensors than its repository.",
+        "Completeness is the share of the observations of the expected answers that the engine's "
+        "answers name; of rows, marked *, where a query names no observation. The last four are "
+        "means of the files that CityBench published for the same frequency and duplicates, over "
+        "15 minutes and its own data; they are left out where the background has more sensors than its repository.",
     )
 
 

@@ -1,7 +1,8 @@
 """A stream of weather observations in the shape of LinkedSensorData, of any size.
 
 Stations observe, each at an interval, what their climate has. An observation is eleven triples,
-or ten if it does not say its unit; LinkedSensorData's hurricane Charley has 10.9 triples for each. All values are drawn with a seed.
+or ten if it does not say its unit; LinkedSensorData's hurricane Charley has 10.9 triples for each.
+All values are drawn with a seed.
 """
 
 from __future__ import annotations
