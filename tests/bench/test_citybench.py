@@ -332,7 +332,9 @@ def loaded(name):
     """A query at the small scale: its question and its profile."""
     [workload] = CITYBENCH.workloads(Choice(only=(name,)))
     loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
-    return Question(workload.query, loaded_streams, workload.static), workload.semantics
+    return Question(
+        workload.query, loaded_streams, workload.static_source.load()
+    ), workload.semantics
 
 
 # a wrong engine that gets each query wrong
@@ -478,7 +480,7 @@ def run_with(answers, name="Q13"):
     for instant in {element.app for stream in loaded_streams.values() for element in stream}:
         times.sent[instant] = instant / 1000
         times.replied[instant] = instant / 1000 + 0.5
-    question = Question(workload.query, loaded_streams, workload.static)
+    question = Question(workload.query, loaded_streams, workload.static_source.load())
     samples = [Sample(0.0, 2 << 20, 0.1, 1), Sample(0.5, 4 << 20, 0.2, 1)]
     feeding = Feeding(Exchange(question, answers), 0, 9.0, samples, 0.0, False, times=times)
     return Run(workload, "e", 1, feeding)

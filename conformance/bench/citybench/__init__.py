@@ -24,7 +24,13 @@ from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.citybench.schema import SENSOR_GRAPH, SERVICES
 from conformance.bench.citybench.tables import tables
 from conformance.bench.queries import PublishedQuery
-from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.streams import (
+    GeneratedStatic,
+    GeneratedStream,
+    StaticSource,
+    StoredStream,
+    StreamSource,
+)
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset, Stream, Triple, stream
@@ -91,9 +97,8 @@ def _workload(test: Test, choice: Choice) -> Workload:
     query = QUERIES[knobs.query]
     table = knobs.table(query.table)
     named = sensors_of(query)
-    if choice.data is None:
-        static = generated_graphs(query.graphs, named, knobs.background)
-    else:
+    static: Dataset | StaticSource = generated_static(query.graphs, named, knobs.background)
+    if choice.data is not None:
         static = stored_graphs(query.graphs, choice.data)
     return Workload(
         experiment,
@@ -158,10 +163,17 @@ def _repository(folder: Path) -> Dataset:
     return files.read_graph(folder, SENSOR_GRAPH)
 
 
-@cache
-def generated_graphs(names: tuple[str, ...], named: tuple[str, ...], background: int) -> Dataset:
-    """Return the generated static data of some graphs."""
-    return generator.static_data(names, named, background)
+def generated_static(
+    names: tuple[str, ...], named: tuple[str, ...], background: int
+) -> StaticSource:
+    """Return where the generated static data of some graphs come from; they are made when they are
+    needed.
+    """
+    values = (generator.SEED, generator.SPAN, background, *names, *named)
+    return GeneratedStatic(
+        f"citybench {' '.join(map(str, values))}",
+        partial(generator.static_data, names, named, background),
+    )
 
 
 @cache

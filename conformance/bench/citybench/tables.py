@@ -129,7 +129,8 @@ def _measures(tests: Sequence[_Test]) -> Table:
         "Completeness is the share of the observations of the expected answers that the engine's "
         "answers name; of rows, marked *, where a query names no observation. The last four are "
         "means of the files that CityBench published for the same frequency and duplicates, over "
-        "15 minutes and its own data; they are left out where the background has more sensors than its repository.",
+        "15 minutes and its own data; they are left out where the "
+        "background has more sensors than its repository.",
     )
 
 
