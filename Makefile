@@ -81,7 +81,7 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dial
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py --durations=0
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py tests/bounded/test_memories.py --durations=0
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py -rP

@@ -52,33 +52,33 @@ class WindParameters:
 
 def generate_wind(parameters: WindParameters, seed: int) -> dict[str, Stream]:
     """Return the stream `wind`."""
-    drawn = random.Random(f"wind {seed}")
-    return {"wind": stream(sorted(_reports(parameters, drawn), key=lambda item: item[1]))}
+    generator = random.Random(f"wind {seed}")
+    return {"wind": stream(sorted(_reports(parameters, generator), key=lambda item: item[1]))}
 
 
-def _reports(parameters: WindParameters, drawn: random.Random) -> Iterator[Item]:
+def _reports(parameters: WindParameters, generator: random.Random) -> Iterator[Item]:
     """Yield the reports of all sensors, cluster by cluster."""
-    means = list(_weather(parameters, drawn))
+    means = list(_weather(parameters, generator))
     for cluster, size in enumerate(parameters.clusters):
-        phase = drawn.randrange(parameters.interval - parameters.spread)
-        factors = [drawn.uniform(0.5, 1.5) for _ in range(size)]
+        phase = generator.randrange(parameters.interval - parameters.spread)
+        factors = [generator.uniform(0.5, 1.5) for _ in range(size)]
         for number, mean in enumerate(means):
             start = number * parameters.interval
             if number % parameters.full_hour:
                 start += phase
             for sensor, factor in enumerate(factors):
-                at = start + drawn.randrange(parameters.spread)
-                speed = max(0, round(drawn.gauss(mean * factor, parameters.gusts)))
+                at = start + generator.randrange(parameters.spread)
+                speed = max(0, round(generator.gauss(mean * factor, parameters.gusts)))
                 subject = iri(f"sensor-{cluster}-{sensor}")
                 yield (subject, iri("reports"), literal(str(speed), XSD + "integer")), at, None, at
 
 
-def _weather(parameters: WindParameters, drawn: random.Random) -> Iterator[float]:
+def _weather(parameters: WindParameters, generator: random.Random) -> Iterator[float]:
     """Yield the mean speed of each round."""
-    is_storm = drawn.random() < 0.5
+    is_storm = generator.random() < 0.5
     for _ in range(parameters.rounds):
         yield parameters.storm if is_storm else parameters.calm
-        is_storm ^= drawn.random() < parameters.change
+        is_storm ^= generator.random() < parameters.change
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class ViewingParameters:
 
 def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stream]:
     """Return the streams `log` and `guide`."""
-    drawn = random.Random(f"viewing {seed}")
-    guide = [list(_programmes(parameters, drawn)) for _ in range(parameters.channels)]
+    generator = random.Random(f"viewing {seed}")
+    guide = [list(_programmes(parameters, generator)) for _ in range(parameters.channels)]
     played = [
         ((iri(f"channel-{channel}"), iri("plays"), iri(f"program-{channel}-{k}")), ts, None, te)
         for channel, programmes in enumerate(guide)
@@ -122,7 +122,7 @@ def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stre
     watched = [
         entry
         for user in range(parameters.users)
-        for entry in _watching(parameters, drawn, user, guide, list(accumulate(weights)))
+        for entry in _watching(parameters, generator, user, guide, list(accumulate(weights)))
     ]
     return {
         "log": stream(sorted(watched, key=lambda item: item[1])),
@@ -130,52 +130,54 @@ def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stre
     }
 
 
-def _programmes(parameters: ViewingParameters, drawn: random.Random) -> Iterator[tuple[int, int]]:
+def _programmes(
+    parameters: ViewingParameters, generator: random.Random
+) -> Iterator[tuple[int, int]]:
     """Yield the first and the last instant of each programme of a channel."""
     start = parameters.start
     while start < parameters.start + parameters.duration:
-        end = start + drawn.choice(parameters.lengths) * MINUTE
+        end = start + generator.choice(parameters.lengths) * MINUTE
         yield start, end - 1
         start = end
 
 
 def _watching(
     parameters: ViewingParameters,
-    drawn: random.Random,
+    generator: random.Random,
     user: int,
     guide: Sequence[Sequence[tuple[int, int]]],
     cumulated: Sequence[float],
 ) -> Iterator[Item]:
     """Yield what one user watches."""
-    now = parameters.start + _pause(parameters, drawn, parameters.start)
+    now = parameters.start + _pause(parameters, generator, parameters.start)
     while now < parameters.start + parameters.duration:
-        channel = drawn.choices(range(parameters.channels), cum_weights=cumulated)[0]
-        end = now + _stay(parameters, drawn, now, guide[channel])
+        channel = generator.choices(range(parameters.channels), cum_weights=cumulated)[0]
+        end = now + _stay(parameters, generator, now, guide[channel])
         triple = (iri(f"user-{user}"), iri("watches"), iri(f"channel-{channel}"))
         yield triple, now, None, end - 1
         now = end
-        if drawn.random() < parameters.leaving:
-            now += _pause(parameters, drawn, now)
+        if generator.random() < parameters.leaving:
+            now += _pause(parameters, generator, now)
 
 
 def _stay(
     parameters: ViewingParameters,
-    drawn: random.Random,
+    generator: random.Random,
     now: int,
     programmes: Sequence[tuple[int, int]],
 ) -> int:
     """Return how long a user stays on a channel, at least a second."""
-    if drawn.random() < parameters.zapping:
-        return drawn.randrange(10 * SECOND, 3 * MINUTE)
-    if drawn.random() < 0.5:
-        return drawn.randrange(5 * MINUTE, 40 * MINUTE)
+    if generator.random() < parameters.zapping:
+        return generator.randrange(10 * SECOND, 3 * MINUTE)
+    if generator.random() < 0.5:
+        return generator.randrange(5 * MINUTE, 40 * MINUTE)
     end = next((te for _, te in programmes if te >= now), now)
     return max(SECOND, end + 1 - now)
 
 
-def _pause(parameters: ViewingParameters, drawn: random.Random, now: int) -> int:
+def _pause(parameters: ViewingParameters, generator: random.Random, now: int) -> int:
     """Return how long a break is, at least a second."""
     mean = float(parameters.pause)
     if 18 * HOUR <= now % DAY < 23 * HOUR:
         mean /= parameters.evening
-    return max(SECOND, int(drawn.expovariate(1 / mean)))
+    return max(SECOND, int(generator.expovariate(1 / mean)))

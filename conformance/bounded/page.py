@@ -96,7 +96,7 @@ def _table_of_recall(
     is_stressed: bool,
     published: Mapping[str, Sequence[float]],
 ) -> Table:
-    """Return a row for each policy, with a column for each memory and, behind it, the paper's."""
+    """Return a row for each policy, with a column for each memory and, next to it, the paper's."""
     memories = _memories(runs)
     columns = ["policy"]
     for memory in memories:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from conformance.bounded.workloads import JoinWorkload
 from refengine.bounded.measures import Score, UnlimitedRun, measure, run_unlimited
-from refengine.bounded.names import is_drawn, parse_resources, with_seed
+from refengine.bounded.names import parse_resources
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 
@@ -88,14 +88,15 @@ def prepare(workload: JoinWorkload, seed: int) -> UnlimitedRun:
 def tasks_of(
     workload: JoinWorkload, policies: Sequence[str], memories: Sequence[str], seeds: int
 ) -> list[SweepTask]:
-    """Return the tasks of a workload, seed by seed. Where neither the streams nor a policy are
-    drawn there is one seed. Raises RefengineError for a policy or a memory that is none.
+    """Return the tasks of a workload, seed by seed. Where neither the streams depend on the seed
+    nor the policy, since it draws nothing or names a seed of its own, there is one seed. Raises
+    RefengineError for a policy or a memory that is none.
     """
     tasks = []
     for seed, policy, memory in product(range(seeds), policies, memories):
-        resources = parse_resources(policy, 1)
+        is_seeded = parse_resources(policy, 1, seed) != parse_resources(policy, 1, 0)
         memory_in_bindings(memory, 100)
-        if seed == 0 or workload.is_drawn or is_drawn(resources):
+        if seed == 0 or workload.is_drawn or is_seeded:
             tasks.append(SweepTask(workload.name, policy, memory, seed))
     return tasks
 
@@ -119,7 +120,7 @@ def run_task(workload: JoinWorkload, task: SweepTask) -> RunFigures:
     """Run one task. Raises RefengineError."""
     unlimited = prepare(workload, task.seed if workload.is_drawn else 0)
     bindings = memory_in_bindings(task.memory, unlimited.most_needed)
-    resources = with_seed(parse_resources(task.policy, bindings), task.seed)
+    resources = parse_resources(task.policy, bindings, task.seed)
     began = time.process_time()
     figures = measure(workload.query, resources, unlimited, workload.measuring)
     seconds = time.process_time() - began

@@ -120,7 +120,8 @@ def _add_how(bounded: argparse.ArgumentParser) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="how many seeds, where anything is drawn (default: %(default)s)",
+        help="how many seeds, where anything is drawn and the policy names no seed of its own "
+        "(default: %(default)s)",
     )
     bounded.add_argument(
         "--spark",
@@ -219,7 +220,7 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
     """Return the workload of the user's query and streams. Raises RefengineError."""
     from conformance.bounded.workloads import JoinWorkload
     from refengine.bounded import Selection, bounded_query
-    from refengine.bounded.join import arrivals
+    from refengine.bounded.join import merge_arrivals
     from refengine.bounded.measures import Measuring
     from refengine.rdf.queries import read_query
     from refengine.rdf.streams import read_stream
@@ -236,7 +237,7 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
         if name in streams:
             raise RefengineError(f"stream {display(name)} is given twice", rule="usage")
         streams[name] = read_stream(cli.path(path))
-    list(arrivals(join, streams))  # raises before the work begins
+    list(merge_arrivals(join, streams))  # raises before the work begins
 
     def streams_of(seed: int) -> Mapping[str, Stream]:
         return streams

@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from refengine.bounded.inputs import Binding, BoundedQuery, Source, holds_for, solution_of
-from refengine.bounded.join import Resources, Result, arrivals
+from refengine.bounded.join import Resources, Result, merge_arrivals
 from refengine.bounded.policies import Clock, Decay, Fifo, Lru, Pointer, Policy, Random, Threshold
 from refengine.bounded.shedding import (
     NoShedding,
@@ -20,14 +20,13 @@ from refengine.bounded.shedding import (
     RateShedding,
     SemanticShedding,
     Shedding,
-    shared_positions,
 )
 from refengine.core.r2r import scope_blank_nodes
 from refengine.model.elements import Element, Stream, Term
 from refengine.sparql.algebra import Variable
 
 
-class DefinedStep(NamedTuple):
+class LiteralStep(NamedTuple):
     """What one element did: the results that it completed, and what was held after it, in the order
     in which it came.
     """
@@ -38,16 +37,16 @@ class DefinedStep(NamedTuple):
 
 def run_by_definition(
     query: BoundedQuery, streams: Mapping[str, Stream], resources: Resources
-) -> Iterator[DefinedStep]:
+) -> Iterator[LiteralStep]:
     """Yield what each element of whole streams did, in the order of arrival."""
-    definition = DefinedJoin(query, resources)
-    for name, element in arrivals(query, streams):
+    definition = LiteralJoin(query, resources)
+    for name, element in merge_arrivals(query, streams):
         results = definition.step(name, element)
         held = [binding for binding in definition.slots if binding is not None]
-        yield DefinedStep(results, sorted(held, key=lambda binding: binding.number))
+        yield LiteralStep(results, sorted(held, key=lambda binding: binding.number))
 
 
-class DefinedJoin:
+class LiteralJoin:
     """A bounded join. `slots` is the memory, `scores` has the score of each slot, `queue` the
     filled slots as FIFO and LRU order them, and `freed` those that were freed.
     """
@@ -231,17 +230,32 @@ class DefinedJoin:
                 raise AssertionError(f"the definition does not know {shedding}")
 
     def is_useful(self, bindings: Sequence[Binding]) -> bool:
-        """Return whether some result had the terms that one of the bindings has for what inputs
-        share.
+        """Return whether an input to which one of the bindings belongs had the same terms, for the
+        variables that it shares with other inputs, in some result.
         """
         for new in bindings:
-            positions = shared_positions(self.query, new.source)
-            for result in self.results:
-                for other in result:
-                    is_of_source = other.source == new.source
-                    if is_of_source and all(other.terms[k] == new.terms[k] for k in positions):
+            for number, side in enumerate(self.query.inputs):
+                if side.source != new.source:
+                    continue
+                names = self.names_to_compare(number)
+                asked = dict(zip(side.variables, new.terms, strict=True))
+                for result in self.results:
+                    had = dict(zip(side.variables, result[number].terms, strict=True))
+                    if all(had[name] == asked[name] for name in names):
                         return True
         return False
+
+    def names_to_compare(self, number: int) -> list[str]:
+        """Return the variables that an input shares with other inputs; all that it has where it
+        shares none.
+        """
+        sides = self.query.inputs
+        names = sides[number].variables
+        shared = []
+        for name in names:
+            if any(name in other.variables for other in sides[:number] + sides[number + 1 :]):
+                shared.append(name)
+        return shared or list(names)
 
 
 def _number(binding: Binding | None) -> int:

@@ -155,7 +155,7 @@ class SourceReader:
         """BND-1: Return the terms of each binding that an element gives the source, sorted."""
         graph = element.graph
         if self.scope:
-            graph = scoped(graph, self.scope)
+            graph = scope_graph(graph, self.scope)
         found = self._match_one(graph) if self._places else self._match_all(graph)
         if len(found) > 1:
             found = sorted(set(found))
@@ -210,7 +210,7 @@ def _plain_pattern(source: Source) -> tuple[list[tuple[int, Term]], list[int]]:
     return constants, [k for k, part in enumerate(pattern) if isinstance(part, Variable)]
 
 
-def scoped(graph: frozenset[Triple], scope: str) -> frozenset[Triple]:
+def scope_graph(graph: frozenset[Triple], scope: str) -> frozenset[Triple]:
     """Return a graph whose blank nodes are those of one stream (R2R-8)."""
     if any([triple[0][0] == "_" or triple[2][0] == "_" for triple in graph]):
         return cast("frozenset[Triple]", scope_blank_nodes(graph, scope))

@@ -86,7 +86,7 @@ class BoundedJoin:
         self._shedder = resources.shedding.start(query)
         self._credits_shedding = not isinstance(resources.shedding, NoShedding)
         self._count = 0
-        conditions = [_prepared(condition) for condition in query.conditions]
+        conditions = [_prepare_condition(condition) for condition in query.conditions]
         self._first_conditions = [
             _conditions_of_first(query, number, conditions) for number in range(len(query.inputs))
         ]
@@ -132,7 +132,7 @@ class BoundedJoin:
         chosen: list[Binding] = [new] * len(self.query.inputs)
         slots = [-1] * len(self.query.inputs)
         for number in self._inputs_of[new.source]:
-            if _hold(self._first_conditions[number], chosen):
+            if _are_fulfilled(self._first_conditions[number], chosen):
                 self._extend(self._plans[number], 0, chosen, slots, new, t, found)
         if not found:
             return []
@@ -163,7 +163,7 @@ class BoundedJoin:
             candidates = [(-1, new), *candidates]
         for slot, binding in candidates:
             chosen[probe.input], slots[probe.input] = binding, slot
-            if not _hold(probe.conditions, chosen):
+            if not _are_fulfilled(probe.conditions, chosen):
                 continue
             if is_last:
                 found.append((tuple(chosen), tuple(slots)))
@@ -194,13 +194,13 @@ def _numbers(found: tuple[Result, tuple[int, ...]]) -> list[int]:
     return [binding.number for binding in found[0]]
 
 
-def _prepared(condition: Expression) -> tuple[list[str], Condition]:
+def _prepare_condition(condition: Expression) -> tuple[list[str], Condition]:
     """Return the names of a condition's variables, and the condition as a function."""
     names = sorted(variable.name for variable in all_variables(condition))
     return names, make_condition(condition, names)
 
 
-def _hold(conditions: Sequence[_Placed], chosen: Sequence[Binding]) -> bool:
+def _are_fulfilled(conditions: Sequence[_Placed], chosen: Sequence[Binding]) -> bool:
     """Return whether conditions are true for the bindings of the inputs that they read."""
     for places, holds in conditions:
         if not holds(tuple([chosen[number].terms[position] for number, position in places])):
@@ -273,7 +273,9 @@ class Arrived(NamedTuple):
     held: int
 
 
-def arrivals(query: BoundedQuery, streams: Mapping[str, Stream]) -> Iterator[tuple[str, Element]]:
+def merge_arrivals(
+    query: BoundedQuery, streams: Mapping[str, Stream]
+) -> Iterator[tuple[str, Element]]:
     """Yield the elements of the streams of a query, each with its stream's name, by t_app, then
     t_sys, then the order in which the query names the streams (ENG-5).
 
@@ -304,7 +306,7 @@ def read_elements(query: BoundedQuery, streams: Mapping[str, Stream]) -> Iterato
     readers = [SourceReader(query, index) for index in range(len(query.sources))]
     count = 0
     now: int | None = None
-    for name, element in arrivals(query, streams):
+    for name, element in merge_arrivals(query, streams):
         check_order(now, element)
         now = element.app
         bindings = read_bindings(readers, name, element, count)

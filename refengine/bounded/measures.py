@@ -41,8 +41,10 @@ class Measuring:
 
 
 class Score(NamedTuple):
-    """How many results there are, how many were found, and how many of those that were found are
-    there.
+    """Counts of results.
+
+    `expected`: those of the unlimited join; `found`: those of the bounded join; `right`: those that
+    are in both.
     """
 
     expected: int
@@ -51,7 +53,7 @@ class Score(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """BND-8: The share of the results there are that were found; 1 where there are none.
+        """BND-8: The share of the expected results that were found; 1 where none is expected.
 
         >>> Score(expected=8, found=6, right=6).recall
         0.75
@@ -60,7 +62,7 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """BND-8: The share of what was found that is there; 1 where nothing was found."""
+        """BND-8: The share of what was found that is right; 1 where nothing was found."""
         return self.right / self.found if self.found else 1.0
 
 

@@ -1,7 +1,7 @@
 """§14 Resources as text: `clock+gc`, `clock-exp:0.25`, `fifo+shed-rate:100/1000`.
 
-A text is a policy, and after each `+` what is added to it: `gc`, or load shedding. What stands
-behind colons are parameters, such as `clock:w0=2:threshold=at-or-below`.
+A text is a policy, and after each `+` what is added to it: `gc`, or load shedding. Parameters come
+after colons, such as `clock:w0=2:threshold=at-or-below`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any, NoReturn
 from refengine.bounded.join import Resources
 from refengine.bounded.memory import check_capacity
 from refengine.bounded.policies import (
+    TAU_OF_EXPONENTIAL,
     Clock,
+    Decay,
     Fifo,
     Lru,
     Pointer,
     Policy,
     Random,
     Threshold,
-    exponential_clock,
 )
 from refengine.bounded.shedding import (
     NoShedding,
@@ -35,6 +36,7 @@ POLICIES = ("clock", "clock-exp", "lru", "fifo", "random")
 ADDITIONS = ("gc", "shed-random", "shed-rate", "shed-semantics")
 # key of clock and clock-exp -> the field that it replaces, and how its value is read
 CLOCK_KEYS: dict[str, tuple[str, Any]] = {
+    "amount": ("amount", float),
     "w0": ("start_score", float),
     "tau": ("tau", float),
     "threshold": ("threshold", Threshold),
@@ -42,12 +44,15 @@ CLOCK_KEYS: dict[str, tuple[str, Any]] = {
 }
 
 
-def parse_resources(text: str, memory: int | None) -> Resources:
-    """Return what a join may use, from a text and the number of bindings. Raises RefengineError,
-    which names the nearest valid word.
+def parse_resources(text: str, memory: int | None, seed: int = 0) -> Resources:
+    """Return what a join may use, from a text and the number of bindings. `seed` is that of all
+    that is drawn and has no seed in the text. Raises RefengineError, which names the nearest valid
+    word.
 
     >>> parse_resources("lru+gc", 100)
     Resources(memory=100, policy=Lru(), collects=True, shedding=NoShedding())
+    >>> [parse_resources(text, 100, seed=3).policy for text in ("random", "random:7")]
+    [Random(seed=3), Random(seed=7)]
     >>> parse_resources("lru+gcc", 100)
     Traceback (most recent call last):
     refengine.model.errors.RefengineError: policy 'lru+gcc': BND-3: unknown addition 'gcc'; did \
@@ -56,27 +61,12 @@ you mean 'gc'?
     try:
         check_capacity(memory)
         first, *additions = text.split("+")
-        resources = Resources(memory, _policy(*_split(first)))
+        resources = Resources(memory, _policy(*_split(first), seed))
         for word in additions:
-            resources = _add(resources, *_split(word))
+            resources = _add(resources, *_split(word), seed)
     except RefengineError as error:
         raise error.at(f"policy {display(text)}") from None
     return resources
-
-
-def with_seed(resources: Resources, seed: int) -> Resources:
-    """Return the same resources with another seed of everything that is drawn."""
-    policy, shedding = resources.policy, resources.shedding
-    if isinstance(policy, Random):
-        policy = replace(policy, seed=seed)
-    if isinstance(shedding, RandomShedding):
-        shedding = replace(shedding, seed=seed)
-    return replace(resources, policy=policy, shedding=shedding)
-
-
-def is_drawn(resources: Resources) -> bool:
-    """Return whether anything is drawn, so that another seed may give other results."""
-    return isinstance(resources.policy, Random) or isinstance(resources.shedding, RandomShedding)
 
 
 def _split(word: str) -> tuple[str, list[str]]:
@@ -85,13 +75,13 @@ def _split(word: str) -> tuple[str, list[str]]:
     return name, parameters
 
 
-def _policy(name: str, parameters: list[str]) -> Policy:
-    """Return the policy of a name and its parameters."""
+def _policy(name: str, parameters: list[str], seed: int) -> Policy:
+    """Return the policy of a name and its parameters; `seed` if these have none."""
     match name, parameters:
         case "clock", _:
-            return _clock(Clock(), parameters)
+            return _clock(parameters, {})
         case "clock-exp", [rho, *others]:
-            return _clock(exponential_clock(_number(rho)), others)
+            return _clock(others, _exponential(_number(rho)))
         case "clock-exp", []:
             _fail("clock-exp needs its factor, such as clock-exp:0.25")
         case "lru", []:
@@ -99,31 +89,40 @@ def _policy(name: str, parameters: list[str]) -> Policy:
         case "fifo", []:
             return Fifo()
         case "random", []:
-            return Random()
-        case "random", [seed]:
-            return Random(_whole(seed))
+            return Random(seed)
+        case "random", [own_seed]:
+            return Random(_whole(own_seed))
         case _, _ if name not in POLICIES:
             _fail(f"unknown policy {display(name)}{nearest(name, POLICIES)}")
         case _:
             _fail(f"{name} has no parameters {':'.join(parameters)}")
 
 
-def _clock(clock: Clock, parameters: list[str]) -> Clock:
-    """Return CLOCK with some fields replaced, each given as `key=value`."""
+def _clock(parameters: list[str], base: dict[str, Any]) -> Clock:
+    """Return CLOCK with the fields of `base`, and those that parameters give as `key=value`."""
+    keys = {key: one for key, one in CLOCK_KEYS.items() if one[0] != "amount" or not base}
+    fields: dict[str, Any] = {}
     for parameter in parameters:
         key, _, value = parameter.partition("=")
-        if key not in CLOCK_KEYS:
-            _fail(f"unknown key {display(key)} of clock{nearest(key, list(CLOCK_KEYS))}")
-        field, read = CLOCK_KEYS[key]
+        if key not in keys:
+            _fail(f"unknown key {display(key)} of clock{nearest(key, list(keys))}")
+        field, read = keys[key]
+        if field in fields:
+            _fail(f"{key} is given twice; write it once")
         try:
-            clock = replace(clock, **{field: read(value)})
+            fields[field] = read(value)
         except ValueError:
             choice = "a number" if read is float else ", ".join(read)
             _fail(f"{key} must be {choice}, got {display(value)}")
-    return clock
+    return Clock(**{**base, **fields})
 
 
-def _add(resources: Resources, name: str, parameters: list[str]) -> Resources:
+def _exponential(rho: float) -> dict[str, Any]:
+    """Return the fields of CLOCK_exp, as yet unchecked, since other keys may change them."""
+    return {"decay": Decay.EXPONENTIAL, "amount": rho, "tau": TAU_OF_EXPONENTIAL}
+
+
+def _add(resources: Resources, name: str, parameters: list[str], seed: int) -> Resources:
     """Return resources with an addition."""
     if name == "gc" and not parameters:
         return replace(resources, collects=True)
@@ -131,16 +130,16 @@ def _add(resources: Resources, name: str, parameters: list[str]) -> Resources:
         _fail(f"unknown addition {display(name)}{nearest(name, ADDITIONS)}")
     if not isinstance(resources.shedding, NoShedding):
         _fail("load is shed in one way; write one shed-… alone")
-    return replace(resources, shedding=_shedding(name, parameters))
+    return replace(resources, shedding=_shedding(name, parameters, seed))
 
 
-def _shedding(name: str, parameters: list[str]) -> Shedding:
-    """Return the load shedding of a name and its parameters."""
+def _shedding(name: str, parameters: list[str], seed: int) -> Shedding:
+    """Return the load shedding of a name and its parameters; `seed` if these have none."""
     match name, parameters:
         case "shed-random", [share]:
-            return RandomShedding(_number(share))
-        case "shed-random", [share, seed]:
-            return RandomShedding(_number(share), _whole(seed))
+            return RandomShedding(_number(share), seed)
+        case "shed-random", [share, own_seed]:
+            return RandomShedding(_number(share), _whole(own_seed))
         case "shed-rate" | "shed-semantics", [pair] if pair.count("/") == 1:
             limit, period = map(_whole, pair.split("/"))
             kind = RateShedding if name == "shed-rate" else SemanticShedding

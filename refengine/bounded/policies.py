@@ -29,10 +29,14 @@ import random
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
+from math import log
+from typing import NoReturn
 
 from refengine.model.errors import RefengineError
 
-MOST_STEPS = 1_000_000  # by which CLOCK's pointer may have to lower a new score
+TAU_OF_EXPONENTIAL = 0.01  # the paper's
+MOST_STEPS = 1_000_000  # in which CLOCK must come to evict a binding with one result
+LARGEST = 1e9  # number of a CLOCK: beyond it, subtracting 1e-6 may not change a float
 
 
 class Eviction:
@@ -78,7 +82,7 @@ class Threshold(StrEnum):
 
 
 class Pointer(StrEnum):
-    """Where CLOCK's pointer is after an eviction: at the slot behind, or at the same one."""
+    """Where CLOCK's pointer is after an eviction: at the next slot, or at the same one."""
 
     MOVES_ON = "moves-on"
     STAYS = "stays"
@@ -106,16 +110,36 @@ class Clock(Policy):
     pointer: Pointer = Pointer.MOVES_ON
 
     def __post_init__(self) -> None:
-        is_sound = self.amount > 0
-        if self.decay is Decay.EXPONENTIAL:
-            is_sound = 0 < self.amount < 1 and self.tau > 0
-        is_sound = is_sound and abs(self.start_score - self.tau) <= MOST_STEPS * self.amount
-        if not is_sound:
-            reason = (
-                "a score must come to τ: write an amount > 0, or rho between 0 and 1 and τ > 0, "
-                f"and a start score at most {MOST_STEPS} amounts from τ"
+        numbers = (self.amount, self.tau, self.start_score)
+        if not all(abs(number) <= LARGEST for number in numbers):
+            self._refuse(f"write an amount, τ and a start score at most {LARGEST:.0f}")
+        if self.decay is Decay.LINEAR and self.amount <= 0:
+            self._refuse("write an amount > 0")
+        if self.decay is Decay.EXPONENTIAL and not 0 < self.amount < 1:
+            self._refuse("write rho between 0 and 1")
+        if self.decay is Decay.EXPONENTIAL and self.tau < 1 / LARGEST:
+            self._refuse(f"write τ >= {1 / LARGEST}")
+        if self._most_steps() > MOST_STEPS:
+            nearest = "a lower rho" if self.decay is Decay.EXPONENTIAL else "a larger amount"
+            self._refuse(
+                f"a binding with one result would take more than {MOST_STEPS} steps; "
+                f"write {nearest}, or a start score nearer to τ"
             )
-            raise RefengineError(reason, rule="BND-4", place="policy")
+
+    def _most_steps(self) -> float:
+        """Return how many steps bring a binding with one result to τ: from w0 + 1, or from τ + 1
+        where this is higher. A further result adds at most as many.
+        """
+        highest = max(self.start_score, self.tau) + 1
+        if self.decay is Decay.LINEAR:
+            return (highest - self.tau) / self.amount
+        return log(highest / self.tau) / -log(self.amount)
+
+    def _refuse(self, reason: str) -> NoReturn:
+        """Raise the error of a clock whose pointer would turn for ever."""
+        given = f"amount {self.amount}, tau {self.tau}, start score {self.start_score}"
+        message = f"a score must come to τ: {reason}; got {given}"
+        raise RefengineError(message, rule="BND-4", place="policy")
 
     def start(self, capacity: int) -> Scores:
         """Return the scores of a memory, with the pointer at slot 0."""
@@ -128,7 +152,7 @@ def exponential_clock(rho: float) -> Clock:
     The paper's text and its tables do not list the same values of rho: one has 0.57 where the other
     has 0.75. So rho is always given.
     """
-    return Clock(Decay.EXPONENTIAL, amount=rho, tau=0.01)
+    return Clock(Decay.EXPONENTIAL, amount=rho, tau=TAU_OF_EXPONENTIAL)
 
 
 class Scores(Eviction):
@@ -151,8 +175,8 @@ class Scores(Eviction):
         """BND-4: Depreciate the score at the pointer, and evict its binding if the score is below
         the threshold; else move on.
 
-        A score that has come down to the threshold ends the search, so each unit of a score is paid
-        for once: the search is amortised over the results that raised the scores.
+        Each step lowers one score, so the search is paid for by w0 and by the results that raised
+        the scores.
         """
         clock, scores = self.clock, self.scores
         is_linear = clock.decay is Decay.LINEAR

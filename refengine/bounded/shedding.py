@@ -80,7 +80,7 @@ class DrawnShedder(Shedder):
 
 @dataclass(frozen=True)
 class RateShedding(Shedding):
-    """At most `limit` elements are kept in each period [kp, (k + 1)p) of p = `period` instants: the
+    """At most `limit` elements are kept in each period [kd, (k + 1)d) of d = `period` instants: the
     first ones.
     """
 
@@ -122,10 +122,11 @@ class LimitedShedder(Shedder):
 
 @dataclass(frozen=True)
 class SemanticShedding(RateShedding):
-    """As `RateShedding`, but an element is kept beyond the limit, too, if it is of use by what was
-    seen: some result had the terms that it has for the variables that inputs share.
+    """As `RateShedding`, but an element is kept beyond the limit, too, if it is of use to some
+    input by what was seen: in some result, this input had the same terms for the variables that it
+    shares with other inputs.
 
-    Where no variable is shared by two inputs, all terms of the binding count.
+    Where the input shares no variable, all terms of the binding count.
     """
 
     def start(self, query: BoundedQuery) -> LimitedShedder:
@@ -134,38 +135,46 @@ class SemanticShedding(RateShedding):
 
 
 class UsefulShedder(LimitedShedder):
-    """Remembers which terms were part of a result."""
+    """Remembers which terms each input had in results."""
 
     def __init__(self, shedding: SemanticShedding, query: BoundedQuery) -> None:
         super().__init__(shedding)
-        self.positions = [shared_positions(query, index) for index in range(len(query.sources))]
+        self.inputs_of = [
+            [number for number, one in enumerate(query.inputs) if one.source == source]
+            for source in range(len(query.sources))
+        ]
+        self.positions = [shared_positions(query, number) for number in range(len(query.inputs))]
         self.seen: set[tuple[int, Terms]] = set()
 
     def credit(self, bindings: Sequence[Binding]) -> None:
-        """Remember the terms of a result."""
-        self.seen.update(map(self._key, bindings))
+        """Remember the terms of a result, input by input."""
+        for number, binding in enumerate(bindings):
+            self.seen.add(self._key(number, binding))
 
     def is_welcome(self, bindings: Sequence[Binding]) -> bool:
-        """BND-7: Return whether the period is not full yet, or a binding has terms of a result."""
-        is_useful = any(self._key(binding) in self.seen for binding in bindings)
+        """BND-7: Return whether the period is not full yet, or a binding is of use to an input."""
+        is_useful = any(
+            self._key(number, binding) in self.seen
+            for binding in bindings
+            for number in self.inputs_of[binding.source]
+        )
         return is_useful or super().is_welcome(bindings)
 
-    def _key(self, binding: Binding) -> tuple[int, Terms]:
-        """Return the source of a binding, and its terms for what is shared."""
-        return binding.source, tuple(binding.terms[k] for k in self.positions[binding.source])
+    def _key(self, number: int, binding: Binding) -> tuple[int, Terms]:
+        """Return an input, and the terms that a binding has for what the input shares."""
+        return number, tuple(binding.terms[k] for k in self.positions[number])
 
 
-def shared_positions(query: BoundedQuery, source: int) -> tuple[int, ...]:
-    """Return the positions of a source's variables that some input of it shares with another input;
-    all of its positions where there are none.
+def shared_positions(query: BoundedQuery, number: int) -> tuple[int, ...]:
+    """Return the positions of the variables that an input shares with other inputs; all of its
+    positions where there are none.
     """
-    of_source = [one for one in query.inputs if one.source == source]
-    shared = {
-        k
-        for one in of_source
-        for other in query.inputs
-        if other is not one
-        for k, name in enumerate(one.variables)
-        if name in other.variables
+    one = query.inputs[number]
+    others = {
+        name
+        for place, other in enumerate(query.inputs)
+        if place != number
+        for name in other.variables
     }
-    return tuple(sorted(shared)) or tuple(range(len(of_source[0].variables)))
+    shared = tuple(k for k, name in enumerate(one.variables) if name in others)
+    return shared or tuple(range(len(one.variables)))

@@ -25,6 +25,7 @@ from refengine.oracle.overlaps import (
     confirm_overlap,
     may_be_confirmed_together,
     split_into_overlaps,
+    with_every_variable,
 )
 from refengine.oracle.trial import RecordingToJudge, Trial
 from refengine.sparql.witnesses import NoSay
@@ -224,17 +225,21 @@ def _answer_alike(
     """Whether witnesses confirm the definition's answer over the whole stream, and so over every
     part of it.
 
-    That follows for a body that projects solutions (ORA-5): the solutions over a part are those
-    that rest on its triples. False for every other body.
+    That follows for a body that projects solutions (ORA-5) and of which all variables can be
+    selected: the solutions over a part are those that rest on its triples. False for every other
+    body.
     """
     body = recorded.query.body
     if recorded.mode is not Mode.VALUE or not derivations.projects(body):
+        return False
+    whole = with_every_variable(body)
+    if whole is None:
         return False
     elements = answers.plan_of(recorded, trial.semantics).views[0].elements
 
     def is_confirmed() -> bool:
         try:
-            answers.confirmed_answer(body, r2r.dataset(elements), witnesses)
+            answers.confirmed_answer(whole, r2r.dataset(elements), witnesses)
         except Disputed:
             return False
         return True

@@ -114,6 +114,27 @@ class Draw(random.Random):
         return Resources(memory, self.policy(), self.random() < 0.5, self.shedding())
 
 
+SELF_JOINS = (
+    "SELECT ?a ?c { ?a <urn:p> ?b . ?b <urn:p> ?c }",
+    SHAPES["a chain of three"][0],
+    "SELECT ?a { ?a <urn:p> ?b . ?b <urn:p> ?a }",
+)
+
+
+def draw_shed_edges(draw):
+    """A join of edges with themselves, a stream of edges among four nodes, and a shedding by
+    semantics that drops some of them.
+    """
+    window = draw.window("s", None)
+    query = Query((window,), read(draw.choice(SELF_JOINS)))
+    nodes = [f"<urn:n{number}>" for number in range(4)]
+    items = []
+    for time in range(draw.randint(4, 10)):
+        items.append(((draw.choice(nodes), "<urn:p>", draw.choice(nodes)), time))
+    shedding = SemanticShedding(draw.randint(1, 3), draw.randint(4, 10))
+    return query, {"s": stream(items)}, Resources(None, Fifo(), False, shedding)
+
+
 def for_each_draw(usual):
     """Call a test once for each of so many seeds, with what the seed draws. A failure names the
     seed.

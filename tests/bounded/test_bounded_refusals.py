@@ -7,7 +7,7 @@ import pytest
 from refengine import from_table, stream
 from refengine.bounded import BoundedJoin, bounded_query, run_join
 from refengine.bounded.names import parse_resources
-from refengine.bounded.policies import Clock, exponential_clock
+from refengine.bounded.policies import Clock, Decay, exponential_clock
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 
 JOIN = "?a <urn:p> ?x . ?b <urn:q> ?x"
@@ -91,7 +91,9 @@ def test_elements_out_of_order_and_streams_that_are_missing():
         ("clock-exp", 1, "clock-exp needs its factor, such as clock-exp:0.25"),
         ("clock-exp:2", 1, "a score must come to"),
         ("clock-exp:x", 1, "expected a number, got 'x'"),
-        ("clock:wo=1", 1, "unknown key 'wo' of clock; valid: pointer, tau, threshold, w0"),
+        ("clock:wo=1", 1, "unknown key 'wo' of clock; valid: amount, pointer, tau, threshold, w0"),
+        ("clock-exp:0.5:amount=0.25", 1, "unknown key 'amount' of clock"),
+        ("clock:w0=1:w0=2", 1, "w0 is given twice"),
         ("clock:threshold=above", 1, "threshold must be below, at-or-below, got 'above'"),
         ("clock:w0=1e300", 1, "a start score at most"),
         ("random:-1", 1, "expected a whole number, got '-1'"),
@@ -109,8 +111,62 @@ def test_a_text_that_names_no_resources(text, memory, reason):
 
 
 def test_texts_name_every_field_of_clock():
-    assert parse_resources("clock:w0=2:tau=1:threshold=at-or-below:pointer=stays", 3).policy == (
-        Clock(start_score=2, tau=1, threshold="at-or-below", pointer="stays")
+    text = "clock:amount=0.5:w0=2:tau=1:threshold=at-or-below:pointer=stays"
+    assert parse_resources(text, 3).policy == (
+        Clock(amount=0.5, start_score=2, tau=1, threshold="at-or-below", pointer="stays")
     )
     assert parse_resources("clock-exp:0.5:w0=3", None).policy.start_score == 3
     assert parse_resources("clock-exp:0.5", 1).policy == exponential_clock(0.5)
+
+
+ENDLESS = [
+    ("clock-exp:0.9999999999999999", {"amount": 0.9999999999999999, "tau": 0.01}),
+    ("clock-exp:0.9999999", {"amount": 0.9999999, "tau": 0.01}),
+    ("clock-exp:0.9999999999999999:tau=1", {"amount": 0.9999999999999999, "tau": 1.0}),
+    ("clock-exp:0.9:tau=5e-324", {"amount": 0.9, "tau": 5e-324}),
+    ("clock-exp:0.9:tau=0", {"amount": 0.9, "tau": 0.0}),
+    ("clock-exp:1", {"amount": 1.0, "tau": 0.01}),
+    ("clock:w0=1e17:tau=1e17", {"start_score": 1e17, "tau": 1e17}),
+    ("clock:amount=1e-20:w0=0", {"amount": 1e-20, "start_score": 0.0}),
+    ("clock:amount=0", {"amount": 0.0}),
+    ("clock:amount=-1", {"amount": -1.0}),
+    ("clock:w0=2000000", {"start_score": 2_000_000.0}),
+    ("clock:tau=-2000000", {"tau": -2_000_000.0}),
+    ("clock:w0=nan", {"start_score": float("nan")}),
+    ("clock:w0=inf", {"start_score": float("inf")}),
+]
+SENSIBLE = [
+    ("clock:w0=2000000:tau=1500000", {"start_score": 2_000_000, "tau": 1_500_000}),
+    ("clock:tau=1500000:w0=2000000", {"start_score": 2_000_000, "tau": 1_500_000}),
+    ("clock:w0=-5", {"start_score": -5}),
+    ("clock:amount=0.001:w0=100", {"amount": 0.001, "start_score": 100}),
+    ("clock-exp:0.25:w0=300000", {"amount": 0.25, "tau": 0.01, "start_score": 300_000}),
+    ("clock-exp:0.9999995:tau=5", {"amount": 0.9999995, "tau": 5}),
+    ("clock-exp:0.999", {"amount": 0.999, "tau": 0.01}),
+    ("clock-exp:0.5:w0=-1", {"amount": 0.5, "tau": 0.01, "start_score": -1}),
+]
+
+
+def clock_of(text, fields):
+    """The value that a text means."""
+    decay = Decay.LINEAR if text.startswith("clock:") else Decay.EXPONENTIAL
+    return Clock(decay, **fields)
+
+
+@pytest.mark.parametrize("text, fields", ENDLESS)
+def test_a_clock_whose_pointer_would_turn_for_ever_is_refused(text, fields):
+    with pytest.raises(RefengineError, match="BND-4: a score must come to") as of_text:
+        parse_resources(text, 1)
+    with pytest.raises(RefengineError) as of_value:
+        clock_of(text, fields)
+    assert of_text.value.reason == of_value.value.reason
+
+
+@pytest.mark.parametrize("text, fields", SENSIBLE)
+def test_a_clock_that_comes_to_its_threshold_is_accepted(text, fields):
+    clock = parse_resources(text, 1).policy
+    assert clock == clock_of(text, fields)
+    eviction = clock.start(1)
+    eviction.fill(0)
+    eviction.use(0, 3)
+    assert eviction.choose() == 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from drawn_bounded_joins import for_each_draw
+from drawn_bounded_joins import draw_shed_edges, for_each_draw
 
 from refengine import stream
 from refengine.bounded import Resources, bounded_query, run_join
 from refengine.bounded.definition import run_by_definition
-from refengine.bounded.join import UNLIMITED, BoundedJoin, arrivals
+from refengine.bounded.join import UNLIMITED, BoundedJoin, merge_arrivals
 from refengine.bounded.measures import numbers_of
 from refengine.bounded.memory import sorted_bindings
 from refengine.bounded.unlimited import rows_of_query
@@ -26,9 +26,22 @@ def test_the_join_is_that_of_the_definition(draw):
     chosen = draw.resources()
     quick = BoundedJoin(join, chosen)
     steps = run_by_definition(join, streams, chosen)
-    for (name, element), expected in zip(arrivals(join, streams), steps, strict=True):
+    for (name, element), expected in zip(merge_arrivals(join, streams), steps, strict=True):
         assert quick.push(name, element) == expected.results
         assert sorted_bindings(quick.memory) == expected.held
+
+
+@for_each_draw(200)
+def test_shedding_by_semantics_in_a_self_join_is_that_of_the_definition(draw):
+    """Each input of a self-join shares other variables, so that the same binding can be of use to
+    one and not to the other.
+    """
+    query, streams, chosen = draw_shed_edges(draw)
+    join = bounded_query(query, draw.selection())
+    quick = run_join(join, streams, chosen)
+    steps = run_by_definition(join, streams, chosen)
+    for step, expected in zip(quick, steps, strict=True):
+        assert step.results == expected.results
 
 
 @for_each_draw(600)
@@ -66,7 +79,7 @@ def test_with_enough_memory_nothing_is_lost(draw):
     chosen = Resources(max(1, needed), draw.policy(), collects=True)
     results = [step.results for step in run_join(join, streams, chosen)]
     assert results == [step.results for step in unlimited]
-    roomy = replace(chosen, memory=4 * len(list(arrivals(join, streams))), collects=False)
+    roomy = replace(chosen, memory=4 * len(list(merge_arrivals(join, streams))), collects=False)
     assert [step.results for step in run_join(join, streams, roomy)] == results
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -77,6 +78,17 @@ def test_only_what_is_drawn_has_several_seeds():
     tasks = tasks_of(of_user, ["lru", "random", "fifo+shed-random:0.5"], ["5%", "3"], 3)
     assert [task.seed for task in tasks if task.policy == "lru"] == [0, 0]
     assert len(tasks) == 2 + 6 + 6
+
+
+def test_a_seed_in_the_text_of_a_policy_is_the_one_that_is_used():
+    fixed = replace(WORKLOADS["wind"], is_drawn=False)
+    tasks = tasks_of(fixed, ["random:7", "fifo+shed-random:0.5:7"], ["5%"], 3)
+    assert [task.seed for task in tasks] == [0, 0]
+    right = {
+        (policy, seed): run_task(fixed, SweepTask("wind", policy, "5%", seed)).right
+        for policy, seed in [("random:7", 0), ("random", 7), ("random", 0)]
+    }
+    assert right["random:7", 0] == right["random", 7] != right["random", 0]
 
 
 @pytest.mark.parametrize("memory", ["0", "0%", "5 %", "-1", "1.5", "", "9" * 12])
