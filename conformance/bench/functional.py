@@ -21,10 +21,10 @@ def functional_table(
     results: Iterable[Result],
     queries: Sequence[str],
     published: Published | None = None,
-    source: str = "",
+    legend: str = "",
 ) -> Table:
     """Return the functional table: a row for each query, a column for each engine, and beside these
-    a column for each engine of which something is published, as `source` has it.
+    a column for each engine of which something is published; `legend` explains these.
 
     Of several runs of a query the worst is shown. A query that was answered right without a row
     says less than one with rows, and is told apart.
@@ -43,7 +43,7 @@ def functional_table(
         "Which engine answers which query",
         ("query", *engines, *(f"{engine}, published" for engine in published)),
         tuple(rows),
-        f"Each verdict is on the engine's answers, under its own semantics. {source}".rstrip(),
+        f"Each verdict is on the engine's answers, under its own semantics. {legend}".rstrip(),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.bench.tables import Cell, Table
 from refengine.core.query import check_keys, from_table, parse_word
+from refengine.model.errors import RefengineError
 
 KEYS = (
     "name",
@@ -32,17 +33,16 @@ PREFIX = re.compile(r"^\s*PREFIX\s+([\w-]*):", re.M)
 
 
 class Origin(StrEnum):
-    """Where the meaning of a query comes from. All words are ours.
+    """Where the meaning of a query comes from. We wrote every query text ourselves.
 
     `public text`: it means what a public text means. `adapted`: a public text is incomplete or
     cannot be answered as it is, and was changed. `description`: no text is public, and it follows
-    what the publication says of it. `ours`: neither a text nor a description is known.
+    what the publication says of it.
     """
 
     PUBLIC_TEXT = "public text"
     ADAPTED = "adapted"
     DESCRIPTION = "description"
-    OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class PublishedQuery:
 
     `question` says in a sentence what it asks for. `place` is where in the source its text or its
     description stands, and `change` is what differs from there, if anything does. `table` is the
-    query (QRY-1). `features` are the parts of the language that the publication lists it under, and
-    `graphs` are the names of the static graphs that it needs.
+    query (QRY-1). `features` are the parts of SPARQL that the query uses, and `graphs` are
+    the names of the static graphs that it needs.
     """
 
     name: str
@@ -70,8 +70,10 @@ def read_queries(path: Path) -> Mapping[str, PublishedQuery]:
 
     The file has `prologue`, which are lines `PREFIX`, a table `windows`, and an array `query`. Each
     body gets the lines of the prologue whose prefixes it uses. A query says which of the windows it
-    has; a window is named by its stream, as `GRAPH` in the body names it. Raises InvalidQuery,
-    which names the query and the key.
+    has; a window is named by its stream, as `GRAPH` in the body names it.
+
+    The file is the project's own: it is taken to be TOML with these three keys. Raises InvalidQuery
+    for a query that is malformed, which names the query and the key.
     """
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     prologue = content["prologue"].splitlines()
@@ -83,11 +85,11 @@ def _read_query(
     entry: Mapping[str, Any], prologue: Iterable[str], windows: Mapping[str, Any]
 ) -> PublishedQuery:
     """Return a query of its entry in the file. `windows` are those that it may name."""
-    place = f"query {entry.get('name', '')}".rstrip()
-    check_keys(entry, KEYS, required=REQUIRED, place=place)
+    error_place = f"query {entry.get('name', '')}".rstrip()
+    check_keys(entry, KEYS, required=REQUIRED, place=error_place)
     body = entry["body"].strip()
     for name in entry["windows"]:
-        check_keys({name: ()}, tuple(windows), required=(), place=f"{place}, windows")
+        check_keys({name: ()}, tuple(windows), required=(), place=f"{error_place}, windows")
     table = {
         "windows": [
             {**windows[name], "name": windows[name]["stream"]} for name in entry["windows"]
@@ -96,11 +98,14 @@ def _read_query(
     }
     if "r2s" in entry:
         table["r2s"] = entry["r2s"]
-    from_table(table)  # raises if it is malformed
+    try:
+        from_table(table)
+    except RefengineError as error:
+        raise error.at(error_place) from None
     return PublishedQuery(
         entry["name"],
         entry["question"],
-        parse_word(Origin, "origin", entry, place),
+        parse_word(Origin, "origin", entry, error_place),
         entry["place"],
         table,
         entry.get("change", ""),
@@ -135,8 +140,8 @@ def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
             )
             for query in queries
         ),
-        "All words are ours. A public text: the query means what that text means. Adapted: that "
-        "text is incomplete, and was changed. Description: no text is public; the query follows "
-        "what the publication says of it. Ours: not even that is known.",
+        "We wrote every query text ourselves. Public text: the query means what that text means. "
+        "Adapted: that text is incomplete or cannot be answered as it is, and was changed. "
+        "Description: no text is public; the query follows what the publication says of it.",
         is_prose=True,
     )

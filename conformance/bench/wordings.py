@@ -12,20 +12,21 @@ from conformance.harness.engine_file import Engine
 from refengine.core.query import Query, from_table
 from refengine.model.errors import Unsupported
 
-Table = Mapping[str, Any]
+QueryTable = Mapping[str, Any]
 
 GRAPH = re.compile(r"\bGRAPH\s+(<[^<>]*>|[\w-]*:[\w-]*)\s*", re.I)
 PREFIX = re.compile(r"\bPREFIX\s+([\w-]*:)\s*<([^<>]*)>", re.I)
 
 
-def wordings(table: Table) -> tuple[Table, ...]:
+def wordings(table: QueryTable) -> tuple[QueryTable, ...]:
     """Return the wordings of a query, the plainest first.
 
     A query whose windows are named by their streams, `GRAPH <s> { … }` over a window on `s`, has
     two more. In the first no window has a name, and all are in the default graph, as in C-SPARQL.
     In the last the windows have the names that CQELS-QL gives them, urn:window:1 and so on. They
-    mean the same as long as no pattern of one window is also found in another window or in static
-    data. Any other query has one wording.
+    have the same answers as long as no solution of one window's patterns takes a triple of another
+    window or of static data. That depends on the data; the tests of each benchmark check it for
+    each query. Any other query has one wording.
     """
     names = [window.get("name") for window in table["windows"]]
     streams = [window["stream"] for window in table["windows"]]
@@ -37,7 +38,7 @@ def wordings(table: Table) -> tuple[Table, ...]:
     return merged, table, numbered
 
 
-def _reworded(table: Table, rename: Callable[[str], str | None]) -> Table:
+def _reworded(table: QueryTable, rename: Callable[[str], str | None]) -> QueryTable:
     """Return a query whose windows have other names; None for a window without a name."""
     body = table["body"]
     names = {window["name"] for window in table["windows"]}
@@ -67,7 +68,9 @@ def _resolve(reference: str, prefixes: Mapping[str, str]) -> str:
     return prefixes.get(f"{prefix}:", "") + rest
 
 
-def word_for_engine(tested: Engine, table: Table, has_static: bool) -> tuple[Query, Table, str]:
+def word_for_engine(
+    tested: Engine, table: QueryTable, has_static: bool
+) -> tuple[Query, QueryTable, str]:
     """Return the first wording that can be written in an engine's language: the query, its table
     and its text. Raises Unsupported with the reason against the query as it is declared.
     """

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.verdict.results import Result
 
 SCALES = ("small", "paper")
+MOST_DIGITS = 9  # of a number as scale
 
 
 def add_parser(commands: Commands) -> None:
@@ -168,10 +169,11 @@ def _scale(text: str) -> str | int:
     """Return a scale: a word, or a number. Raises RefengineError."""
     if text in SCALES:
         return text
-    if text.isascii() and text.isdigit() and 0 < int(text) < 10**9:
+    # The length first: int() refuses a number of thousands of digits.
+    if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) > 0:
         return int(text)
     raise RefengineError(
-        f"expected small, paper or a number > 0, got {display(text)}",
+        f"expected small, paper or a number from 1 to 999999999, got {display(text)}",
         rule="usage",
         place="--scale",
     )

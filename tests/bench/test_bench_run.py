@@ -59,6 +59,12 @@ def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
         (["csrbenhc", "--engine=reference"], "did you mean 'csrbench'"),
         (["csrbench"], "name an engine with --engine"),
         (["csrbench", "--engine=reference", "--scale=big"], "--scale: usage: expected small"),
+        (["csrbench", "--engine=reference", "--scale=0"], "--scale: usage: expected small"),
+        (["csrbench", "--engine=reference", f"--scale={'9' * 10}"], "from 1 to 999999999"),
+        (
+            ["csrbench", "--engine=reference", f"--scale={'9' * 5_000}"],
+            "--scale: usage: expected small",
+        ),
         (["csrbench", "--engine=reference", "--scale=paper"], "give its folder with --data"),
         (["csrbench", "--engine=reference", "--only=Q8"], "--only: usage: CSRBench has no exp"),
         (["csrbench", "--engine=refrence"], "did you mean 'reference'"),

@@ -103,6 +103,8 @@ def test_a_query_gets_the_prefixes_that_it_uses_and_its_windows_the_names_of_the
         ('place = "page 1"', "", "query Q1: QRY-1: key 'place' is missing"),
         ('["hour"]', '["huor"]', "query Q1, windows: QRY-1: unknown key 'huor'.*'hour'"),
         ('place = "page 1"', 'place = ""\nplaice = ""', "query Q1: QRY-1: unknown key 'plaice'"),
+        ("slide = 10", "slide = 0", "query Q1.*WIN-1: slide must be an integer > 0, got 0"),
+        ('"adapted"', '"ours"', "query Q1: QRY-1: origin must be one of public text"),
     ],
 )
 def test_a_malformed_declaration_is_an_error_that_names_the_query(tmp_path, old, new, message):

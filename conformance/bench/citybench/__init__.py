@@ -24,7 +24,13 @@ from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.citybench.schema import SENSOR_GRAPH, SERVICES
 from conformance.bench.citybench.tables import tables
 from conformance.bench.queries import PublishedQuery
-from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.streams import (
+    GeneratedStatic,
+    GeneratedStream,
+    StaticSource,
+    StoredStream,
+    StreamSource,
+)
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset, Stream, Triple, stream
@@ -42,8 +48,8 @@ def workloads(choice: Choice) -> Sequence[Workload]:
 
 
 def _tests(choice: Choice) -> Iterator[Test]:
-    """Yield the tests that were chosen: the queries, and at the scale `paper` the paper's
-    experiments, or those of the user's file. Raises RefengineError.
+    """Yield the tests that were chosen: the queries, and at the scale `paper` the
+    experiments of `experiments.toml`; or those of the user's file. Raises RefengineError.
     """
     if choice.config is not None:
         yield from _checked(read_experiments(choice.config, Knobs("")), choice.config)
@@ -61,7 +67,7 @@ def _tests(choice: Choice) -> Iterator[Test]:
 
 
 def _experiments(choice: Choice) -> Iterator[Test]:
-    """Yield the paper's experiments, or those that were chosen."""
+    """Yield the tests of `experiments.toml`, or of the experiments that were chosen."""
     base = Knobs("")
     if choice.scale == "paper":
         base = configuration.paper_setup("")
@@ -91,9 +97,8 @@ def _workload(test: Test, choice: Choice) -> Workload:
     query = QUERIES[knobs.query]
     table = knobs.table(query.table)
     named = sensors_of(query)
-    if choice.data is None:
-        static = generated_graphs(query.graphs, named, knobs.background)
-    else:
+    static: Dataset | StaticSource = generated_static(query.graphs, named, knobs.background)
+    if choice.data is not None:
         static = stored_graphs(query.graphs, choice.data)
     return Workload(
         experiment,
@@ -121,7 +126,9 @@ def _source(sensor: str, knobs: Knobs, data: Path | None) -> StreamSource:
             read=lambda path: read_stored_stream(path.parent.parent, sensor, knobs),
         )
     parameters = Parameters(sensor, knobs.duration * 1000, knobs.interval)
-    name = f"citybench-{sensor}-{parameters.duration}-{parameters.interval}.n3t"
+    # The extent of the city, too: where a user is depends on it.
+    values = (sensor, parameters.duration, parameters.interval, generator.SPAN)
+    name = f"citybench-{'-'.join(map(str, values))}.n3t"
     return GeneratedStream(name, partial(generator.stream_lines, parameters))
 
 
@@ -156,10 +163,17 @@ def _repository(folder: Path) -> Dataset:
     return files.read_graph(folder, SENSOR_GRAPH)
 
 
-@cache
-def generated_graphs(names: tuple[str, ...], named: tuple[str, ...], background: int) -> Dataset:
-    """Return the generated static data of some graphs."""
-    return generator.static_data(names, named, background)
+def generated_static(
+    names: tuple[str, ...], named: tuple[str, ...], background: int
+) -> StaticSource:
+    """Return where the generated static data of some graphs come from; they are made when they are
+    needed.
+    """
+    values = (generator.SEED, generator.SPAN, background, *names, *named)
+    return GeneratedStatic(
+        f"citybench {' '.join(map(str, values))}",
+        partial(generator.static_data, names, named, background),
+    )
 
 
 @cache

@@ -1,5 +1,5 @@
-"""CityBench's knobs, and the tests that a user chooses: the paper's experiments, or those of a
-user's own file.
+"""CityBench's knobs, and the tests that a user chooses: the experiments of `experiments.toml`, or
+those of a user's own file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest
 
 EXPERIMENTS = Path(__file__).with_name("experiments.toml")
+REPOSITORY_SENSORS = 449  # of traffic, which CityBench's repository describes
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,10 @@ def small_setup(query: str) -> Knobs:
 
 
 def paper_setup(query: str) -> Knobs:
-    """Return how the paper asks a query: for 15 minutes, with the 449 sensors of traffic of its
-    repository in the background.
+    """Return how a query is asked at the scale `paper`: for 15 minutes, as in the published log
+    files, with the sensors of traffic of CityBench's repository in the background.
     """
-    return replace(small_setup(query), duration=900, background=449)
+    return replace(small_setup(query), duration=900, background=REPOSITORY_SENSORS)
 
 
 def read_experiments(path: Path, base: Knobs) -> list[tuple[str, str, Knobs]]:

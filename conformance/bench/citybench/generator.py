@@ -42,7 +42,9 @@ SPACES = 40  # of a car park
 SILENCE = 3_000  # ms: sensors of weather report for so long, and are silent for so long, in turn
 MIDDLE = (300, 701)  # car parks are there, in thousandths of the city's extent
 CENTRE = (56.15, 10.20)  # latitude and longitude of the city
-SPAN = 0.05  # degrees on either side
+# Degrees on either side. A generated city is larger than a real one: the texts of CityBench call
+# near what is within 0.32 degrees, and not everything in the city is.
+SPAN = 0.5
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A stream of weather observations in the shape of LinkedSensorData, of any size.
 
-Stations observe, each at an interval, what their climate has: an observation is eleven triples, as
-LinkedSensorData's hurricane Charley has 10.9 triples for each. All values are drawn with a seed.
+Stations observe, each at an interval, what their climate has. An observation is eleven triples,
+or ten if it does not say its unit; LinkedSensorData's hurricane Charley has 10.9 triples for each.
+All values are drawn with a seed.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ CLIMATES: dict[str, Climate] = {
     },
 }
 NAMES = tuple(CLIMATES)
-SILENT = 3  # of these climates, stations of the one with this number fall silent
-UNKNOWN_UNIT = 4  # each so manieth observation of rain does not say its unit
+SILENT_CLIMATE = "fog"  # its stations fall silent
+RAIN_PER_MISSING_UNIT = 4  # every fourth observation of rain of a station has no unit
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,11 @@ def observations_of_station(parameters: Parameters, station: int) -> Iterator[Ob
     climate = sorted(climate_of(station).items())
     phase = random.randrange(parameters.interval)
     end = parameters.duration
-    if station % len(NAMES) == SILENT:
+    if NAMES[station % len(NAMES)] == SILENT_CLIMATE:
         end //= 2
     for number, time in enumerate(range(phase, end, parameters.interval)):
         for phenomenon, spread in climate:
-            has_unit = phenomenon is not RAIN or (number + 1) % UNKNOWN_UNIT != 0
+            has_unit = phenomenon is not RAIN or (number + 1) % RAIN_PER_MISSING_UNIT != 0
             yield Observation(time, station, phenomenon, spread.draw(random), has_unit)
 
 

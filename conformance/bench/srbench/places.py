@@ -32,8 +32,8 @@ DBR = "http://dbpedia.org/resource/"
 STATIONS_OF_A_PLACE = 2
 PLACES_OF_A_COUNTY = 2
 STATES = ("Georgia", "Alabama", "Florida")  # of places, in turn
-AIRPORTS = 2  # each so manieth place has an airport, from the second on
-SITES = 3  # each so manieth place has a heritage site, from the first on
+PLACES_PER_AIRPORT = 2  # every second place has an airport, from the second on
+PLACES_PER_SITE = 3  # every third place has a heritage site, from the first on
 COASTAL = "Florida"  # its places have shores
 # where the station is that Q8 and Q9 ask for: altitude (feet), latitude and longitude
 FIRST_POSITION = ("6300", "32.892", "-116.4199")
@@ -132,7 +132,7 @@ def describe_places(seed: int, stations: int) -> Iterator[Triple]:
         yield from _feature(city(place), "P.PPL", f"City {place}", county)
         inhabitants = literal(str(population_of(seed, place)), XSD + "integer")
         yield city(place), f"<{GN}population>", inhabitants
-        if place % AIRPORTS == 1:
+        if place % PLACES_PER_AIRPORT == 1:
             airport = f"<{FEATURE}{6_300_000 + place}/>"
             yield from _feature(airport, "S.AIRP", f"Airport {place}", city(place))
         if state == COASTAL:
@@ -162,7 +162,7 @@ def describe_resources(seed: int, stations: int) -> Iterator[Triple]:
         inhabitants = literal(str(population_of(seed, place)), XSD + "integer")
         yield city(place), f"<{OWL}sameAs>", resource
         yield resource, f"<{DBO}populationTotal>", inhabitants
-        if place % SITES == 0:
+        if place % PLACES_PER_SITE == 0:
             site = f"<{DBR}Site_{place}>"
             yield site, f"<{TYPE}>", f"<{DBO}WorldHeritageSite>"
             yield site, f"<{DBO}location>", resource
