@@ -35,9 +35,9 @@ PREFIX = re.compile(r"^\s*PREFIX\s+([\w-]*):", re.M)
 class Origin(StrEnum):
     """Where the meaning of a query comes from. We wrote every query text ourselves.
 
-    `public text`: it means what a public text means. `adapted`: a public text is incomplete or
-    cannot be answered as it is, and was changed. `description`: no text is public, and it follows
-    what the publication says of it.
+    `public text`: it means what a public text means. `adapted`: a public text was changed, in a
+    window, a slide or its body. `description`: no text is public, and it follows what the
+    publication says of it.
     """
 
     PUBLIC_TEXT = "public text"
@@ -141,7 +141,8 @@ def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
             for query in queries
         ),
         "We wrote every query text ourselves. Public text: the query means what that text means. "
-        "Adapted: that text is incomplete or cannot be answered as it is, and was changed. "
+        "Adapted: that text was changed, in a window, a slide or its body; the column change says "
+        "how. "
         "Description: no text is public; the query follows what the publication says of it.",
         is_prose=True,
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import check_positive, progress_bar
-from refengine import cli
+from conformance.command_line.options import add_page_folder, check_positive, progress_bar
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display, plain
 
@@ -54,15 +52,7 @@ def add_parser(commands: Commands) -> None:
     adaptive.add_argument(
         "--seed", type=int, default=1, help="the seed of the workloads (default: %(default)s)"
     )
-    adaptive.add_argument(
-        "-o",
-        "--out",
-        type=cli.path,
-        default=Path("adaptive"),
-        metavar="OUT",
-        help="the folder to write to (default: %(default)s); it gets results.ndjson, tables.txt "
-        "and index.html",
-    )
+    add_page_folder(adaptive, "adaptive")
 
 
 def run(options: argparse.Namespace) -> int:

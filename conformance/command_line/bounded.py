@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import check_positive, progress_bar
+from conformance.command_line.options import add_page_folder, check_positive, progress_bar
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
@@ -131,15 +131,7 @@ def _add_how(bounded: argparse.ArgumentParser) -> None:
     bounded.add_argument(
         "--resume", action="store_true", help="go on with the interrupted sweep in OUT"
     )
-    bounded.add_argument(
-        "-o",
-        "--out",
-        type=cli.path,
-        default=Path("bounded"),
-        metavar="OUT",
-        help="the folder to write to (default: %(default)s); it gets results.ndjson, tables.txt "
-        "and index.html",
-    )
+    add_page_folder(bounded, "bounded")
 
 
 def run(options: argparse.Namespace) -> int:

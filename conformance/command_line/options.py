@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from refengine import cli
@@ -70,6 +71,19 @@ def add_spark_options(parser: argparse.ArgumentParser, jobs: str, results: str) 
         required=True,
         metavar="OUT",
         help=f"the folder to write to; it gets the {results}",
+    )
+
+
+def add_page_folder(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the option of the folder that gets results, tables and a page. `default` is its name."""
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=cli.path,
+        default=Path(default),
+        metavar="OUT",
+        help="the folder to write to (default: %(default)s); it gets results.ndjson, tables.txt "
+        "and index.html",
     )
 
 
