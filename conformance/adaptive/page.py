@@ -20,25 +20,26 @@ LEFT, RIGHT, PANEL = 84, WIDTH - 16, 46
 COLUMNS = (
     "window",
     "IOU",
-    "published",
-    "IOU by key",
+    "published IOU",
+    "by key",
     "complete",
     "latency, later",
     "latency, mean",
-    "published",
+    "published latency",
     "held, most",
     "held, mean",
     "duration",
-    "a key has",
+    "of a key",
 )
 NOTE = (
-    "IOU: intersection over union of the matches with those over the bounded data; by key: the "
-    "mean of the keys' own; complete: the share of these that came out at all. Latencies are "
+    "IOU: intersection over union of the matches and the whole join, which has all pairs of left "
+    "and right records with the same key, without windows; by key: the mean of the keys' own; "
+    "complete: the share of the whole join's pairs that came out at all. Latencies are "
     "medians in ms of stream time, since the later record of a match, and as the mean of both "
-    "records' waits. The published ones are of the wall clock: that of rmlstreamer by the later "
-    "record, that of tumbling by the mean of both. Held are records; a duration is the mean of "
-    "the windows that held any, in ms; a key has: the most windows of one key. A window like "
-    "algorithm-1 is as long as those of algorithm-1 on average."
+    "records' waits. The published ones are of the wall clock, and not said to be of one workload "
+    "alone: that of rmlstreamer by the later record, that of tumbling by the mean of both. Held "
+    "are records: the most, and the mean over time; a duration is the mean of the windows that "
+    "held any, in ms; of a key: the windows of a key, at most."
 )
 
 
@@ -65,7 +66,7 @@ def _table(name: str, results: Sequence[JoinFigures]) -> Table:
     first = results[0]
     title = (
         f"{WORKLOADS[name].title}: {first.records:,} records in {first.seconds} s, "
-        f"{first.expected:,} pairs over the bounded data (seed {first.seed})"
+        f"{first.whole_join:,} pairs in the whole join (seed {first.seed})"
     )
     return Table(title, COLUMNS, tuple(map(_row, results)))
 
@@ -124,17 +125,19 @@ def _sections(results: Iterable[JoinFigures]) -> Iterator[JoinSection]:
     for name, group in groupby(results, lambda one: one.workload):
         of_workload = list(group)
         plots = [
-            ("Records held over time", _curves(of_workload, "rss", "held", "records held")),
+            ("Records held over time", _curves(of_workload, "rss", "held_curve", "records held")),
             (
                 "Duration of the windows that end at an instant, in ms",
-                _curves(of_workload, "cpu", "durations", "ms"),
+                _curves(of_workload, "cpu", "duration_curve", "ms"),
             ),
         ]
         yield JoinSection(WORKLOADS[name].title, plots)
 
 
 def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) -> Drawing:
-    """Draw a curve of each window, one below the other, on one scale."""
+    """Draw a curve of each window, one below the other, on one scale. `kind` is a class of page.css
+    that has a colour: the curves have those of the benches' memory and CPU.
+    """
     drawing = Drawing(f"{unit} of {len(results)} windows")
     every = [point for figures in results for point in getattr(figures, curve)]
     if not every:

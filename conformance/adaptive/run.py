@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
 from conformance.adaptive.workloads import Workload
 from conformance.metrics import joins
 from conformance.report.drawings.charts import thin_out
-from refengine.adaptive.join import Eviction, evictions_of
+from refengine.adaptive.join import Eviction, find_evictions
 from refengine.adaptive.profiles import join_window
-from refengine.adaptive.records import JoinRecord
 from refengine.adaptive.window import JoinWindow
 
-POINTS = 400  # of a curve, at most
+POINTS = 400  # of a curve, about
 DIGITS = 6  # of a figure
 
 # the windows of a run, by the names that the tables give them
@@ -30,21 +30,23 @@ WINDOWS: Mapping[str, JoinWindow] = {
     "fixed": join_window("fixed"),
     "tumbling": join_window("tumbling"),
     "sliding": join_window("sliding"),
+    # these hold about as many records as algorithm-1 does where keys last
+    "fixed-6s": join_window("fixed", {"duration": 6000}),
+    "fixed-7s": join_window("fixed", {"duration": 7000}),
+    "tumbling-7s": join_window("tumbling", {"duration": 7000, "slide": 7000}),
 }
-MODEL = "algorithm-1"  # whose mean duration fixed windows are given, too
-FIXED_LIKE_MODEL = "fixed like algorithm-1"
-TUMBLING_LIKE_MODEL = "tumbling like algorithm-1"
 
 
 @dataclass(frozen=True)
 class JoinFigures:
     """The figures of a window over a workload. Times are in ms of stream time.
 
-    `evicted` is the number of windows that held records, `most_of_a_key` the greatest number of
-    them that one key had. `by_key` is the mean of the keys' own intersections over unions. The two
+    `windows` is the number of windows that held records, `most_of_a_key` the greatest number of
+    them that one key had. `whole_join`, `matches` and `different_pairs` are those of `PairCounts`.
+    `by_key` is the mean of the keys' own intersections over unions. The two
     latencies are medians: since the later record of a match, and as the mean of both records'
-    waits. `held` and `durations` are curves: the records held, and the mean duration of the windows
-    that end at an instant.
+    waits. `held_curve` has the records held over time, `duration_curve` the mean duration of the
+    windows that end at an instant.
     """
 
     workload: str
@@ -52,12 +54,12 @@ class JoinFigures:
     seconds: int
     seed: int
     records: int
-    evicted: int
+    windows: int
     most_of_a_key: int
     mean_duration: float
-    expected: int
-    emitted: int
-    distinct: int
+    whole_join: int
+    matches: int
+    different_pairs: int
     intersection_over_union: float
     by_key: float
     completeness: float
@@ -65,10 +67,10 @@ class JoinFigures:
     mean_of_both: float | None
     most_held: int
     mean_held: float
-    held: tuple[tuple[int, float], ...]
-    durations: tuple[tuple[int, float], ...]
+    held_curve: tuple[tuple[int, float], ...]
+    duration_curve: tuple[tuple[int, float], ...]
 
-    def line(self) -> str:
+    def to_json_line(self) -> str:
         """Return the figures as a line of JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
@@ -76,95 +78,71 @@ class JoinFigures:
 def figures_from(line: str) -> JoinFigures:
     """Return the figures of a line of JSON."""
     table: dict[str, Any] = json.loads(line)
-    table["held"] = tuple((at, count) for at, count in table["held"])
-    table["durations"] = tuple((at, duration) for at, duration in table["durations"])
+    for curve in ("held_curve", "duration_curve"):
+        table[curve] = tuple((at, value) for at, value in table[curve])
     return JoinFigures(**table)
 
 
 def run_workload(
     workload: Workload, windows: Iterable[str], seconds: int, seed: int
 ) -> Iterator[JoinFigures]:
-    """Yield the figures of windows over a workload. If `algorithm-1` is one of them, a fixed and a
-    tumbling window of its mean duration follow.
-    """
+    """Yield the figures of windows over a workload."""
     records = list(workload.records(seconds, seed))
-    expected = joins.count_expected(records)
-    chosen = {name: WINDOWS[name] for name in windows}
-    for name, window in chosen.items():
-        evictions = list(evictions_of(window, records))
-        yield _figures(workload, (name, window), (seconds, seed), evictions, records, expected)
-        if name == MODEL:
-            length = max(1, round(joins.mean_duration(evictions)))
-            yield from _like_model(workload, length, (seconds, seed), records, expected)
+    whole_join = joins.count_whole_join(records)
+    for name in windows:
+        window = WINDOWS[name]
+        evictions = list(find_evictions(window, records))
+        yield JoinFigures(
+            workload=workload.name,
+            window=name,
+            seconds=seconds,
+            seed=seed,
+            records=len(records),
+            **_measure(window, evictions, whole_join),
+        )
 
 
-def _like_model(
-    workload: Workload,
-    length: int,
-    run: tuple[int, int],
-    records: Sequence[JoinRecord],
-    expected: Mapping[str, int],
-) -> Iterator[JoinFigures]:
-    """Yield the figures of a fixed and of a tumbling window that are `length` ms long."""
-    windows = {
-        FIXED_LIKE_MODEL: replace(WINDOWS["fixed"], duration=length),
-        TUMBLING_LIKE_MODEL: replace(WINDOWS["tumbling"], duration=length, slide=length),
-    }
-    for name, window in windows.items():
-        evictions = list(evictions_of(window, records))
-        yield _figures(workload, (name, window), run, evictions, records, expected)
-
-
-def _figures(
-    workload: Workload,
-    named: tuple[str, JoinWindow],
-    run: tuple[int, int],
-    evictions: Sequence[Eviction],
-    records: Sequence[JoinRecord],
-    expected: Mapping[str, int],
-) -> JoinFigures:
-    """Return the figures of a window, with its name, from its evictions; `run` has the seconds and
-    the seed.
-    """
-    name, window = named
-    of_keys = joins.count_pairs(window, evictions, expected)
+def _measure(
+    window: JoinWindow, evictions: Sequence[Eviction], whole_join: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return what is measured of a window, by the fields of `JoinFigures`."""
+    of_keys = joins.count_pairs(window, evictions, whole_join)
     pairs = joins.sum_pairs(of_keys.values())
-    waits = joins.latencies(window, evictions)
-    held = list(joins.held_records(evictions))
-    mean_of_both = joins.median_of(waits.mean_of_both)
-    return JoinFigures(
-        workload=workload.name,
-        window=name,
-        seconds=run[0],
-        seed=run[1],
-        records=len(records),
-        evicted=len(evictions),
-        most_of_a_key=max(Counter(one.key for one in evictions).values(), default=0),
-        mean_duration=round(float(joins.mean_duration(evictions)), DIGITS),
-        expected=pairs.expected,
-        emitted=pairs.emitted,
-        distinct=pairs.distinct,
-        intersection_over_union=round(float(pairs.intersection_over_union), DIGITS),
-        by_key=round(fmean(float(one.intersection_over_union) for one in of_keys.values()), DIGITS),
-        completeness=round(float(pairs.completeness), DIGITS),
-        since_later=joins.median_of(waits.since_later),
-        mean_of_both=None if mean_of_both is None else mean_of_both / 2,
-        most_held=max((count for _, count in held), default=0),
-        mean_held=round(float(joins.mean_held(held)), DIGITS),
-        held=_curve(held),
-        durations=_curve(_durations(evictions)),
-    )
+    unions = [float(one.intersection_over_union) for one in of_keys.values()]
+    waits = joins.count_latencies(window, evictions)
+    sum_of_waits = joins.median_of(waits.sum_of_waits)
+    held = list(joins.count_held_records(evictions))
+    return {
+        **pairs._asdict(),
+        "windows": len(evictions),
+        "most_of_a_key": max(Counter(one.key for one in evictions).values(), default=0),
+        "mean_duration": _round(joins.mean_duration(evictions)),
+        "intersection_over_union": _round(pairs.intersection_over_union),
+        "by_key": _round(fmean(unions)),
+        "completeness": _round(pairs.completeness),
+        "since_later": joins.median_of(waits.since_later),
+        "mean_of_both": None if sum_of_waits is None else sum_of_waits / 2,
+        "most_held": max((count for _, count in held), default=0),
+        "mean_held": _round(joins.mean_held(held)),
+        "held_curve": _thin_out_curve(held),
+        "duration_curve": _thin_out_curve(_collect_durations(evictions)),
+    }
 
 
-def _curve(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """Return about `POINTS` points of a curve at most, the last one among them."""
+def _round(figure: Fraction | float) -> float:
+    """Return a figure as it is written."""
+    return round(float(figure), DIGITS)
+
+
+def _thin_out_curve(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    """Return about `POINTS` points of a curve, the last one among them."""
     chosen = [*thin_out(points, POINTS), *points[-1:]]
     return tuple((int(at), value) for at, value in dict(chosen).items())
 
 
-def _durations(evictions: Iterable[Eviction]) -> list[tuple[int, float]]:
+def _collect_durations(evictions: Iterable[Eviction]) -> list[tuple[int, float]]:
     """Return (instant, mean duration of the windows that end there), in order."""
     lengths: dict[int, list[int]] = {}
     for eviction in evictions:
-        lengths.setdefault(eviction.at, []).append(eviction.at - eviction.opened)
-    return [(at, round(fmean(lengths[at]), DIGITS)) for at in sorted(lengths)]
+        lengths.setdefault(eviction.end, []).append(eviction.end - eviction.opened)
+    return [(at, _round(fmean(lengths[at]))) for at in sorted(lengths)]

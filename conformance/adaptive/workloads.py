@@ -3,10 +3,11 @@ generator does (Klarrio/open-stream-processing-benchmark, ConstantRatePublisher 
 PeriodicBurstPublisher), and some beside them.
 
 The data are measurements of traffic by lane: a flow and a speed for each lane, so that the two
-streams have equally many records. A record's time is that of its sending. Its key is the lane (with
-its place, which the lane implies here) and the second to which its sending is *rounded*: those sent
-in the second half of a second have the key of the next one. So the records of one key span a
-second, from half a second before it to half a second after it.
+streams have equally many records. A record's time is that of its sending. Its key is the lane and
+the second to which its sending is *rounded*: those sent in the second half of a second have the key
+of the next one. (The published key has the place of the measuring point, too. Here a lane has one
+place, so that this changes nothing.) So the records of one key span a second, from half a second
+before it to half a second after it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display
 
 SECOND = 1000  # ms
-BATCHES = 10  # in a second, one each 100 ms
-BATCH = 100  # ms
-GROUP = 5  # ms between two groups of two records
+BATCHES = 10  # in a second
+BATCH_GAP = 100  # ms from the start of a batch to that of the next one
+GROUP_GAP = 5  # ms from a group of two observations to the next one
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,9 @@ class Workload:
     """A workload.
 
     `title` says in words what it is. `lanes` lanes send a flow and a speed in each batch, `copies`
-    of each. A key is a lane in `key_span` ms. Each `burst_period` seconds, from second
-    `first_burst` on, a burst takes the place of the second: `burst_copies` of each record in each
-    batch, all of them within `burst_length` ms, whose bounds are included. A period of 0 means no
-    bursts.
+    of each. A key is a lane in `key_span` ms. Each `burst_period` ms, from `first_burst` ms on, a
+    burst takes the place of the second: `burst_copies` of each record in each batch, all of them
+    within `burst_length` ms, whose bounds are included. A period of 0 means no bursts.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Workload:
         """Whether a burst is sent in a second."""
         if self.burst_period == 0:
             return False
-        return second % self.burst_period == self.first_burst
+        return second * SECOND % self.burst_period == self.first_burst
 
     def records(self, seconds: int, seed: int) -> Iterator[JoinRecord]:
         """Yield the records of so many seconds in order. The seed decides the order of the lanes in
@@ -73,11 +73,11 @@ class Workload:
         self, second: int, observations: list[tuple[int, Side]]
     ) -> Iterator[tuple[int, int, Side]]:
         """Yield the time, lane and side of each record of a second at the constant rate: ten
-        batches, 100 ms apart, of two observations each 5 ms.
+        batches, 100 ms apart, of two observations each 5 ms, each in `copies` records.
         """
         for batch in range(BATCHES):
             for place, (lane, side) in enumerate(observations):
-                at = second * SECOND + batch * BATCH + place // 2 * GROUP
+                at = second * SECOND + batch * BATCH_GAP + place // 2 * GROUP_GAP
                 for _ in range(self.copies):
                     yield at, lane, side
 
@@ -108,17 +108,17 @@ WORKLOADS = {
         ),
         Workload(
             "periodic",
-            "380 records/s, and 38,000 within 170 to 180 ms every 10 s, on an even second",
+            "380 records/s; every 10 s, on an even second, 38,000 within 170 to 180 ms instead",
             lanes=19,
-            burst_period=10,
+            burst_period=10 * SECOND,
             burst_copies=100,
         ),
         Workload(
             "periodic-odd",
-            "380 records/s, and 38,000 within 170 to 180 ms every 10 s, on an odd second",
+            "380 records/s; every 10 s, on an odd second, 38,000 within 170 to 180 ms instead",
             lanes=19,
-            burst_period=10,
-            first_burst=5,
+            burst_period=10 * SECOND,
+            first_burst=5 * SECOND,
             burst_copies=100,
         ),
         Workload(
@@ -126,10 +126,10 @@ WORKLOADS = {
         ),
         Workload(
             "periodic-long-keys",
-            "380 records/s, and 38,000 within 170 to 180 ms every 10 s, with keys of 20 s",
+            "380 records/s; every 10 s 38,000 within 170 to 180 ms instead; keys of 20 s",
             lanes=19,
             key_span=20_000,
-            burst_period=10,
+            burst_period=10 * SECOND,
             burst_copies=100,
         ),
     )

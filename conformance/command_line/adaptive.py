@@ -24,9 +24,9 @@ def add_parser(commands: Commands) -> None:
         "adaptive",
         help="measure adaptive and fixed windows of a join on the published workloads",
         description="Make workloads, run windows of joins over them (SPEC.md, section 15), and "
-        "write results, tables and a page: intersection over union with the join over the bounded "
-        "data, latency in stream time, and records held. Exit codes: 0 the run worked; 2 bad input "
-        "or nowhere to write; 130 interrupted: nothing was written.",
+        "write results, tables and a page: intersection over union with the whole join (without "
+        "windows), latency in stream time, and records held. Exit codes: 0 the run worked; 2 bad "
+        "input or nowhere to write; 130 interrupted: nothing was written.",
     )
     adaptive.add_argument(
         "--workload",
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
     target = results.target(options.out / RESULTS)
 
-    lines = [figures.line() for figures in _run_all(workloads, windows, options)]
+    lines = [figures.to_json_line() for figures in _run_all(workloads, windows, options)]
     results.replace({target: lines})
     done = [figures_from(line) for line in lines]
     tables = tables_of(done)

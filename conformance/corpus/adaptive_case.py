@@ -36,7 +36,7 @@ def differences_of_join(block: Mapping[str, Any]) -> list[str]:
     """Return a line for each way in which the join differs from what a block expects. Raises
     RefengineError.
     """
-    outcomes = list(join.outcomes_of(window_of(block["window"]), steps_of(block["steps"])))
+    outcomes = list(join.find_outcomes(window_of(block["window"]), steps_of(block["steps"])))
     lines = []
     if "error" in block:
         lines.append(f": expected {block['error']}: …{block['message']}…, got no error")
@@ -63,7 +63,7 @@ def _differences_of_windows(
         return [f": expected {len(expected)} windows, got {len(evictions)}"]
     lines = []
     for number, (window, eviction) in enumerate(zip(expected, evictions, strict=True), 1):
-        got = _shown(eviction)
+        got = _eviction_by_keys(eviction)
         stated = {"left": [], "right": [], "key": KEY, **window}
         differing = [name for name in stated if stated[name] != got[name]]
         lines += [
@@ -73,14 +73,14 @@ def _differences_of_windows(
     return lines
 
 
-def _shown(eviction: join.Eviction) -> dict[str, Any]:
+def _eviction_by_keys(eviction: join.Eviction) -> dict[str, Any]:
     """Return an eviction by the keys of a block."""
     return {
         "key": eviction.key,
         "opened": eviction.opened,
-        "at": eviction.at,
+        "end": eviction.end,
         "left": [record.name for record in eviction.left],
         "right": [record.name for record in eviction.right],
         "duration": eviction.state.duration,
-        "sizes": [eviction.state.left_size, eviction.state.right_size],
+        "expected_records": [eviction.state.left_expected, eviction.state.right_expected],
     }

@@ -1,5 +1,6 @@
-"""The measures of a join over windows: how much of the join over the bounded data comes out, how
-late, and how many records are held meanwhile. docs/adaptive.md has the definitions.
+"""The measures of a join over windows: how much of the whole join comes out, how late, and how many
+records are held meanwhile. The *whole join* has all pairs of left and right records with the same
+key, without windows. docs/adaptive.md has the definitions.
 
 All are computed from the windows that were evicted, without listing the matches: a burst of 38,000
 records has millions. They are those of streams in order, where the later record of a match is the
@@ -20,34 +21,34 @@ from refengine.adaptive.window import Emission, JoinWindow
 
 
 class PairCounts(NamedTuple):
-    """Pairs of records: those of the join over the bounded data, the matches that were emitted, and
-    the different pairs among these, fewer where windows overlap.
+    """Numbers of pairs of records: those of the whole join, the matches that were emitted, and the
+    different pairs among these, fewer where windows overlap.
     """
 
-    expected: int
-    emitted: int
-    distinct: int
+    whole_join: int
+    matches: int
+    different_pairs: int
 
     @property
     def intersection_over_union(self) -> Fraction:
-        """The size of the intersection of two bags over that of their union: what was emitted, and
-        each pair of the join over the bounded data once. 1 if both are empty.
+        """The pairs in both of two bags over the pairs in either: the bag of the matches, and that
+        of the whole join, which has each pair once. 1 if both are empty.
         """
-        union = self.expected + self.emitted - self.distinct
+        union = self.whole_join + self.matches - self.different_pairs
         if union == 0:
             return Fraction(1)
-        return Fraction(self.distinct, union)
+        return Fraction(self.different_pairs, union)
 
     @property
     def completeness(self) -> Fraction:
-        """The share of the bounded join's pairs that were emitted at all. 1 if it has none."""
-        if self.expected == 0:
+        """The share of the whole join's pairs that were emitted at all. 1 if it has none."""
+        if self.whole_join == 0:
             return Fraction(1)
-        return Fraction(self.distinct, self.expected)
+        return Fraction(self.different_pairs, self.whole_join)
 
 
-def count_expected(records: Iterable[JoinRecord]) -> dict[str, int]:
-    """Return the number of pairs of each key over the bounded data: left times right records."""
+def count_whole_join(records: Iterable[JoinRecord]) -> dict[str, int]:
+    """Return the number of the whole join's pairs of each key: left times right records."""
     numbers = Counter((record.key, record.side) for record in records)
     keys = sorted({key for key, _ in numbers})
     return {key: numbers[key, Side.LEFT] * numbers[key, Side.RIGHT] for key in keys}
@@ -57,27 +58,26 @@ def count_matches(window: JoinWindow, eviction: Eviction) -> tuple[int, int]:
     """Return how many matches a window gave, and how many of these are in no window that opened
     later. The sum of the latter is the number of different pairs.
     """
-    emitted = len(eviction.left) * len(eviction.right)
+    matches = len(eviction.left) * len(eviction.right)
     if window.slide is None:
-        return emitted, emitted
+        return matches, matches
     later = eviction.opened + window.slide
-    left, right = (
-        sum(record.at >= later for record in records) for records in (eviction.left, eviction.right)
-    )
-    return emitted, emitted - left * right
+    left = sum(record.at >= later for record in eviction.left)
+    right = sum(record.at >= later for record in eviction.right)
+    return matches, matches - left * right
 
 
 def count_pairs(
-    window: JoinWindow, evictions: Sequence[Eviction], expected: Mapping[str, int]
+    window: JoinWindow, evictions: Sequence[Eviction], whole_join: Mapping[str, int]
 ) -> dict[str, PairCounts]:
-    """Return the pairs of each key."""
-    emitted: Counter[str] = Counter()
-    distinct: Counter[str] = Counter()
+    """Return the numbers of pairs of each key; `whole_join` has those of the whole join."""
+    matches: Counter[str] = Counter()
+    different: Counter[str] = Counter()
     for eviction in evictions:
         all_matches, last_matches = count_matches(window, eviction)
-        emitted[eviction.key] += all_matches
-        distinct[eviction.key] += last_matches
-    return {key: PairCounts(expected[key], emitted[key], distinct[key]) for key in expected}
+        matches[eviction.key] += all_matches
+        different[eviction.key] += last_matches
+    return {key: PairCounts(whole_join[key], matches[key], different[key]) for key in whole_join}
 
 
 def sum_pairs(counts: Iterable[PairCounts]) -> PairCounts:
@@ -89,29 +89,28 @@ def sum_pairs(counts: Iterable[PairCounts]) -> PairCounts:
 class LatencyCounts(NamedTuple):
     """How long matches waited, in ms of stream time, with the number of matches of each latency.
 
-    `since_later` counts from the later record of the pair, `mean_of_both` is the mean of both
-    records' waits, in half milliseconds. RMLStreamer's gauge shows the first for its dynamic window
-    and the second for its tumbling window.
+    `since_later` counts from the later record of the pair; `sum_of_waits` is the sum of the waits
+    of both records, so that half of it is their mean.
     """
 
     since_later: Counter[int]
-    mean_of_both: Counter[int]
+    sum_of_waits: Counter[int]
 
 
-def latencies(window: JoinWindow, evictions: Iterable[Eviction]) -> LatencyCounts:
-    """Return the latencies of all matches."""
+def count_latencies(window: JoinWindow, evictions: Iterable[Eviction]) -> LatencyCounts:
+    """Count the latencies of all matches."""
     since_later: Counter[int] = Counter()
-    mean_of_both: Counter[int] = Counter()
+    sum_of_waits: Counter[int] = Counter()
     for eviction in evictions:
         lefts = Counter(record.at for record in eviction.left)
         rights = Counter(record.at for record in eviction.right)
         for left, left_count in lefts.items():
             for right, right_count in rights.items():
                 later = max(left, right)
-                at = later if window.emits is Emission.ARRIVAL else eviction.at
+                at = later if window.emits is Emission.ARRIVAL else eviction.end
                 since_later[at - later] += left_count * right_count
-                mean_of_both[2 * at - left - right] += left_count * right_count
-    return LatencyCounts(since_later, mean_of_both)
+                sum_of_waits[2 * at - left - right] += left_count * right_count
+    return LatencyCounts(since_later, sum_of_waits)
 
 
 def median_of(counted: Counter[int]) -> int | None:
@@ -124,7 +123,7 @@ def median_of(counted: Counter[int]) -> int | None:
     return None
 
 
-def held_records(evictions: Iterable[Eviction]) -> Iterator[tuple[int, int]]:
+def count_held_records(evictions: Iterable[Eviction]) -> Iterator[tuple[int, int]]:
     """Yield (instant, records held from then on) at each instant at which that number changes. A
     record is held in each of its windows, from its time to the end of the window.
     """
@@ -132,7 +131,7 @@ def held_records(evictions: Iterable[Eviction]) -> Iterator[tuple[int, int]]:
     for eviction in evictions:
         for record in (*eviction.left, *eviction.right):
             changes[record.at] += 1
-        changes[eviction.at] -= len(eviction.left) + len(eviction.right)
+        changes[eviction.end] -= len(eviction.left) + len(eviction.right)
     held = 0
     for at in sorted(changes):
         if changes[at]:
@@ -152,5 +151,5 @@ def mean_duration(evictions: Sequence[Eviction]) -> Fraction:
     """Return the mean duration of the windows that held records, in ms; 0 if there are none."""
     if not evictions:
         return Fraction(0)
-    total = sum(eviction.at - eviction.opened for eviction in evictions)
+    total = sum(eviction.end - eviction.opened for eviction in evictions)
     return Fraction(total, len(evictions))

@@ -1,8 +1,9 @@
 """The suite `joins`: the cases of SPEC.md §15 put to an engine whose join has adaptive windows.
 
 The engine is sent the window of each block of a case, and must give exactly the matches that the
-block expects. Of a block that it fails, the smallest part of the streams that still shows the
-difference is looked for, by asking it again, and a single field by which it would be right.
+block expects. If it fails a block, it is asked again, for a part of the streams of which no step
+can be left out. Then a single field is looked for by which its answer to the whole block would be
+right.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from conformance.suite.deviations import find_crash_deviations
 from conformance.suite.needed import keep_needed
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import KnownDeviation, Outcome, Result
-from refengine.adaptive.join import Match, matches_of
+from refengine.adaptive.join import Match, find_matches
 from refengine.adaptive.profiles import CHOICES
 from refengine.adaptive.records import JoinRecord, Step, Watermark
 from refengine.adaptive.window import Adaptation, Emission, JoinWindow
@@ -33,14 +34,14 @@ from refengine.model.messages import plain
 
 SUITE = "joins"
 SHOWN = 6  # matches that an argument lists
-# the rule of each field of a window
+# the rule of each field that has few values, and that may explain a fail
 RULE_OF_FIELD = {
     "opens": "ADA-4",
     "closure": "ADA-4",
     "emits": "ADA-3",
     "late": "ADA-2",
-    "size_update": "ADA-6",
-    "resizes": "ADA-6",
+    "update_rule": "ADA-6",
+    "updates_at": "ADA-6",
     "clamped": "ADA-5",
     "lower_included": "ADA-5",
     "cleared": "ADA-7",
@@ -130,16 +131,16 @@ def expected_answers(question: JoinQuestion, window: JoinWindow | None = None) -
     if window is not None:
         # the watermarks stay those of the question
         asked = replace(question, window=replace(question.window, watermarks=window.watermarks))
-    matches = matches_of(under, asked.steps)
+    matches = find_matches(under, asked.steps)
     return [_answer_of(under, match) for match in matches]
 
 
 def _answer_of(window: JoinWindow, match: Match) -> JoinAnswer:
     """Return a match of the reference as an engine's."""
-    at = match.at
+    answer = JoinAnswer(match.left.name, match.right.name, match.at)
     if window.emits is Emission.CLOSE:
-        return JoinAnswer(match.left.name, match.right.name, None)
-    return JoinAnswer(match.left.name, match.right.name, at)
+        return answer._replace(at=None)
+    return answer
 
 
 def _ask(harness: Harness, question: JoinQuestion) -> list[JoinAnswer]:
@@ -151,7 +152,7 @@ def _ask(harness: Harness, question: JoinQuestion) -> list[JoinAnswer]:
 
 
 def _differs(expected: Sequence[JoinAnswer], got: Sequence[JoinAnswer]) -> bool:
-    """Whether matches differ. The order within one instant does not count."""
+    """Whether matches differ. Their order does not count."""
     return sorted(map(_sorting_key, expected)) != sorted(map(_sorting_key, got))
 
 
@@ -160,8 +161,9 @@ def _sorting_key(answer: JoinAnswer) -> tuple[int, str, str]:
 
 
 def _argue(harness: Harness, question: JoinQuestion, number: int) -> list[str]:
-    """Return the argument of a fail of a block: the smallest part of its streams that shows it, and
-    what would explain it; no lines for a pass. Raises Declined and Broken.
+    """Return the argument of a fail of a block: a part of its streams that shows it and of which no
+    step can be left out, and what would explain it; no lines for a pass. Raises Declined and
+    Broken.
     """
     if not _differs(expected_answers(question), _ask(harness, question)):
         return []
@@ -170,13 +172,14 @@ def _argue(harness: Harness, question: JoinQuestion, number: int) -> list[str]:
         part = replace(question, steps=steps)
         return _differs(expected_answers(part), _ask(harness, part))
 
-    smallest = replace(question, steps=keep_needed(question.steps, still_differs))
-    got = _ask(harness, smallest)
-    size = count_text(len(smallest.steps), "step")
+    needed = replace(question, steps=keep_needed(question.steps, still_differs))
+    expected = _matches_text(expected_answers(needed))
+    got = _matches_text(_ask(harness, needed))
+    number_of_steps = count_text(len(needed.steps), "step")
     lines = [
-        f"block {number} differs; its smallest part of {size} that does so:",
-        f"  {', '.join(map(_step_text, smallest.steps))}",
-        f"  expected {_matches_text(expected_answers(smallest))}, got {_matches_text(got)}",
+        f"block {number} differs. It takes {number_of_steps}, of which none can be left out:",
+        f"  {', '.join(map(_step_text, needed.steps))}",
+        f"  expected {expected}, got {got}",
     ]
     whole = _ask(harness, question)
     explaining = [

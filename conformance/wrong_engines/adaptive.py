@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.adaptive import adaptation, join, records, window
-from refengine.adaptive.adaptation import HeldRecords, WindowState
+from refengine.adaptive.adaptation import HeldRecords
 from refengine.adaptive.join import OpenWindow
 from refengine.adaptive.records import JoinRecord, Step, Watermark
-from refengine.adaptive.window import JoinWindow, WatermarkRule
+from refengine.adaptive.window import JoinWindow, WatermarkRule, WindowState
 
 RMLSTREAMER = "RMLStreamer (https://github.com/RMLio/RMLStreamer)"
 
@@ -24,8 +23,8 @@ def any_window_is_taken(right: Right, window: JoinWindow) -> None:
 def a_watermark_reaches_its_own_record(
     right: Right, steps: Iterable[Step], window: JoinWindow
 ) -> Iterator[Step]:
-    """Set the watermark to a record's own time before it arrives, so that a record is late to its
-    own window's last instant.
+    """Set the watermark to a record's own time before it arrives, so that a record at the last
+    instant of its window comes after the eviction.
     """
     for step in right(steps, window):
         if isinstance(step, Watermark) and window.watermarks is WatermarkRule.BEFORE:
@@ -48,9 +47,11 @@ def a_record_meets_its_own_stream(
     replaces=join.opening_instant,
     besides={join.sliding_openings: lambda window, at: [at]},
 )
-def windows_open_at_records(right: Right, *values: Any) -> int:
+def windows_open_at_records(
+    right: Right, window: JoinWindow, state: WindowState, last_end: int | None, at: int
+) -> int:
     """Open each window at the record that comes first in it, whatever `opens` and the slide say."""
-    return int(values[-1])
+    return at
 
 
 @wrong(
@@ -58,10 +59,10 @@ def windows_open_at_records(right: Right, *values: Any) -> int:
     "ADA-6",
     "ADA-7",
     replaces=adaptation.next_state,
-    seen=f"{RMLSTREAMER}: cleanUpWindow clears the duration and both sizes as well as the lists",
+    seen=f"{RMLSTREAMER}: cleanUpWindow clears all that adapts, besides the lists",
 )
 def windows_never_adapt(
     right: Right, window: JoinWindow, state: WindowState, held: HeldRecords
 ) -> WindowState:
-    """Forget the new duration and the new sizes at each eviction."""
+    """Forget the new duration and the new expected records at each eviction."""
     return adaptation.initial_state(window)

@@ -1,7 +1,8 @@
-"""What an eviction makes of a window: its next duration, and the next sizes of its two lists.
+"""What an eviction makes of a window: its next duration, and how many records its two lists are
+then expected to hold.
 
-The sizes hold nothing back. A list takes any number of records; its size is what its records are
-counted against.
+These numbers hold nothing back. A list takes any number of records, and the cost compares how many
+it took with how many were expected. (RMLStreamer calls the numbers pseudo limits.)
 """
 
 from __future__ import annotations
@@ -9,19 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple, assert_never
 
-from refengine.adaptive.window import Adaptation, JoinWindow, Resizing, SizeUpdate
+from refengine.adaptive.window import Adaptation, JoinWindow, UpdateMoment, UpdateRule, WindowState
 
 HALF = Fraction(1, 2)
-
-
-class WindowState(NamedTuple):
-    """What a key's window keeps from one eviction to the next: its duration in ms, and the sizes of
-    the left and of the right list, in records.
-    """
-
-    duration: int
-    left_size: int
-    right_size: int
 
 
 class HeldRecords(NamedTuple):
@@ -35,13 +26,18 @@ def initial_state(window: JoinWindow) -> WindowState:
     """Return the state of a key that had no eviction yet."""
     if window.adaptation is None:
         return WindowState(window.duration, 1, 1)
-    size = window.adaptation.list_size
-    return WindowState(window.duration, size, size)
+    expected = window.adaptation.expected_records
+    return WindowState(window.duration, expected, expected)
 
 
-def cost(state: WindowState, held: HeldRecords) -> Fraction:
-    """ADA-5 cost: Return m, the sum of both lists' records over their sizes."""
-    return Fraction(held.left, state.left_size) + Fraction(held.right, state.right_size)
+def compute_cost(state: WindowState, held: HeldRecords) -> Fraction:
+    """ADA-5: Return the cost m: of each list the records that it holds over those expected, added
+    up.
+
+    >>> compute_cost(WindowState(2000, 4, 4), HeldRecords(4, 3))
+    Fraction(7, 4)
+    """
+    return Fraction(held.left, state.left_expected) + Fraction(held.right, state.right_expected)
 
 
 def shrinks(adaptation: Adaptation, m: Fraction) -> bool:
@@ -50,10 +46,10 @@ def shrinks(adaptation: Adaptation, m: Fraction) -> bool:
 
 
 def grows(adaptation: Adaptation, m: Fraction) -> bool:
-    """Whether the cost m is below the lower threshold, and not above the upper one (ADA-5)."""
-    if shrinks(adaptation, m):
-        return False
-    return m < adaptation.lower or (adaptation.lower_included and m == adaptation.lower)
+    """Whether the cost m counts as below the lower threshold (ADA-5)."""
+    if adaptation.lower_included:
+        return m <= adaptation.lower
+    return m < adaptation.lower
 
 
 def next_duration(adaptation: Adaptation, duration: int, m: Fraction) -> int:
@@ -68,27 +64,28 @@ def next_duration(adaptation: Adaptation, duration: int, m: Fraction) -> int:
         factor = adaptation.shrink
     elif grows(adaptation, m):
         factor = adaptation.growth
-    longer = max(1, int(duration * factor))
+    product = max(1, int(duration * factor))
     if not adaptation.clamped:
-        return longer
-    return min(max(longer, adaptation.least), adaptation.most)
+        return product
+    return min(max(product, adaptation.least), adaptation.most)
 
 
-def next_size(update: SizeUpdate, size: int, held: int) -> int:
-    """ADA-6: Return the size of a list after an eviction of `held` records.
+def next_expected(update: UpdateRule, expected: int, held: int) -> int:
+    """ADA-6: Return how many records a list is expected to hold after an eviction that took `held`
+    from it, where `expected` were expected.
 
-    >>> next_size(SizeUpdate.COST_PLUS_HALF, 1000, 400)  # 1000 * (400/1000 + 0.5)
+    >>> next_expected(UpdateRule.COST_PLUS_HALF, 1000, 400)  # 1000 * (400/1000 + 0.5)
     900
     """
     match update:
-        case SizeUpdate.COST_PLUS_HALF:
-            new = held + size * HALF
-        case SizeUpdate.COST:
+        case UpdateRule.COST_PLUS_HALF:
+            new = held + expected * HALF
+        case UpdateRule.COST:
             new = Fraction(held)
-        case SizeUpdate.COST_PLUS_ONE:
-            new = Fraction(held + size)
-        case SizeUpdate.NONE:
-            new = Fraction(size)
+        case UpdateRule.COST_PLUS_ONE:
+            new = Fraction(held + expected)
+        case UpdateRule.NONE:
+            new = Fraction(expected)
         case _:
             assert_never(update)
     return max(1, int(new))
@@ -101,10 +98,13 @@ def next_state(window: JoinWindow, state: WindowState, held: HeldRecords) -> Win
     adaptation = window.adaptation
     if adaptation is None or adaptation.cleared:
         return initial_state(window)
-    m = cost(state, held)
+    m = compute_cost(state, held)
+    duration = next_duration(adaptation, state.duration, m)
     changes = shrinks(adaptation, m) or grows(adaptation, m)
-    left_size, right_size = state.left_size, state.right_size
-    if changes or adaptation.resizes is Resizing.ALWAYS:
-        left_size = next_size(adaptation.size_update, left_size, held.left)
-        right_size = next_size(adaptation.size_update, right_size, held.right)
-    return WindowState(next_duration(adaptation, state.duration, m), left_size, right_size)
+    if not changes and adaptation.updates_at is UpdateMoment.OUTSIDE_THRESHOLDS:
+        return state._replace(duration=duration)
+
+    rule = adaptation.update_rule
+    left = next_expected(rule, state.left_expected, held.left)
+    right = next_expected(rule, state.right_expected, held.right)
+    return WindowState(duration, left, right)

@@ -18,8 +18,9 @@ from refengine.adaptive.window import (
     JoinWindow,
     LateRecords,
     Opening,
-    Resizing,
-    SizeUpdate,
+    UpdateMoment,
+    UpdateRule,
+    WindowState,
 )
 from refengine.core.semantics import Closure
 
@@ -35,17 +36,9 @@ class EnumeratedWindow(NamedTuple):
     places: tuple[int, ...]
 
 
-class Sizes(NamedTuple):
-    """The duration of a key's next window and the sizes of its two lists."""
-
-    duration: int
-    left: int
-    right: int
-
-
 def matches_by_enumeration(window: JoinWindow, steps: Iterable[Step]) -> list[tuple[str, str, int]]:
-    """Return the matches of whole streams, sorted: the names of both records and the stream time at
-    which the match is emitted.
+    """Return the matches of whole streams, sorted: the names of both records and the time of the
+    match (ADA-3).
     """
     every_step = list(with_watermarks(steps, window))
     matches = []
@@ -85,25 +78,25 @@ def _one_after_the_other(
     on_time = list(places)
     if window.late is LateRecords.DROP:
         on_time = [place for place in places if _time(steps, place) > _watermark(steps, place)]
-    sizes = _first_sizes(window.adaptation, window.duration)
-    evicted_at: int | None = None  # the instant of the last eviction, and its place
-    evicted_place = 0
+    state = _first_state(window.adaptation, window.duration)
+    last_end: int | None = None  # of the window before, and the place of its eviction
+    last_eviction = 0
     while on_time:
         first = on_time[0]
-        if window.opens is Opening.LAST_EVICTION and evicted_at is not None:
-            opened, from_place = evicted_at, evicted_place
+        if window.opens is Opening.PREVIOUS_END and last_end is not None:
+            opened, from_place = last_end, last_eviction
         else:
             opened, from_place = _time(steps, first), first
         if window.opens is Opening.ZERO:
-            opened = opened // sizes.duration * sizes.duration
-        end = opened + sizes.duration
+            opened = opened // state.duration * state.duration
+        end = opened + state.duration
         eviction = _first_watermark(steps, from_place, _last_instant(window, end))
         content = [place for place in on_time if place < eviction]
         on_time = [place for place in on_time if place >= eviction]
         if content:
             yield EnumeratedWindow(key, opened, end, tuple(content))
-        sizes = _sizes_after(window, sizes, [_side(steps, place) for place in content])
-        evicted_at, evicted_place = end, eviction
+        state = _state_after(window, state, [_side(steps, place) for place in content])
+        last_end, last_eviction = end, eviction
 
 
 def _on_a_grid(
@@ -137,10 +130,13 @@ def _last_instant(window: JoinWindow, end: int) -> int:
 
 def _first_watermark(steps: Sequence[Step], place: int, instant: int) -> int:
     """Return the place of the first watermark, from a place on, that reaches an instant; the end if
-    there is none. A watermark below an earlier one says what that one says.
+    there is none. A watermark that is not above all before it does nothing.
     """
     for later in range(place, len(steps)):
-        if isinstance(steps[later], Watermark) and _watermark(steps, later + 1) >= instant:
+        step = steps[later]
+        if not isinstance(step, Watermark) or step.at <= _watermark(steps, later):
+            continue
+        if step.at >= instant:
             return later
     return len(steps)
 
@@ -178,40 +174,41 @@ def _record(steps: Sequence[Step], place: int) -> JoinRecord:
 # Adaptation
 
 
-def _first_sizes(adaptation: Adaptation | None, duration: int) -> Sizes:
-    """Return the duration and the sizes of a key that had no eviction."""
+def _first_state(adaptation: Adaptation | None, duration: int) -> WindowState:
+    """Return the state of a key that had no eviction."""
     if adaptation is None:
-        return Sizes(duration, 1, 1)
-    return Sizes(duration, adaptation.list_size, adaptation.list_size)
+        return WindowState(duration, 1, 1)
+    return WindowState(duration, adaptation.expected_records, adaptation.expected_records)
 
 
-def _sizes_after(window: JoinWindow, sizes: Sizes, sides: Sequence[Side]) -> Sizes:
-    """Return the duration and the sizes after the eviction of records of these streams."""
+def _state_after(window: JoinWindow, state: WindowState, sides: Sequence[Side]) -> WindowState:
+    """Return the state after the eviction of records of these streams."""
     adaptation = window.adaptation
     if adaptation is None or adaptation.cleared:
-        return _first_sizes(adaptation, window.duration)
+        return _first_state(adaptation, window.duration)
 
     left, right = sides.count(Side.LEFT), sides.count(Side.RIGHT)
-    cost_of_left, cost_of_right = Fraction(left, sizes.left), Fraction(right, sizes.right)
+    cost_of_left, cost_of_right = (
+        Fraction(left, state.left_expected),
+        Fraction(right, state.right_expected),
+    )
     m = cost_of_left + cost_of_right
     is_above = m > adaptation.upper
-    is_below = not is_above and (
-        m < adaptation.lower or (m == adaptation.lower and adaptation.lower_included)
-    )
+    is_below = m < adaptation.lower or (m == adaptation.lower and adaptation.lower_included)
 
-    duration = sizes.duration
+    duration = state.duration
     if is_above:
         duration = (duration * adaptation.shrink).__floor__()
     if is_below:
         duration = (duration * adaptation.growth).__floor__()
     duration = _within_bounds(adaptation, duration)
 
-    if not is_above and not is_below and adaptation.resizes is Resizing.OUTSIDE_THRESHOLDS:
-        return Sizes(duration, sizes.left, sizes.right)
-    return Sizes(
+    if not is_above and not is_below and adaptation.updates_at is UpdateMoment.OUTSIDE_THRESHOLDS:
+        return WindowState(duration, state.left_expected, state.right_expected)
+    return WindowState(
         duration,
-        _resized(adaptation.size_update, sizes.left, cost_of_left),
-        _resized(adaptation.size_update, sizes.right, cost_of_right),
+        _update_expected(adaptation.update_rule, state.left_expected, cost_of_left),
+        _update_expected(adaptation.update_rule, state.right_expected, cost_of_right),
     )
 
 
@@ -226,12 +223,14 @@ def _within_bounds(adaptation: Adaptation, duration: int) -> int:
     return duration
 
 
-def _resized(update: SizeUpdate, size: int, cost_of_list: Fraction) -> int:
-    """Return the new size of a list, by the formula as it is written, rounded down; at least 1."""
+def _update_expected(update: UpdateRule, expected: int, cost_of_list: Fraction) -> int:
+    """Return how many records a list is expected to hold next, by the formula as it is written,
+    rounded down; at least 1.
+    """
     formulas = {
-        SizeUpdate.COST_PLUS_HALF: size * (cost_of_list + Fraction(1, 2)),
-        SizeUpdate.COST: size * cost_of_list,
-        SizeUpdate.COST_PLUS_ONE: size * (cost_of_list + 1),
-        SizeUpdate.NONE: Fraction(size),
+        UpdateRule.COST_PLUS_HALF: expected * (cost_of_list + Fraction(1, 2)),
+        UpdateRule.COST: expected * cost_of_list,
+        UpdateRule.COST_PLUS_ONE: expected * (cost_of_list + 1),
+        UpdateRule.NONE: Fraction(expected),
     }
     return max(1, formulas[update].__floor__())

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, assert_never
 
-from refengine.adaptive.adaptation import HeldRecords, WindowState, initial_state, next_state
+from refengine.adaptive.adaptation import HeldRecords, initial_state, next_state
 from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
-from refengine.adaptive.window import Emission, JoinWindow, LateRecords, Opening
+from refengine.adaptive.window import Emission, JoinWindow, LateRecords, Opening, WindowState
 
 
 class Match(NamedTuple):
-    """A pair of records of one key that were in one window, and the stream time in ms at which it
-    is emitted.
+    """A pair of records of one key that were in one window, and the time of the match in ms
+    (ADA-3).
     """
 
     left: JoinRecord
@@ -30,7 +30,7 @@ class Eviction(NamedTuple):
 
     key: str
     opened: int
-    at: int
+    end: int
     left: tuple[JoinRecord, ...]
     right: tuple[JoinRecord, ...]
     state: WindowState
@@ -60,12 +60,12 @@ class OpenWindow:
 
 @dataclass
 class KeyState:
-    """What is kept of a key between its windows: the state, and the instant of its last eviction,
-    None before the first.
+    """What is kept of a key between its windows: the state, and where its last window ended, None
+    before the first eviction.
     """
 
     state: WindowState
-    last_eviction: int | None = None
+    last_end: int | None = None
 
 
 @dataclass
@@ -74,7 +74,7 @@ class WindowJoin:
 
     `matching` says whether matches come out; without, only evictions do, which hold all that a
     match needs. `held` is the number of records in all open windows, `dropped` the number of
-    records that came too late (ADA-3).
+    records that were added to no window.
     """
 
     window: JoinWindow
@@ -96,8 +96,10 @@ class WindowJoin:
             case JoinRecord():
                 return list(self._arrive(step))
             case Watermark(at):
-                self._watermark = max(at, self._watermark if self._watermark is not None else at)
-                return list(self._evict_until(self._watermark))
+                if self._has_reached(at):
+                    return []
+                self._watermark = at
+                return list(self._evict_until(at))
             case _:
                 assert_never(step)
 
@@ -159,27 +161,26 @@ class WindowJoin:
         return opening
 
     def _opening(self, key_state: KeyState, at: int) -> int:
-        """Return where a window opens for a record at `at`. Under `last-eviction` the windows that
+        """Return where a window opens for a record at `at`. Under `previous-end` the windows that
         went by without a record are counted first, so that they adapt.
         """
-        if self.window.opens is Opening.LAST_EVICTION and key_state.last_eviction is not None:
+        if self.window.opens is Opening.PREVIOUS_END and key_state.last_end is not None:
             self._pass_empty_windows(key_state)
-        return opening_instant(self.window, key_state.state, key_state.last_eviction, at)
+        return opening_instant(self.window, key_state.state, key_state.last_end, at)
 
     def _pass_empty_windows(self, key_state: KeyState) -> None:
         """Evict the windows of a key that the watermark has passed and that held no record."""
         while True:
-            end = (key_state.last_eviction or 0) + key_state.state.duration
+            end = (key_state.last_end or 0) + key_state.state.duration
             if not self._has_reached(self.window.last_instant(end)):
                 return
             state = next_state(self.window, key_state.state, HeldRecords(0, 0))
-            key_state.last_eviction = end
+            key_state.last_end = end
             if state == key_state.state and self._watermark is not None:
                 # nothing changes any more: as many windows as the watermark has passed, at once
                 last = self.window.last_instant(end)
-                key_state.last_eviction += (
-                    (self._watermark - last) // state.duration * (state.duration)
-                )
+                passed = (self._watermark - last) // state.duration
+                key_state.last_end += passed * state.duration
             key_state.state = state
 
     def _has_reached(self, instant: int) -> bool:
@@ -197,7 +198,7 @@ class WindowJoin:
             if self.matching and self.window.emits is Emission.CLOSE:
                 for left in eviction.left:
                     for right in eviction.right:
-                        yield Match(left, right, eviction.at)
+                        yield Match(left, right, eviction.end)
             yield eviction
 
     def _eviction(self, evicted: OpenWindow) -> Eviction:
@@ -206,23 +207,21 @@ class WindowJoin:
         key_state = self._keys[evicted.key]
         held = HeldRecords(len(left), len(right))
         key_state.state = next_state(self.window, key_state.state, held)
-        key_state.last_eviction = evicted.end
+        key_state.last_end = evicted.end
         self.held -= len(left) + len(right)
         return Eviction(evicted.key, evicted.opened, evicted.end, left, right, key_state.state)
 
 
-def opening_instant(
-    window: JoinWindow, state: WindowState, last_eviction: int | None, at: int
-) -> int:
-    """ADA-4: Return where a window opens whose first record is at `at`. `last_eviction` is the
-    instant of the key's eviction before it, None if there was none.
+def opening_instant(window: JoinWindow, state: WindowState, last_end: int | None, at: int) -> int:
+    """ADA-4: Return where a window opens whose first record is at `at`. `last_end` is where
+    the key's window before it ended, None if there was none.
     """
     match window.opens:
         case Opening.ZERO:
             return at - at % state.duration
-        case Opening.LAST_EVICTION if last_eviction is not None:
-            return last_eviction
-        case Opening.LAST_EVICTION | Opening.FIRST_RECORD:
+        case Opening.PREVIOUS_END if last_end is not None:
+            return last_end
+        case Opening.PREVIOUS_END | Opening.FIRST_RECORD:
             return at
         case _:
             assert_never(window.opens)
@@ -264,7 +263,7 @@ def _match(arriving: JoinRecord, waiting: JoinRecord, at: int) -> Match:
     return Match(waiting, arriving, at)
 
 
-def outcomes_of(
+def find_outcomes(
     window: JoinWindow, steps: Iterable[Step], matching: bool = True
 ) -> Iterator[Match | Eviction]:
     """Yield the matches and evictions of whole streams."""
@@ -274,13 +273,13 @@ def outcomes_of(
     yield from join.finish()
 
 
-def matches_of(window: JoinWindow, steps: Iterable[Step]) -> list[Match]:
+def find_matches(window: JoinWindow, steps: Iterable[Step]) -> list[Match]:
     """Return the matches of whole streams, in the order in which they are emitted."""
-    return [outcome for outcome in outcomes_of(window, steps) if isinstance(outcome, Match)]
+    return [outcome for outcome in find_outcomes(window, steps) if isinstance(outcome, Match)]
 
 
-def evictions_of(window: JoinWindow, steps: Iterable[Step]) -> Iterator[Eviction]:
+def find_evictions(window: JoinWindow, steps: Iterable[Step]) -> Iterator[Eviction]:
     """Yield the evictions of whole streams, without their matches."""
-    for outcome in outcomes_of(window, steps, matching=False):
+    for outcome in find_outcomes(window, steps, matching=False):
         if isinstance(outcome, Eviction):
             yield outcome

@@ -1,4 +1,6 @@
-"""The windows of joins that somebody published, by name, and windows from tables of a case."""
+"""The windows of joins by name, five that were published and two of ours for comparison; and
+windows from the tables of cases.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from refengine.adaptive.window import (
     JoinWindow,
     LateRecords,
     Opening,
-    Resizing,
-    SizeUpdate,
+    UpdateMoment,
+    UpdateRule,
     WatermarkRule,
 )
 from refengine.core.semantics import Closure
@@ -32,7 +34,7 @@ FLINK = "https://nightlies.apache.org/flink/flink-docs-release-1.14/docs/dev/dat
 
 
 class JoinProfile(NamedTuple):
-    """A published window: its value, and where it is from."""
+    """A window with a name: its value, and where it is from."""
 
     window: JoinWindow
     source: str
@@ -47,9 +49,9 @@ PUBLISHED_ADAPTATION = Adaptation(
     least=50,
     most=5000,
     clamped=False,
-    list_size=1000,
-    size_update=SizeUpdate.COST_PLUS_HALF,
-    resizes=Resizing.OUTSIDE_THRESHOLDS,
+    expected_records=1000,
+    update_rule=UpdateRule.COST_PLUS_HALF,
+    updates_at=UpdateMoment.OUTSIDE_THRESHOLDS,
     cleared=False,
 )
 CODED_ADAPTATION = replace(
@@ -60,7 +62,7 @@ THESIS_ADAPTATION = replace(
     lower=Fraction(3, 2),
     lower_included=True,
     growth=Fraction(2),
-    resizes=Resizing.ALWAYS,
+    updates_at=UpdateMoment.ALWAYS,
 )
 CODED = JoinWindow(
     duration=2000,
@@ -84,9 +86,9 @@ TUMBLING = JoinWindow(
 )
 JOIN_PROFILES = {
     "algorithm-1": JoinProfile(
-        replace(CODED, opens=Opening.LAST_EVICTION, adaptation=PUBLISHED_ADAPTATION),
+        replace(CODED, opens=Opening.PREVIOUS_END, adaptation=PUBLISHED_ADAPTATION),
         f"{PAPER}: a window begins where the one before was evicted (watermark >= |W| + delta), "
-        "without a clamp. Thresholds, sizes and the first duration are those of the code",
+        "without a clamp. Thresholds, expected records and first duration are those of the code",
     ),
     "rmlstreamer": JoinProfile(CODED, f"{CODE}/1f4dbad/{CLASSES}/DynamicWindowImpl.scala"),
     "rmlstreamer-thesis": JoinProfile(
@@ -114,8 +116,8 @@ CHOICES: dict[str, type[StrEnum]] = {
     "emits": Emission,
     "late": LateRecords,
     "watermarks": WatermarkRule,
-    "size_update": SizeUpdate,
-    "resizes": Resizing,
+    "update_rule": UpdateRule,
+    "updates_at": UpdateMoment,
 }
 NUMBERS = frozenset({"upper", "lower", "growth", "shrink"})
 BOOLEANS = frozenset({"lower_included", "clamped", "cleared"})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import NamedTuple
 
 from refengine.core.semantics import Closure
 from refengine.model.elements import TIME_BOUND
@@ -19,7 +20,7 @@ class Opening(StrEnum):
     """Where a window of a key opens (ADA-4)."""
 
     FIRST_RECORD = "first-record"
-    LAST_EVICTION = "last-eviction"
+    PREVIOUS_END = "previous-end"
     ZERO = "zero"
 
 
@@ -31,7 +32,7 @@ class Emission(StrEnum):
 
 
 class LateRecords(StrEnum):
-    """What becomes of a record that comes too late (ADA-3)."""
+    """What becomes of a record that comes too late (ADA-2)."""
 
     JOIN = "join"
     DROP = "drop"
@@ -45,8 +46,8 @@ class WatermarkRule(StrEnum):
     AFTER = "after"
 
 
-class SizeUpdate(StrEnum):
-    """What an eviction makes of the size of a list (ADA-6)."""
+class UpdateRule(StrEnum):
+    """What an eviction makes of the records that a list is expected to hold (ADA-6)."""
 
     COST_PLUS_HALF = "cost-plus-half"
     COST = "cost"
@@ -54,8 +55,8 @@ class SizeUpdate(StrEnum):
     NONE = "none"
 
 
-class Resizing(StrEnum):
-    """At which evictions the sizes of the lists change (ADA-6)."""
+class UpdateMoment(StrEnum):
+    """At which evictions the expected records of both lists change (ADA-6)."""
 
     ALWAYS = "always"
     OUTSIDE_THRESHOLDS = "outside-thresholds"
@@ -68,9 +69,9 @@ class Adaptation:
     The duration is multiplied by `shrink` if the cost m is above the threshold `upper`, and by
     `growth` if it is below the threshold `lower`; `lower_included` says whether m = `lower` counts
     as below (ADA-5). `clamped` says whether the new duration is kept within `least` and `most`
-    milliseconds. `list_size` is the size of each list at first, in records; `size_update` and
-    `resizes` say how and when it changes (ADA-6). `cleared` says whether an eviction forgets the
-    new duration and the new sizes (ADA-7).
+    milliseconds. `expected_records` says how many records each list is expected to hold at first;
+    `update_rule` and `updates_at` say how and when this number changes (ADA-6). `cleared` says
+    whether an eviction forgets the new duration and the new numbers (ADA-7).
     """
 
     upper: Fraction
@@ -81,9 +82,9 @@ class Adaptation:
     least: int
     most: int
     clamped: bool
-    list_size: int
-    size_update: SizeUpdate
-    resizes: Resizing
+    expected_records: int
+    update_rule: UpdateRule
+    updates_at: UpdateMoment
     cleared: bool
 
 
@@ -94,9 +95,9 @@ class JoinWindow:
     `duration` is that of a key's first window (ADA-4). Without a `slide` a key has one window at a
     time, which opens where `opens` says and holds what arrives. With a slide windows lie at the
     multiples of the slide, and a record belongs to those that hold its time (ADA-8). `closure` says
-    whether the instant at the end belongs to a window. `emits` says when a match is emitted, `late`
-    what becomes of late records (ADA-3), `watermarks` how far the watermark is (ADA-2). Without an
-    `adaptation` all windows are equally long.
+    whether the instant at the end belongs to a window. `emits` says when a match is emitted
+    (ADA-3), `late` what becomes of late records, `watermarks` how far the watermark is (ADA-2).
+    Without an `adaptation` all windows are equally long.
     """
 
     duration: int
@@ -118,6 +119,16 @@ class JoinWindow:
         return end
 
 
+class WindowState(NamedTuple):
+    """What a key's window keeps from one eviction to the next: its duration in ms, and how many
+    records the left and the right list are expected to hold.
+    """
+
+    duration: int
+    left_expected: int
+    right_expected: int
+
+
 def check_join_window(window: JoinWindow) -> None:
     """ADA-1: Refuse a window whose fields contradict each other. Raises InvalidWindow."""
     _check_positive("duration", window.duration)
@@ -135,7 +146,7 @@ def check_join_window(window: JoinWindow) -> None:
 
 def _check_adaptation(adaptation: Adaptation) -> None:
     """Refuse an adaptation whose numbers contradict each other. Raises InvalidWindow."""
-    for name in ("least", "most", "list_size"):
+    for name in ("least", "most", "expected_records"):
         _check_positive(name, getattr(adaptation, name))
     if not 0 <= adaptation.lower <= adaptation.upper:
         thresholds = f"lower {adaptation.lower} and upper {adaptation.upper}"

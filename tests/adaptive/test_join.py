@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refengine import evaluate, from_table, profile
 from refengine.adaptive import adaptation, definition, join
-from refengine.adaptive.join import Eviction, Match, WindowJoin, matches_of, outcomes_of
+from refengine.adaptive.join import Eviction, Match, WindowJoin, find_matches, find_outcomes
 from refengine.adaptive.profiles import JOIN_PROFILES, join_window
 from refengine.adaptive.records import JoinRecord, Side, Watermark, with_watermarks
 from refengine.adaptive.window import (
@@ -23,8 +23,8 @@ from refengine.adaptive.window import (
     JoinWindow,
     LateRecords,
     Opening,
-    Resizing,
-    SizeUpdate,
+    UpdateMoment,
+    UpdateRule,
     WatermarkRule,
 )
 from refengine.core.semantics import Closure
@@ -48,9 +48,9 @@ def adaptations(draw):
         least=least,
         most=least + draw(st.integers(0, 10)),
         clamped=draw(st.booleans()),
-        list_size=draw(st.integers(1, 5)),
-        size_update=draw(st.sampled_from(SizeUpdate)),
-        resizes=draw(st.sampled_from(Resizing)),
+        expected_records=draw(st.integers(1, 5)),
+        update_rule=draw(st.sampled_from(UpdateRule)),
+        updates_at=draw(st.sampled_from(UpdateMoment)),
         cleared=draw(st.integers(0, 4)) == 0,
     )
 
@@ -105,10 +105,10 @@ def windows_of(window, steps):
         definition.EnumeratedWindow(
             outcome.key,
             outcome.opened,
-            outcome.at,
+            outcome.end,
             tuple(sorted(place[record.name] for record in outcome.left + outcome.right)),
         )
-        for outcome in outcomes_of(window, steps)
+        for outcome in find_outcomes(window, steps)
         if isinstance(outcome, Eviction)
     )
 
@@ -121,8 +121,15 @@ def enumerated(window, steps):
 @given(DRAWN)
 def test_the_join_is_its_definition_by_enumeration(drawn):
     window, steps = drawn
-    assert names(matches_of(window, steps)) == definition.matches_by_enumeration(window, steps)
+    assert names(find_matches(window, steps)) == definition.matches_by_enumeration(window, steps)
     assert windows_of(window, steps) == enumerated(window, steps)
+
+
+def evict_again(running, step):
+    """What a watermark evicts if it counts although it is not above all before it."""
+    if isinstance(step, Watermark):
+        return list(running._evict_until(running._watermark))
+    return []
 
 
 # Each replaces one function of the join; draws must show it.
@@ -132,11 +139,16 @@ BROKEN = {
         "_has_reached",
         lambda self, instant: self._watermark is not None and instant < self._watermark,
     ),
+    "a watermark evicts that is not above all before it": (
+        WindowJoin,
+        "push",
+        lambda right: lambda self, step: right(self, step) or evict_again(self, step),
+    ),
     "late records are always joined": (join, "is_dropped", lambda window, last, watermark: False),
     "windows open at the record": (
         join,
         "opening_instant",
-        lambda window, state, last_eviction, at: at,
+        lambda window, state, last_end, at: at,
     ),
     "empty windows are not counted": (WindowJoin, "_pass_empty_windows", lambda self, state: None),
     "the clamp is left out": (
@@ -146,7 +158,7 @@ BROKEN = {
             lambda adapts, duration, m: right(replace(adapts, clamped=False), duration, m)
         ),
     ),
-    "sizes stay": (adaptation, "next_size", lambda update, size, held: size),
+    "expected records stay": (adaptation, "next_expected", lambda update, expected, held: expected),
     "a window with a slide too few": (
         join,
         "sliding_openings",
@@ -161,7 +173,7 @@ def test_draws_show_what_is_broken(name, monkeypatch):
     if broken.__code__.co_varnames[:1] == ("right",):
         broken = broken(getattr(owner, attribute))
     monkeypatch.setattr(owner, attribute, broken)
-    if attribute in ("next_duration", "next_size"):
+    if attribute in ("next_duration", "next_expected"):
         monkeypatch.setattr(adaptation, attribute, broken)
 
     def differs(drawn):
@@ -221,11 +233,11 @@ def test_tumbling_windows_are_those_of_the_continuous_query(drawn, size):
         records.append(JoinRecord(side, now, key, f"r{number}"))
 
     tumbling = join_window("tumbling", {"duration": size, "slide": size})
-    assert names(matches_of(tumbling, records)) == reported(
+    assert names(find_matches(tumbling, records)) == reported(
         records, size, size, report="window-close,non-empty", r2s="Rstream", empty="suppress"
     )
     at_once = replace(tumbling, emits=Emission.ARRIVAL)
-    assert names(matches_of(at_once, records)) == reported(
+    assert names(find_matches(at_once, records)) == reported(
         records,
         size,
         size,
@@ -246,7 +258,7 @@ def test_sliding_windows_are_those_of_the_continuous_query_at_their_close(drawn,
         now += gap
         records.append(JoinRecord(side, now, key, f"r{number}"))
     sliding = join_window("sliding", {"duration": size, "slide": slide})
-    assert names(matches_of(sliding, records)) == reported(
+    assert names(find_matches(sliding, records)) == reported(
         records, size, slide, report="window-close,non-empty", r2s="Rstream", empty="suppress"
     )
 
@@ -262,7 +274,7 @@ def test_a_match_comes_out_of_the_push_that_completes_it():
     assert running.push(right) == [Match(left, right, 1500)] and running.held == 2
     assert running.push(Watermark(2999)) == []
     [eviction] = running.push(Watermark(3000))
-    assert (eviction.opened, eviction.at, running.held) == (1000, 3000, 0)
+    assert (eviction.opened, eviction.end, running.held) == (1000, 3000, 0)
     assert running.finish() == []
 
 
@@ -276,8 +288,8 @@ def test_a_late_record_that_is_dropped_is_counted():
 def test_a_long_gap_without_records_takes_no_time():
     window = join_window("algorithm-1", {"adaptation": {"clamped": True}})
     steps = [JoinRecord(Side.LEFT, 0, "k", "l"), JoinRecord(Side.LEFT, 10**15, "k", "m")]
-    last = list(outcomes_of(window, steps))[-1]
-    assert last.opened <= 10**15 <= last.at and last.at - last.opened == 5000
+    last = list(find_outcomes(window, steps))[-1]
+    assert last.opened <= 10**15 <= last.end and last.end - last.opened == 5000
 
 
 def test_a_stated_watermark_is_refused_where_the_window_sets_them():
@@ -294,7 +306,7 @@ def test_a_profile_has_a_source(name):
     ("changes", "message"),
     [
         ({"duraton": 3}, "'duraton' is not a field; did you mean 'duration'"),
-        ({"opens": "first"}, "opens must be one of first-record, last-eviction, zero, got 'first'"),
+        ({"opens": "first"}, "opens must be one of first-record, previous-end, zero, got 'first'"),
         ({"adaptation": {"upper": "much"}}, "upper must be a number or a text"),
         ({"adaptation": {"cleared": 1}}, "cleared must be true or false, got 1"),
         ({"adaptation": 3}, "adaptation must be a table or"),

@@ -65,7 +65,7 @@ def test_a_wrong_engine_fails_through_the_protocol(name):
     assert Outcome.FAIL in outcomes("--wrong", name).values()
 
 
-def test_the_argument_has_the_smallest_part_of_the_streams_and_what_explains_it():
+def test_the_argument_has_the_steps_that_are_needed_and_what_explains_it():
     harness = started(REFERENCE, "--wrong", "ADA-5 windows never adapt")
     try:
         result = run_join_case(REFERENCE, harness, AS_CODED)
@@ -73,10 +73,10 @@ def test_the_argument_has_the_smallest_part_of_the_streams_and_what_explains_it(
         harness.stop()
     assert (result.outcome, result.rule, result.suite) == (Outcome.FAIL, "ADA-7", "joins")
     assert result.argument.splitlines() == [
-        "block 2 differs; its smallest part of 5 steps that does so:",
+        "block 2 differs. It takes 5 steps, of which none can be left out:",
         "  left l1@1000, watermark 3000, right r3@3100, watermark 5200, left l3@5250",
         "  expected (l3, r3) at 5250, got no match",
-        "  with opens=last-eviction (ADA-4) or cleared=true (ADA-7) the whole block is right",
+        "  with opens=previous-end (ADA-4) or cleared=true (ADA-7) the whole block is right",
     ]
 
 
@@ -148,7 +148,7 @@ def drawn_question(drawn: random.Random) -> JoinQuestion:
         {
             "duration": drawn.randint(60, 200),
             "watermarks": drawn.choice(["before", "after"]),
-            "adaptation": {"list_size": drawn.randint(1, 8)},
+            "adaptation": {"expected_records": drawn.randint(1, 8)},
         },
     )
     now, steps = 0, []

@@ -34,7 +34,7 @@ public class RmlStreamerHarness {
     static final ObjectMapper JSON = new ObjectMapper();
     // What is in its code and in no parameter. Whether its state is cleared is not here: it sets out to keep it.
     static final Map<String, String> OF_WINDOW = Map.of("slide", "none", "opens", "first-record", "closure", "[]", "emits", "arrival", "late", "join");
-    static final Map<String, String> OF_ADAPTATION = Map.of("growth", "11/10", "shrink", "1/2", "lower_included", "false", "clamped", "true", "size_update", "cost-plus-half", "resizes", "outside-thresholds");
+    static final Map<String, String> OF_ADAPTATION = Map.of("growth", "11/10", "shrink", "1/2", "lower_included", "false", "clamped", "true", "update_rule", "cost-plus-half", "updates_at", "outside-thresholds");
     final Map<String, KeyedTwoInputStreamOperatorTestHarness<Byte, Iterable<Item>, Iterable<Item>, Iterable<JoinedItem>>> operators = new TreeMap<>(); // by key
     JsonNode window; // of the case
     long watermark = Long.MIN_VALUE;
@@ -57,7 +57,7 @@ public class RmlStreamerHarness {
 
     void advance(long at) throws Exception {
         watermark = Math.max(watermark, at);
-        for (var operator : operators.values()) operator.processBothWatermarks(new Watermark(watermark));
+        for (var operator : operators.values()) operator.processBothWatermarks(new Watermark(at));
     }
 
     /** Return the operator of a key, a new one for a new key. */
@@ -66,7 +66,7 @@ public class RmlStreamerHarness {
         JsonNode adaptation = window.get("adaptation");
         @SuppressWarnings({"unchecked", "rawtypes"}) var operator = new KeyedTwoInputStreamOperatorTestHarness<Byte, Iterable<Item>, Iterable<Item>, Iterable<JoinedItem>>(
             new KeyedCoProcessOperator(new DynamicWindowImpl<Iterable<Item>, Iterable<Item>>(
-                fraction(adaptation.get("upper")), fraction(adaptation.get("lower")), adaptation.get("list_size").asLong(),
+                fraction(adaptation.get("upper")), fraction(adaptation.get("lower")), adaptation.get("expected_records").asLong(),
                 adaptation.get("most").asLong(), adaptation.get("least").asLong(), Time.milliseconds(window.get("duration").asLong()))),
             new NullByteKeySelector<>(), new NullByteKeySelector<>(), Types.BYTE);
         operator.open();
