@@ -139,11 +139,6 @@ BROKEN = {
         "_has_reached",
         lambda self, instant: self._watermark is not None and instant < self._watermark,
     ),
-    "a watermark evicts that is not above all before it": (
-        WindowJoin,
-        "push",
-        lambda right: lambda self, step: right(self, step) or evict_again(self, step),
-    ),
     "late records are always joined": (join, "is_dropped", lambda window, last, watermark: False),
     "windows open at the record": (
         join,
@@ -186,6 +181,23 @@ def test_draws_show_what_is_broken(name, monkeypatch):
         settings=settings(max_examples=20_000, database=None, phases=[Phase.generate]),
     )
     assert differs(found)
+
+
+def test_a_watermark_that_is_not_above_all_before_it_evicts_nothing(monkeypatch):
+    """By hand: after the watermark 100 the late records l1 and r1 open and fill [5, 15], whose end
+    the watermark 20 is beyond. Draws show such a defect seldom.
+    """
+    window = join_window("fixed", {"duration": 10, "watermarks": "stated"})
+    left, right = JoinRecord(Side.LEFT, 5, "a", "l1"), JoinRecord(Side.RIGHT, 7, "a", "r1")
+    steps = [Watermark(100), left, Watermark(20), right, Watermark(101)]
+    assert windows_of(window, steps) == enumerated(window, steps)
+    assert names(find_matches(window, steps)) == [("l1", "r1", 7)]
+
+    push = WindowJoin.push
+    monkeypatch.setattr(
+        WindowJoin, "push", lambda self, step: push(self, step) or evict_again(self, step)
+    )
+    assert windows_of(window, steps) != enumerated(window, steps)
 
 
 # Beside the continuous query
