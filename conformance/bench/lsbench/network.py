@@ -199,8 +199,9 @@ def _go_through(
     friends: Sequence[set[int]],
     random: Random,
 ) -> Iterator[Meeting]:
-    """Go through an order once: yield the meetings, and add new friends to `friends`. Who has no
-    room for a friend stands aside, and distances count those alone who have.
+    """Yield the meetings of one pass through an order, and add new friends to `friends`.
+
+    A user who has as many friends as the limit is left out, and distances count the others alone.
     """
     waiting = [user for user in order if len(friends[user]) < limits[user]]
     for position, user in enumerate(waiting):
