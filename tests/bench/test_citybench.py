@@ -279,7 +279,7 @@ def test_two_lists_are_all_pairs_and_a_test_says_its_values(tmp_path):
             '[[experiment]]\nname = "x"\nquery = "Q1"\nrate = "fast"',
             r"rate: .*expected a number > 0, got 'fast'",
         ),
-        ('[[experiment]]\nname = "x"\nquery = "Q14"', "no query 'Q14'.*there are Q1"),
+        ('[[experiment]]\nname = "x"\nquery = "Q14"', "no query 'Q14'; did you mean 'Q"),
         ("[[experiment", "cannot be read"),
     ],
 )
