@@ -180,6 +180,11 @@ CHANGES = [
         None,
     ),
     ("match a:\n  case 1: return 2\n  case _: return 0", "match a:\n  case 1: return 2", None),
+    ("assert a and b", "assert a or b", mutant_classes.ASSERTION),
+    ("assert a or b", "assert a and b", None),
+    ("assert not (a and b)", "assert not (a or b)", None),
+    ("assert f(a and b)", "assert f(a or b)", None),
+    ("return a and b", "return a or b", None),
     ("a", "a", None),
     ("a + b", "a - b", None),
 ]

@@ -36,6 +36,10 @@ BODIES = {
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z OPTIONAL { ?z <urn:q> ?y } } }": (
         "EXISTS with ?y from outside in an OPTIONAL"
     ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS "
+    "{ ?x <urn:q> ?z { ?x ?q ?w FILTER(?w = ?y) } OPTIONAL { ?z <urn:q> ?v } } }": (
+        "EXISTS with ?y from outside in an inner filter"
+    ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z { ?z ?q ?w FILTER(?w = ?y) } } }": (
         "EXISTS with ?y from outside in an inner filter"
     ),
