@@ -663,6 +663,15 @@ def test_a_part_whose_own_first_arrival_sees_less_than_the_whole_stream_needs_a_
         )
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_a_part_of_a_stream_is_ordered_as_the_stream_is(is_ordered: bool):
+    whole = Stream(elements_at(1, 3, 5, 7).elements, is_ordered)
+    part = parts.Part(start=5, stop=7, halo_start=3)
+    found = parts.WholeStreams(TUMBLING, {"s": whole}).elements_for(part)["s"]
+    assert [element.app for element in found] == [3, 5]
+    assert found.ordered is is_ordered
+
+
 def test_too_many_reports_of_a_part():
     """ENG-3: the bound is that of the arrivals' reports, in parts, too."""
     stream_of_many = {"s": elements_at(*MANY)}
