@@ -104,8 +104,11 @@ def fold(
     missing: int = 1,
 ) -> TruthComparison:
     """Fold the compared places of all parts (tables of SCHEMA) into the comparison of the whole
-    recording. Raises RefengineError.
+    recording, from which at most `missing` reports may be absent at each end; none, if it has no
+    relation (ORA-3). Raises RefengineError.
     """
+    if len(recording) == 0:
+        missing = 0
     by_before = _by_before(tables, missing)
     recorded = len(recording)
     divergences = {
@@ -144,14 +147,15 @@ def _by_before(
     tables: Iterable[pyarrow.Table | pyarrow.RecordBatch], missing: int
 ) -> dict[int, Places]:
     """Return the rows of tables by the number of reports that are taken to be missing before the
-    first relation, and by place. Raises the RefengineError of a part.
+    first relation, at most `missing`, and by place. Raises the RefengineError of a part.
     """
     by_before: dict[int, Places] = {before: {} for before in range(missing + 1)}
     for table in tables:
         for row in table.to_pylist():
             if row["error"] is not None:
                 raise unpickle_error(row["error"])
-            by_before[row["before"]][row["place"]] = row
+            if row["before"] <= missing:
+                by_before[row["before"]][row["place"]] = row
     return by_before
 
 

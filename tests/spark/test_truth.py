@@ -617,6 +617,12 @@ def judged(expected: list[str], recording: Recording, cut: int = 1) -> TruthComp
         ),
         (
             ["a", "b", "c"],
+            [],
+            "fail: first divergence, after the last of 0 relations: window [0, 10) at "
+            "t=9, 3 elements",
+        ),
+        (
+            ["a", "b", "c"],
             ["a"],
             "fail: first divergence, after the last of 1 relation: window "
             "[10, 20) at t=19, 3 elements",
