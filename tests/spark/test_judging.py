@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.metrics import lsbench
-from conformance.spark import compared_rows, session
+from conformance.spark import compared_rows
 from conformance.spark.judging import compare_reports, judge, mismatch
 from conformance.spark.part_reports import REPORTS
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
@@ -150,13 +150,6 @@ def test_blank_nodes_are_not_looked_for():
 
 
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 def reported(connected, *bags: str, first_part: int = 1):
