@@ -162,7 +162,8 @@ def reported(connected, *bags: str, first_part: int = 1):
         number = place + 1 - part * first_part
         window = {"opens": 10 * place, "closes": 10 * place + 10, "elements": 3}
         at = 10 * place + 9
-        rows.append((part, number, at, at + 1, at + 1, [window], bindings(letters)))
+        times = (at, at + 1, at + 1)
+        rows.append((part, number, *times, [window], bindings(letters), "incremental"))
     return connected.createDataFrame(rows, REPORTS)
 
 
