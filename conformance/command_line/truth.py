@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from conformance.command_line.options import Commands
     from conformance.spark.stored_stream import StreamSource
+    from conformance.spark.truth_plan import TruthPlan
     from conformance.spark.truth_query import TruthQuery
-    from conformance.spark.truth_run import Truth, TruthPlan
+    from conformance.spark.truth_run import Truth
     from refengine.core.semantics import Semantics
 
 
@@ -169,7 +170,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> TruthPlan:
     """Return the plan of the run. Raises RefengineError for malformed files."""
-    from conformance.spark.truth_run import TruthPlan
+    from conformance.spark.truth_plan import TruthPlan
     from refengine.rdf.recordings import read_recording
 
     query = _query(options)

@@ -9,7 +9,8 @@ Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shar
 - Ground truth: `ground_truth` has `truth`. `part_plan` plans parts, `blocks` brings rows
   to them, `part_reports` computes them; `streaming` is the same for streams that do not end.
 - Judging by it: `judging`, whose executors' part is `compared_rows`.
-- The command `truth`: `truth_run`, which reads by `stored_stream` and judges by `truth_verdict`.
+- The command `truth`: `truth_plan` and `truth_run`, which reads by `stored_stream` and judges by
+  `truth_verdict`.
 - RDF as formats of Spark: `formats`.
 """
 

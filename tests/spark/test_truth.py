@@ -24,8 +24,8 @@ from test_ground_truth import as_rows, columns
 from conformance.__main__ import main
 from conformance.spark import jobs, session, stored_stream, truth_run, truth_verdict
 from conformance.spark.stored_stream import StreamSource
+from conformance.spark.truth_plan import TruthPlan
 from conformance.spark.truth_query import TruthQuery
-from conformance.spark.truth_run import TruthPlan
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table, profile, stream
 from refengine.core import engine
