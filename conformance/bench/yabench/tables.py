@@ -237,7 +237,7 @@ def _resources(tests: Sequence[TestResults]) -> Table:
     )
 
 
-class MeanUse(NamedTuple):
+class AverageUse(NamedTuple):
     """The means over the samples of all runs of a test: memory in MiB, CPU in percent of a core and
     threads, and memory and CPU seconds of the engine alone, where its share is known.
     """
@@ -249,7 +249,7 @@ class MeanUse(NamedTuple):
     engine_cpu: float | None
 
 
-def _mean_use(runs: Sequence[Sequence[Entry]]) -> MeanUse:
+def _average_use(runs: Sequence[Sequence[Entry]]) -> AverageUse:
     """Return the means over the samples of some runs."""
     every = [sample for samples in runs for sample in samples]
     percents = [
@@ -258,7 +258,7 @@ def _mean_use(runs: Sequence[Sequence[Entry]]) -> MeanUse:
         for _, percent in cpu_percents((sample["at"], sample["cpu"]) for sample in samples)
     ]
     of_engine = [[one["engine"] for one in samples if "engine" in one] for samples in runs]
-    return MeanUse(
+    return AverageUse(
         _mean_memory(every),
         mean(percents),
         mean_of(every, "threads"),
@@ -278,7 +278,7 @@ def _mean_memory(samples: Sequence[Entry]) -> float | None:
 def _resource_row(test: TestResults) -> tuple[Cell, ...]:
     """Return the row of a test in the table of resources."""
     means = test.published()
-    use = _mean_use(test.samples())
+    use = _average_use(test.samples())
     return (
         Cell(test.engine),
         Cell(test.name),
