@@ -138,10 +138,9 @@ def _score_row(test: TestResults) -> tuple[Cell, ...]:
     for engine in ("csparql", "cqels"):
         means = test.published_of(engine)
         published += [share_cell(means.get("precision")), share_cell(means.get("recall"))]
-    engine, name, verdict = test.first_cells
+    *names, verdict = test.first_cells
     return (
-        engine,
-        name,
+        *names,
         Cell(str(len(test.results))),
         verdict,
         *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
