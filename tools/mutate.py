@@ -61,8 +61,14 @@ UNDECIDED = ("timeout", "not checked")
 # functions; `tools.try_mutants` tries them.
 MAKE_MUTANTS = """
 import sys
+from pathlib import Path
+
 from mutmut import __main__ as mutmut
 
+# mutmut leaves a file as it is that was only copied before, also if it is to have mutants now
+for path in Path("mutants").rglob("*.py"):
+    if not path.with_name(f"{path.name}.meta").exists():
+        path.unlink()
 mutmut.create_mutants(int(sys.argv[1]))
 """
 
