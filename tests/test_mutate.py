@@ -106,7 +106,7 @@ def test_which_mutants_are_tried(
     mutate.try_mutants(task, Path("copy"), 2, every, survivors_again)
     made, tried = calls
     assert made[2] == ["-c", mutate.MAKE_MUTANTS, "2"]
-    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2"]
+    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2", "--seconds", "inf"]
     assert tried[4].splitlines() == expected
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import math
 import os
 import re
 import shutil
@@ -266,9 +267,15 @@ def run_program(
 
 
 def try_mutants(
-    task: Task, copy: Path, jobs: int, every: int = 1, survivors_again: bool = False
+    task: Task,
+    copy: Path,
+    jobs: int,
+    every: int = 1,
+    survivors_again: bool = False,
+    seconds: float = math.inf,
 ) -> frozenset[str]:
-    """Make the mutants of a task, and try a sample of them; return the names of the sample.
+    """Make the mutants of a task, and try a sample of them; return the names of the sample. With
+    `seconds` each is tried on as many tests as take no longer together.
 
     Mutants that were tried before are tried again only if the task has a pattern, or if they
     survived and `survivors_again` is set; then nothing else is tried. Raises LookupError if the
@@ -290,7 +297,7 @@ def try_mutants(
     elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
     if chosen:
-        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs)]
+        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs), "--seconds", str(seconds)]
         run_program(task, copy, arguments, sample, "\n".join(chosen))
     return sample
 
@@ -496,6 +503,13 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="try only those again that survived before in the same --folder, after a change of "
         "the tests",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="try each mutant on tests that take so long together, those with the best chance "
+        "first; one that none of these notices counts as a survivor (default: on all)",
     )
     jobs = os.cpu_count() or 1
     parser.add_argument("--jobs", type=int, default=jobs, help="how many mutants at once")
