@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import filecmp
 import json
 import math
 import os
@@ -169,13 +170,26 @@ def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
     copy.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, copy / name, ignore=ignore, dirs_exist_ok=True)
+            shutil.copytree(
+                ROOT / name,
+                copy / name,
+                ignore=shutil.ignore_patterns("__pycache__"),
+                copy_function=copy_if_changed,
+                dirs_exist_ok=True,
+            )
         else:
-            shutil.copy2(ROOT / name, copy / name)
+            copy_if_changed(ROOT / name, copy / name)
     configuration = copy / "pyproject.toml"
     text = configuration.read_text(encoding="utf-8")
     configuration.write_text(add_settings(text, settings), encoding="utf-8")
+
+
+def copy_if_changed(source: str | Path, target: str | Path) -> None:
+    """Copy a file, unless the target is the same. Its time is that of the copying, since mutmut
+    makes new mutants only of files that are later than the mutants which it has made.
+    """
+    if not Path(target).exists() or not filecmp.cmp(source, target, shallow=False):
+        shutil.copy(source, target)
 
 
 def start(

@@ -167,14 +167,14 @@ class Trials:
             if known is None or known["key"] != keys[self._items[test].path]
         ]
         if new:
-            path.unlink(missing_ok=True)
+            new_path = path.with_suffix(".new")
             pid = os.fork()
             if not pid:
-                end_fork(lambda: self._record([self._items[test] for test in new], path))
+                end_fork(lambda: self._record([self._items[test] for test in new], new_path))
             _, status = os.waitpid(pid, 0)
             if status:
                 raise session.Interrupted("a test fails without a mutant")
-            recorded = json.loads(path.read_text(encoding="utf-8"))
+            recorded = json.loads(new_path.read_text(encoding="utf-8"))
             tests |= {
                 test: {**known, "key": keys[self._items[test].path]}
                 for test, known in recorded.items()
