@@ -72,7 +72,8 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     often than `a`.
 
     As many equal rows as can be are paired, one to one; blank nodes are compared by label. The bags
-    are the same iff nothing is left on either side.
+    are the same iff nothing is left on either side. Rows that differ in what must be equal stay in
+    the order of their bag.
     """
     if not a or not b:
         return a, b
@@ -80,7 +81,7 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     extra: Bag = Counter()
     left = _group(a, mode)
     right = _group(b, mode)
-    for key in left.keys() | right.keys():
+    for key in left | right:  # in the order of the rows: a set's order changes from run to run
         ours = left.get(key, [])
         theirs = right.get(key, [])
         if [line for _, line in ours] == [line for _, line in theirs]:

@@ -137,7 +137,7 @@ def split_components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tupl
     """Return the rows without blank nodes, and the components of the others by their colours."""
     plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
     touching: dict[Term, list[Row]] = defaultdict(list)
-    for line in rows.keys() - plain.keys():
+    for line in sorted(rows.keys() - plain.keys()):
         for node in blanks([line]):
             touching[node].append(line)
 
@@ -149,7 +149,7 @@ def split_components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tupl
             continue
         nodes = _reachable(start, touching)
         done.update(nodes)
-        lines = {line for node in nodes for line in touching[node]}
+        lines = dict.fromkeys(line for node in nodes for line in touching[node])
         component = Component(
             Counter({line: rows[line] for line in lines}), {node: colour[node] for node in nodes}
         )
