@@ -29,7 +29,7 @@ from conformance.spark import jobs, session, truth
 from conformance.spark.formats.pieces import URL
 from refengine import cli
 from refengine.model.errors import RefengineError, require
-from refengine.model.messages import nearest, plain
+from refengine.model.messages import display, nearest, plain
 from refengine.rdf.lines import parse_line_with_time
 from tools.spark_parts import batch_of_rows
 
@@ -57,7 +57,7 @@ def find_workload(name: str, test: str, scale: int) -> Workload:
     workloads = {one.name: one for one in find_benchmark(name).workloads(Choice(scale=scale))}
     if test not in workloads:
         raise RefengineError(
-            f"no test {test!r}{nearest(test, workloads)}; there are {', '.join(workloads)}",
+            f"no test {display(test)}{nearest(test, workloads)}",
             rule="usage",
             place="--query",
         )

@@ -21,6 +21,8 @@ from refengine.model.elements import Dataset
 from refengine.oracle.judge import EVERY_WITNESS, Judgement
 from refengine.oracle.trial import Missing
 
+MOST_RUNS = 10_000  # of a test
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -110,9 +110,8 @@ def check_choice(benchmark: Benchmark, choice: Choice) -> None:
     for name in choice.only:
         if name not in benchmark.experiments:
             raise RefengineError(
-                f"{benchmark.title} has no experiment {name!r}"
-                f"{nearest(name, benchmark.experiments)}; "
-                f"it has {', '.join(benchmark.experiments)}",
+                f"{benchmark.title} has no experiment {display(name)}"
+                f"{nearest(name, benchmark.experiments)}",
                 rule="usage",
                 place="--only",
             )

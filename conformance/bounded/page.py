@@ -11,12 +11,11 @@ from markupsafe import Markup
 
 from conformance.bench.tables import Cell, Table
 from conformance.bounded.paper import (
-    POLICIES,
-    RECALL,
     Estimate,
     counts_of_verdicts,
     estimate,
     orderings,
+    published_recall,
 )
 from conformance.bounded.sweep import RunFigures
 from conformance.report import texts
@@ -62,7 +61,11 @@ def tables_of(
     tables = []
     for name, group in groupby(runs, key=lambda run: run.workload):
         of_workload = list(group)
-        published = RECALL.get(name, {}) if has_paper else {}
+        published = {}
+        if has_paper:
+            published = {
+                memory: published_recall(name, memory) for memory in _memories(of_workload)
+            }
         title = titles.get(name, name)
         tables.append(_table_of_recall(f"{title}: recall", of_workload, False, published))
         tables.append(_table_of_recall(f"{title}: recall under stress", of_workload, True, {}))
@@ -94,21 +97,21 @@ def _table_of_recall(
     title: str,
     runs: Sequence[RunFigures],
     is_stressed: bool,
-    published: Mapping[str, Sequence[float]],
+    published: Mapping[str, Mapping[str, float]],
 ) -> Table:
     """Return a row for each policy, with a column for each memory and, next to it, the paper's."""
     memories = _memories(runs)
     columns = ["policy"]
     for memory in memories:
-        columns += [memory, "paper"] if memory in published else [memory]
+        columns += [memory, "paper"] if published.get(memory) else [memory]
     rows = []
     for policy in _policies(runs):
         cells = [Cell(texts.clean(policy, CELL))]
         for memory in memories:
             found = recall_of(runs, policy, memory, is_stressed)
             cells.append(Cell("" if found is None else str(found)))
-            if memory in published:
-                of_paper = dict(zip(POLICIES, published[memory], strict=True)).get(policy)
+            if published.get(memory):
+                of_paper = published[memory].get(policy)
                 cells.append(Cell("" if of_paper is None else f"{of_paper:.3f}"))
         rows.append(tuple(cells))
     return Table(title, tuple(columns), tuple(rows), NOTE)

@@ -68,6 +68,23 @@ def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
         (["csrbench", "--engine=reference", "--scale=paper"], "give its folder with --data"),
         (["csrbench", "--engine=reference", "--only=Q8"], "--only: usage: CSRBench has no exp"),
         (["csrbench", "--engine=refrence"], "did you mean 'reference'"),
+        (["csrbench", "--engine=reference", "--runs=0"], "--runs must be > 0, got 0"),
+        (
+            ["csrbench", "--engine=reference", "--runs=100000000"],
+            "--runs: usage: must be <= 10000, got 100000000",
+        ),
+        (
+            ["csrbench", "--engine=reference", "--classpath=refrence=/x"],
+            "--classpath: usage: 'refrence' is no engine that is run; did you mean 'reference'",
+        ),
+        (
+            ["nosuch", "--engine=reference"],
+            "no benchmark 'nosuch'; valid: citybench, csrbench, lsbench, srbench, yabench\n",
+        ),
+        (
+            ["csrbench", "--engine=reference", "--only=nosuch"],
+            "CSRBench has no experiment 'nosuch'; valid: Q1, Q2, Q3, Q4, Q5, Q6, Q7\n",
+        ),
         (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
         (
             ["yabench", "--engine=reference", "--config=x", "--only=1"],
@@ -87,6 +104,28 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
     assert main(["bench", *words, "-o", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "--scale=60",
+        "--only=Q1",
+        "--runs=3",
+        "--live",
+        "--explain",
+        "--data=x",
+        "--config=x",
+        "--classpath=reference=x",
+        "--resume",
+    ],
+)
+def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word):
+    words = ["bench", "csrbench", f"--recorded={tmp_path}", word, "-o", str(tmp_path / "out")]
+    assert main(words) == 2
+    option = re.match("--[a-z]+", word)[0]
+    assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

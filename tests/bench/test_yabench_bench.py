@@ -330,6 +330,7 @@ def test_a_test_counts_before_the_configuration(tmp_path):
         ({"tests": [{"name": "../x"}]}, r"tests\[0\].name: configuration: expected letters"),
         ({"duration": "5d"}, "duration: configuration: expected a duration such as 5s, got '5d'"),
         ({"runs": "0"}, "runs: configuration: must be > 0, got 0"),
+        ({"runs": "10001"}, "runs: configuration: must be <= 10000, got 10001"),
         ({"graceful": "yes"}, "graceful: configuration: expected true or false, got 'yes'"),
         ({"vars": {"WSIZE": "5s"}}, "vars: configuration: the query needs a value for T"),
         ({"vars": {"WSIZE": "5s", "WPOLICY": "x", "T": 1}}, "expected onwindowclose or"),
@@ -399,11 +400,17 @@ def test_the_command_runs_experiments_and_writes_their_files(kept_streams, tmp_p
     assert "10 10 10 10" in capsys.readouterr().out
     assert read_recording(folder / "QR_gracious").relations
 
-    # What was written is read as a recording. Its query is one of C-SPARQL, not of the reference.
+    # What was written is read as a recording, of C-SPARQL here: its query is a table in JSON.
+    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
+    assert main([*words, "-o", str(tmp_path / "own")]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^csparql +gracious +pass ", text, re.M)
+    assert re.search(r"^csparql +non-gracious +pass ", text, re.M)
+
+    # So is one with another query, as a text of C-SPARQL.
     text = "REGISTER QUERY q AS SELECT * FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?s ?p ?o }"
     for name in ("gracious", "non-gracious"):
         (folder / f"QUERY_{name}").write_text(text)
-    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
     assert main([*words, "-o", str(tmp_path / "judged")]) == 0
     text = capsys.readouterr().out
     assert re.search(r"^csparql +gracious +fail ", text, re.M)

@@ -4,6 +4,7 @@ their own.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import yabench_literal
 
 from conformance.bench.yabench import generator
 from conformance.bench.yabench.generator import Parameters
+from conformance.benchmarks.yabench import RecordedRun
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.yabench import EngineOutput
 from refengine import evaluate, from_table, literal, profile
@@ -21,6 +23,7 @@ from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.model.elements import XSD, row
+from refengine.model.errors import InvalidQuery
 from refengine.rdf.streams import read_stream
 
 FAST = r2r.defined_answer
@@ -317,3 +320,23 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
             {name: one[name] for name in ("precision", "recall", "expected", "actual", "delay")}
             for one in found
         ] == expected
+
+
+def test_a_query_is_read_as_a_table_in_json(tmp_path):
+    """As the reference engine is sent it. The window is [0, 10), whose answer is the row a."""
+    table = {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT ?x { ?x <urn:p> ?y }",
+    }
+    path = tmp_path / "QUERY_x"
+    path.write_text(json.dumps(table))
+    run = RecordedRun("csparql", tmp_path, "x")
+    assert run.query == from_table(table)
+    for text, message in (
+        ("{", "QUERY_x: IO-2: not JSON: "),
+        ("[" * 100_000, "QUERY_x"),
+        ('{"body": "SELECT * {}"}', "QUERY_x: query: QRY-1: "),
+    ):
+        path.write_text(text)
+        with pytest.raises(InvalidQuery, match=message):
+            print(run.query)

@@ -186,6 +186,7 @@ def verdict(frame) -> dict:
     [
         (["a", "b", "c"], ["b", "c"], ("pass", 1, 0, None, None)),
         ([], [], ("pass", 0, 0, None, None)),
+        (["a", "b", "c"], [], ("fail", 0, 0, 1, 9)),
         (["a", "b", "c"], ["a"], ("fail", 0, 0, 2, 19)),
         (["a", "b"], ["a", "b", "c"], ("fail", 0, 0, 3, None)),
     ],
