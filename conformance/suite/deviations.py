@@ -22,7 +22,9 @@ from refengine.oracle.trial import RecordingToJudge
 
 
 def find_explaining_deviations(
-    tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
+    tested: Engine,
+    case: Case | BenchmarkQuery,
+    exchange: Exchange,
 ) -> tuple[Deviation, ...]:
     """Return the known deviations that explain a fail, none if they do not.
 
@@ -78,7 +80,9 @@ def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, .
 
 
 def grant_fields(
-    tested: Engine, question: Question, fields: Mapping[str, Any]
+    tested: Engine,
+    question: Question,
+    fields: Mapping[str, Any],
 ) -> tuple[Question, Profile]:
     """Return the question and the profile under which an engine is judged if it is granted that
     some fields of its semantics have other values. Another operator is granted even where the query
@@ -90,7 +94,10 @@ def grant_fields(
 
 
 def _explain(
-    tested: Engine, exchange: Exchange, answers: SharedAnswers, deviations: Sequence[Deviation]
+    tested: Engine,
+    exchange: Exchange,
+    answers: SharedAnswers,
+    deviations: Sequence[Deviation],
 ) -> bool | None:
     """Whether the oracle passes the answers under the engine's profile with these deviations; None
     if it has no verdict.
@@ -141,7 +148,9 @@ NO_CLAIM = Claim({}, states_operator=False)  # stands for what an engine claims 
 
 
 def write_explanation(
-    case: Case | BenchmarkQuery, deviations: Iterable[Deviation], claim: Claim
+    case: Case | BenchmarkQuery,
+    deviations: Iterable[Deviation],
+    claim: Claim,
 ) -> str:
     """Write the known deviations that explain a fail, a line each: their fields and rules. If there
     are none, write that, and the rule that the case is about. `claim` is what the engine claims.
