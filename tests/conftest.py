@@ -4,7 +4,6 @@ are.
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import random
@@ -28,7 +27,7 @@ settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
 )
-settings.register_profile("long", settings.get_profile("full"), max_examples=1000)
+settings.register_profile("long", settings.get_profile("full"), max_examples=500)
 settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 # Few draws and no search for the smallest: of a mutant it is enough to know that it fails.
 settings.register_profile(
@@ -49,10 +48,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def draws(usual: int) -> int:
     """How many draws a property gets that is not drawn as often as the others: a quarter of the
-    usual number in `make test`, where the draws are the same each time, and twice as many as usual
-    in `make draws`.
+    usual number in `make test`, where the draws are the same each time, and all of it in
+    `make draws`.
     """
-    scaled = {"full": 10_000, "long": 2 * usual, "mutation": usual // 10, "ci": usual // 4}
+    scaled = {"full": 10_000, "mutation": usual // 10, "ci": usual // 4}
     return scaled.get(PROFILE, usual)
 
 
@@ -112,14 +111,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a mutant first what notices most the soonest, else what takes long. And groups that hold:
-    pytest-xdist 3.8 writes them to `_nodeid`, which pytest 9.2 reads no more, so that two workers
-    each drew all, and each started a Spark.
+    """First what takes long. And groups that hold: pytest-xdist 3.8 writes them to `_nodeid`, which
+    pytest 9.2 reads no more, so that two workers each drew all, and each started a Spark.
     """
-    if PROFILE == "mutation":
-        items.sort(key=lambda item: item.name != "test_a_few_draws_agree")
-    else:
-        items.sort(key=rank)
+    items.sort(key=rank)
     for item in items:
         if grouped := vars(item).get("_nodeid"):
             item._id = type(item._id).parse(grouped)
@@ -129,8 +124,7 @@ def pytest_collection_finish() -> None:
     """Leave what has been collected and imported out of collections of garbage. Else Python looks
     at ten thousand tests again and again, which takes a third of the whole time.
     """
-    if PROFILE != "mutation":  # there memos are looked for among all objects
-        gc.freeze()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -147,43 +141,6 @@ def no_brought_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONFORMANCE_DATA", str(tmp_path_factory.mktemp("brought")))
         yield
-
-
-@pytest.fixture(autouse=PROFILE == "mutation")
-def without_memory() -> None:
-    """Empty the caches of the code: mutants are forks of a process in which the right code has run,
-    and what that has remembered would hide a mutant's mistake.
-    """
-    for cached in caches():
-        cached.cache_clear()
-
-
-@functools.cache
-def caches() -> list[Any]:
-    """Return the functions of the code that remember their results."""
-    return [
-        one
-        for one in gc.get_objects()
-        if isinstance(one, functools._lru_cache_wrapper)
-        and (one.__module__ or "").startswith("refengine")
-    ]
-
-
-@pytest.fixture(autouse=PROFILE == "mutation")
-def ended(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A mutant that loops for ever fails in the first test that shows it: each has some five times
-    what the slowest takes.
-    """
-    seconds = 60 if request.node.name == "test_engine_and_enumeration_agree" else 10
-
-    def expired(*_: object) -> None:
-        raise TimeoutError("no end in sight")
-
-    signal.signal(signal.SIGVTALRM, expired)
-    # again and again: a property is tried twice
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @pytest.fixture(scope="session")

@@ -26,12 +26,12 @@ from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.catalogue import find_benchmark
 from conformance.bench.streams import GeneratedStream
 from conformance.spark import jobs, session, truth
-from conformance.spark.streams.rows import batch
-from conformance.spark.streams.stream import URL
+from conformance.spark.formats.pieces import URL
 from refengine import cli
 from refengine.model.errors import RefengineError, require
-from refengine.model.messages import nearest, plain
+from refengine.model.messages import display, nearest, plain
 from refengine.rdf.lines import parse_line_with_time
+from tools.spark_parts import batch_of_rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -57,7 +57,7 @@ def find_workload(name: str, test: str, scale: int) -> Workload:
     workloads = {one.name: one for one in find_benchmark(name).workloads(Choice(scale=scale))}
     if test not in workloads:
         raise RefengineError(
-            f"no test {test!r}{nearest(test, workloads)}; there are {', '.join(workloads)}",
+            f"no test {display(test)}{nearest(test, workloads)}",
             rule="usage",
             place="--query",
         )
@@ -93,7 +93,7 @@ def rows_of_parts(
         for place in some.column(0).to_pylist():
             rows = rows_of_part(parts[place])
             while found := list(islice(rows, AT_ONCE)):
-                yield batch(SCHEMA, found)
+                yield batch_of_rows(SCHEMA, found)
 
 
 def triples_of(spark: SparkSession, workload: Workload, count: int | None = None) -> DataFrame:

@@ -14,7 +14,8 @@ WORDS = "words of an error"
 CAST = "type of a cast"
 UNREACHABLE = "unreachable branch"
 END = "branch that does nothing at the end"
-CLASSES = (STRICT, WORDS, CAST, UNREACHABLE, END)
+ASSERTION = "weaker assertion"
+CLASSES = (STRICT, WORDS, CAST, UNREACHABLE, END, ASSERTION)
 
 # The errors that are also made without `raise` before them. Their first argument is the reason.
 ERRORS = frozenset({"Disputed", "NotCovered", "Unsupported", "InvalidQuery", "InvalidSemantics"})
@@ -49,6 +50,8 @@ def class_of(original: ast.FunctionDef, mutant: ast.FunctionDef) -> str | None:
         return UNREACHABLE
     if _does_nothing_at_end(path, original):
         return END
+    if _weakens_assertion(path):
+        return ASSERTION
     return None
 
 
@@ -179,3 +182,10 @@ def _does_nothing_at_end(path: list[Pair], function: ast.FunctionDef) -> bool:
     if isinstance(done, ast.Return):
         return done.value is None or ast.dump(done.value) == ast.dump(ast.Constant(None))
     return isinstance(done, ast.Pass)
+
+
+def _weakens_assertion(path: list[Pair]) -> bool:
+    """Return whether an assertion of several parts becomes one of any of them."""
+    if len(path) < 3 or not isinstance(path[-3].original, ast.Assert):
+        return False
+    return isinstance(path[-1].original, ast.And) and isinstance(path[-1].mutant, ast.Or)

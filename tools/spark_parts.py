@@ -16,9 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from conformance.spark import jobs
-from conformance.spark.streams.rows import batch
-from conformance.spark.streams.stream import URL
-from conformance.spark.streams.table import SCHEMA
+from conformance.spark.formats.pieces import URL
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
@@ -26,9 +24,23 @@ if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
+SCHEMA = "time long, element long, subject string, predicate string, object string"
 ROWS = 14_000  # that go to Spark at once
 
 StreamRow = tuple[int, int, str, str, str]
+
+
+def batch_of_rows(schema: str, rows: Sequence[tuple[Any, ...]]) -> pyarrow.RecordBatch:
+    """Return rows of a schema as Spark writes it: `time long, subject string`."""
+    import pyarrow
+
+    kinds = {"long": pyarrow.int64(), "string": pyarrow.string()}
+    fields = [column.split() for column in schema.split(", ")]
+    arrays = [
+        pyarrow.array(column, kinds[kind])
+        for column, (_, kind) in zip(zip(*rows, strict=True), fields, strict=True)
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, [name for name, _ in fields])
 
 
 def rows_of_parts(
@@ -43,7 +55,7 @@ def rows_of_parts(
         for number in some.column(0).to_pylist():
             part = rows(*work[number])
             while lines := list(islice(part, ROWS)):
-                yield batch(SCHEMA, lines)
+                yield batch_of_rows(SCHEMA, lines)
 
 
 def frame_of_parts(
@@ -60,7 +72,7 @@ def frame_of_parts(
     from pyspark import cloudpickle
 
     # The executors need not have these modules installed: they are sent with the job.
-    for module in (*modules, sys.modules[batch.__module__], sys.modules[__name__]):
+    for module in (*modules, sys.modules[__name__]):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # it has none
     return spark.range(0, len(work), 1, len(work)).mapInArrow(
         partial(rows_of_parts, rows, work), SCHEMA

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from refengine.adaptive.records import JoinRecord, Side
 from refengine.model.errors import RefengineError
-from refengine.model.messages import did_you_mean, display
+from refengine.model.messages import display, nearest
 
 SECOND = 1000  # ms
 BATCHES = 10  # in a second
@@ -139,6 +139,6 @@ WORKLOADS = {
 def find_workload(name: str) -> Workload:
     """Return a workload by its name. Raises RefengineError."""
     if name not in WORKLOADS:
-        reason = f"{display(name)} is no workload{did_you_mean(name, WORKLOADS)}"
+        reason = f"{display(name)} is no workload{nearest(name, WORKLOADS)}"
         raise RefengineError(reason, rule="usage", place="--workload")
     return WORKLOADS[name]

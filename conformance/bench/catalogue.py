@@ -19,8 +19,7 @@ def find_benchmark(name: str) -> Benchmark:
     """Return a benchmark by its name. Raises RefengineError with the nearest name."""
     if name not in BENCHMARKS:
         raise RefengineError(
-            f"no benchmark {display(name)}{nearest(name, BENCHMARKS)}; "
-            f"there are {', '.join(sorted(BENCHMARKS))}",
+            f"no benchmark {display(name)}{nearest(name, BENCHMARKS)}",
             rule="usage",
         )
     return BENCHMARKS[name]

@@ -4,6 +4,7 @@ and a stream (Kolchin, Wetz et al., ICWE 2016).
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,23 +13,25 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
 from refengine.core.profiles import profile
-from refengine.core.query import Query
+from refengine.core.query import Query, from_table
 from refengine.core.question import Question
 from refengine.core.semantics import UNKNOWN, Condition, Profile
 from refengine.dialects import DIALECTS
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidQuery, RefengineError
+from refengine.model.messages import why
 from refengine.oracle.trial import Missing
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import read_recording
-from refengine.rdf.sources import list_files
+from refengine.rdf.sources import list_files, read_text
 from refengine.rdf.streams import read_stream
 
 
 @dataclass(frozen=True)
 class RecordedRun:
     """One recorded run of an engine. The file QR_name has what it answered, SG_name the stream, and
-    QUERY_name the query in the engine's language.
+    QUERY_name the query in the engine's language, or as a table in JSON, which is what an engine of
+    the dialect `table` is sent.
     """
 
     engine: str
@@ -41,10 +44,12 @@ class RecordedRun:
         run has one stream.
         """
         path = self.folder / f"QUERY_{self.name}"
-        dialect = "csparql"
-        if self.engine in DIALECTS:
-            dialect = self.engine
-        query = read_query(path, dialect)
+        query = _query_of_table(path)
+        if query is None:
+            dialect = "csparql"
+            if self.engine in DIALECTS:
+                dialect = self.engine
+            query = read_query(path, dialect)
         if len({window.stream for window in query.windows}) > 1:
             raise InvalidQuery("a run of YABench has one stream", rule="IO-2", place=str(path))
         return query
@@ -59,6 +64,21 @@ class RecordedRun:
         """The reports of the run. Their stamps are the time of the clock since the stream began."""
         recording = read_recording(self.folder / f"QR_{self.name}")
         return list(map(EngineReport, recording.relations, recording.timestamps))
+
+
+def _query_of_table(path: Path) -> Query | None:
+    """Return the query of a file that has it as a table (QRY-1) in JSON; None if the file does not
+    begin with `{`, as no query text does. Raises InvalidQuery, with the file as place.
+    """
+    text = read_text(path, InvalidQuery, "IO-2")
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return from_table(json.loads(text))
+    except RefengineError as error:
+        raise error.at(str(path)) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidQuery(f"not JSON: {why(error)}", rule="IO-2", place=str(path)) from None
 
 
 def recorded_runs(engine: str, folder: Path) -> list[RecordedRun]:

@@ -18,7 +18,8 @@ from refengine.model.elements import XSD, Stream, literal, stream
 
 BASE = "http://example.org/"
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000  # ms
-Item = tuple[tuple[str, str, str], int, None, int]  # triple, first instant, no batch, last instant
+# triples, first instant, no batch, last instant
+Item = tuple[frozenset[tuple[str, str, str]], int, None, int]
 
 
 def iri(name: str) -> str:
@@ -37,6 +38,8 @@ class WindParameters:
     The weather is a storm or calm, and changes from one to the other with the chance `change` each
     round. `calm` and `storm` are the mean speeds. A sensor has a factor of its own, drawn from 0.5
     to 1.5. A speed is the mean times the factor, with a deviation of `gusts`, as a whole number.
+
+    If reports are `stamped`, each says its instant, too: ⟨sensor, at, instant⟩.
     """
 
     clusters: tuple[int, ...] = (30, 20, 12, 8, 6, 4)
@@ -48,6 +51,7 @@ class WindParameters:
     storm: float = 8
     change: float = 0.2
     gusts: float = 1.5
+    stamped: bool = False
 
 
 def generate_wind(parameters: WindParameters, seed: int) -> dict[str, Stream]:
@@ -70,7 +74,10 @@ def _reports(parameters: WindParameters, generator: random.Random) -> Iterator[I
                 at = start + generator.randrange(parameters.spread)
                 speed = max(0, round(generator.gauss(mean * factor, parameters.gusts)))
                 subject = iri(f"sensor-{cluster}-{sensor}")
-                yield (subject, iri("reports"), literal(str(speed), XSD + "integer")), at, None, at
+                triples = [(subject, iri("reports"), literal(str(speed), XSD + "integer"))]
+                if parameters.stamped:
+                    triples.append((subject, iri("at"), literal(str(at), XSD + "integer")))
+                yield frozenset(triples), at, None, at
 
 
 def _weather(parameters: WindParameters, generator: random.Random) -> Iterator[float]:
@@ -87,8 +94,10 @@ class ViewingParameters:
 
     The streams begin at `start`, a time of the day, and last for `duration`.
 
-    A channel plays programmes one after the other; their lengths are drawn from `lengths`, and all
-    begin at multiples of 15 minutes, so that many begin together.
+    A channel plays programmes one after the other; their lengths are drawn from `lengths`. The
+    first ones begin at `start`, so that all begin at multiples of 15 minutes, and many together. If
+    channels are `staggered`, each begins to play at a multiple of 5 minutes in the hour up to
+    `start`, and what is over by then is left out.
 
     A user watches with breaks: a session begins after a break with the mean `pause`, which is
     `evening` times shorter from 18:00 to 23:00. In a session the user stays on a channel, drawn by
@@ -107,6 +116,7 @@ class ViewingParameters:
     popularity: float = 1
     zapping: float = 0.5
     leaving: float = 0.15
+    staggered: bool = False
 
 
 def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stream]:
@@ -114,7 +124,7 @@ def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stre
     generator = random.Random(f"viewing {seed}")
     guide = [list(_programmes(parameters, generator)) for _ in range(parameters.channels)]
     played = [
-        ((iri(f"channel-{channel}"), iri("plays"), iri(f"program-{channel}-{k}")), ts, None, te)
+        (_one_triple(f"channel-{channel}", "plays", f"program-{channel}-{k}"), ts, None, te)
         for channel, programmes in enumerate(guide)
         for k, (ts, te) in enumerate(programmes)
     ]
@@ -130,14 +140,22 @@ def generate_viewing(parameters: ViewingParameters, seed: int) -> dict[str, Stre
     }
 
 
+def _one_triple(subject: str, predicate: str, thing: str) -> frozenset[tuple[str, str, str]]:
+    """Return the graph of a triple of names."""
+    return frozenset([(iri(subject), iri(predicate), iri(thing))])
+
+
 def _programmes(
     parameters: ViewingParameters, generator: random.Random
 ) -> Iterator[tuple[int, int]]:
     """Yield the first and the last instant of each programme of a channel."""
     start = parameters.start
+    if parameters.staggered:
+        start -= generator.randrange(0, 60, 5) * MINUTE
     while start < parameters.start + parameters.duration:
         end = start + generator.choice(parameters.lengths) * MINUTE
-        yield start, end - 1
+        if end > parameters.start:
+            yield max(start, parameters.start), end - 1
         start = end
 
 
@@ -153,8 +171,8 @@ def _watching(
     while now < parameters.start + parameters.duration:
         channel = generator.choices(range(parameters.channels), cum_weights=cumulated)[0]
         end = now + _stay(parameters, generator, now, guide[channel])
-        triple = (iri(f"user-{user}"), iri("watches"), iri(f"channel-{channel}"))
-        yield triple, now, None, end - 1
+        watched = _one_triple(f"user-{user}", "watches", f"channel-{channel}")
+        yield watched, now, None, end - 1
         now = end
         if generator.random() < parameters.leaving:
             now += _pause(parameters, generator, now)

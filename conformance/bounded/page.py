@@ -7,22 +7,20 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from markupsafe import Markup
-
+from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
 from conformance.bounded.paper import (
-    POLICIES,
-    RECALL,
     Estimate,
     counts_of_verdicts,
     estimate,
     orderings,
+    published_recall,
 )
 from conformance.bounded.sweep import RunFigures
 from conformance.report import texts
-from conformance.report.drawings.drawing import WIDTH, Drawing
+from conformance.report.drawings.drawing import Drawing
 from conformance.report.drawings.sweeps import amount_curve, heat_map, share_curves
-from conformance.report.template import read_asset, template
+from conformance.verdict.explain import count_text
 
 CELL = 80  # the most characters of a name
 VERDICTS = {"agrees": "pass", "differs": "fail", "open": "unsupported"}
@@ -43,16 +41,6 @@ class WorkloadOnPage(NamedTuple):
     needed: Sequence[tuple[int, int]]
 
 
-class SweepSection(NamedTuple):
-    """A section of the page: its title, its plots with their names, and the query."""
-
-    title: str
-    plots: list[tuple[str, Drawing]]
-    query: str
-    kind: str = ""
-    argument: str = ""
-
-
 def tables_of(
     runs: Sequence[RunFigures], titles: Mapping[str, str], has_paper: bool
 ) -> list[Table]:
@@ -62,7 +50,11 @@ def tables_of(
     tables = []
     for name, group in groupby(runs, key=lambda run: run.workload):
         of_workload = list(group)
-        published = RECALL.get(name, {}) if has_paper else {}
+        published = {}
+        if has_paper:
+            published = {
+                memory: published_recall(name, memory) for memory in _memories(of_workload)
+            }
         title = titles.get(name, name)
         tables.append(_table_of_recall(f"{title}: recall", of_workload, False, published))
         tables.append(_table_of_recall(f"{title}: recall under stress", of_workload, True, {}))
@@ -94,21 +86,21 @@ def _table_of_recall(
     title: str,
     runs: Sequence[RunFigures],
     is_stressed: bool,
-    published: Mapping[str, Sequence[float]],
+    published: Mapping[str, Mapping[str, float]],
 ) -> Table:
     """Return a row for each policy, with a column for each memory and, next to it, the paper's."""
     memories = _memories(runs)
     columns = ["policy"]
     for memory in memories:
-        columns += [memory, "paper"] if memory in published else [memory]
+        columns += [memory, "paper"] if published.get(memory) else [memory]
     rows = []
     for policy in _policies(runs):
         cells = [Cell(texts.clean(policy, CELL))]
         for memory in memories:
             found = recall_of(runs, policy, memory, is_stressed)
             cells.append(Cell("" if found is None else str(found)))
-            if memory in published:
-                of_paper = dict(zip(POLICIES, published[memory], strict=True)).get(policy)
+            if published.get(memory):
+                of_paper = published[memory].get(policy)
                 cells.append(Cell("" if of_paper is None else f"{of_paper:.3f}"))
         rows.append(tuple(cells))
     return Table(title, tuple(columns), tuple(rows), NOTE)
@@ -168,24 +160,19 @@ def page(
 ) -> str:
     """Return the HTML of the page of a sweep. The same figures give the same page."""
     titles = {name: texts.clean(one.title) for name, one in workloads.items()}
-    return template("bench.html.j2").render(
+    words = PageWords(
         title="Joins with bounded memory",
-        lead=f"{len(runs):,} runs of {len(titles)} workload{'s' if len(titles) != 1 else ''}.",
-        made_by="python -m conformance bounded",
-        heading="Workloads",
+        lead=f"{count_text(len(runs), 'run')} of {count_text(len(titles), 'workload')}.",
         source="Recall of eviction policies and load shedding, against the unlimited join.",
-        engines=[],
-        tables=tables_of(runs, titles, has_paper),
-        sections=list(_sections(runs, workloads)),
-        left_out=0,
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
+        heading="Workloads",
+        made_by="python -m conformance bounded",
     )
+    return table_page(words, tables_of(runs, titles, has_paper), list(_sections(runs, workloads)))
 
 
 def _sections(
     runs: Sequence[RunFigures], workloads: Mapping[str, WorkloadOnPage]
-) -> Iterator[SweepSection]:
+) -> Iterator[PageSection]:
     """Yield the plots of each workload."""
     for name, group in groupby(runs, key=lambda run: run.workload):
         of_workload = list(group)
@@ -197,7 +184,7 @@ def _sections(
         plots.append(
             ("Memory needed over time, in bindings", amount_curve("memory needed", shown.needed))
         )
-        yield SweepSection(texts.clean(shown.title), plots, texts.block(shown.query))
+        yield PageSection(texts.clean(shown.title), plots, texts.block(shown.query))
 
 
 def _plots_of_recall(

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
 from conformance.bounded.workloads import JoinWorkload
 from refengine.bounded.measures import Score, UnlimitedRun, measure, run_unlimited
+from refengine.bounded.memory import concerned_sources
 from refengine.bounded.names import parse_resources
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
@@ -96,6 +97,7 @@ def tasks_of(
     for seed, policy, memory in product(range(seeds), policies, memories):
         is_seeded = parse_resources(policy, 1, seed) != parse_resources(policy, 1, 0)
         memory_in_bindings(memory, 100)
+        concerned_sources(workload.query, parse_resources(policy, 1, seed).only)
         if seed == 0 or workload.is_drawn or is_seeded:
             tasks.append(SweepTask(workload.name, policy, memory, seed))
     return tasks
@@ -119,8 +121,10 @@ def memory_in_bindings(memory: str, most_needed: int) -> int:
 def run_task(workload: JoinWorkload, task: SweepTask) -> RunFigures:
     """Run one task. Raises RefengineError."""
     unlimited = prepare(workload, task.seed if workload.is_drawn else 0)
-    bindings = memory_in_bindings(task.memory, unlimited.most_needed)
-    resources = parse_resources(task.policy, bindings, task.seed)
+    unbounded = parse_resources(task.policy, None, task.seed)
+    needed = unlimited.needed(concerned_sources(workload.query, unbounded.only))
+    bindings = memory_in_bindings(task.memory, max(needed, default=0))
+    resources = replace(unbounded, memory=bindings)
     began = time.process_time()
     figures = measure(workload.query, resources, unlimited, workload.measuring)
     seconds = time.process_time() - began
@@ -140,8 +144,9 @@ def needed_over_time(workload: JoinWorkload) -> Iterator[tuple[int, int]]:
     of elements the one that needs most.
     """
     unlimited = prepare(workload, 0)
-    step = max(1, len(unlimited.elements) // SAMPLES)
-    for first in range(0, len(unlimited.elements), step):
-        needed = unlimited.needed[first : first + step]
+    every = [sum(held) for held in unlimited.held]
+    step = max(1, len(every) // SAMPLES)
+    for first in range(0, len(every), step):
+        needed = every[first : first + step]
         place = first + needed.index(max(needed))
-        yield unlimited.elements[place].time, unlimited.needed[place]
+        yield unlimited.elements[place].time, every[place]

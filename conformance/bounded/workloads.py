@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from conformance.bounded.generators import (
     MINUTE,
@@ -32,6 +33,13 @@ WIND_SIGNED = {
         {"stream": "wind", "kind": "unbounded", "name": "urn:1"},
         {"stream": "wind", "kind": "range", "size": 200, "name": "urn:2"},
     ],
+}
+# as the simulation of the paper's authors joins: equal speeds, more than 100 and less than 500 ms
+# after one another
+WIND_CODED = {
+    "body": f"{PREFIX}SELECT ?a ?b WHERE {{ ?a :reports ?x ; :at ?s . ?b :reports ?x ; :at ?t "
+    "FILTER(?a != ?b && ?x >= 10 && ?t - ?s > 100 && ?t - ?s < 500) }",
+    "windows": [{"stream": "wind", "kind": "range", "size": 499}],
 }
 VIEWING = {
     "body": f"{PREFIX}SELECT ?u ?p WHERE {{ GRAPH <urn:log> {{ ?u :watches ?c }} "
@@ -66,11 +74,22 @@ def _wind_of(seed: int) -> Mapping[str, Stream]:
     return generate_wind(WindParameters(), seed)
 
 
+def _stamped_wind_of(seed: int) -> Mapping[str, Stream]:
+    return generate_wind(WindParameters(rounds=48, stamped=True), seed)
+
+
 def _viewing_of(seed: int) -> Mapping[str, Stream]:
     return generate_viewing(ViewingParameters(), seed)
 
 
+def _viewing_of_many_channels(seed: int) -> Mapping[str, Stream]:
+    lengths = (15, 20, 25, 30, 35, 45, 60, 90, 120)
+    parameters = ViewingParameters(channels=200, lengths=lengths, staggered=True)
+    return generate_viewing(parameters, seed)
+
+
 SHARES_OF_WIND = ("60%", "40%", "20%", "10%", "5%")
+SHARES_OF_VIEWING = ("50%", "25%", "15%", "1%")
 WORKLOADS = {
     workload.name: workload
     for workload in (
@@ -99,7 +118,25 @@ WORKLOADS = {
             str(VIEWING["body"]),
             _viewing_of,
             Measuring(15 * MINUTE),
-            ("50%", "25%", "15%", "1%"),
+            SHARES_OF_VIEWING,
+        ),
+        JoinWorkload(
+            "wind-coded",
+            "Wind, as the authors' code joins it",
+            bounded_query(from_table(WIND_CODED), Selection.AT_THE_JOIN),
+            str(WIND_CODED["body"]),
+            _stamped_wind_of,
+            Measuring(MINUTE, Fraction(0)),
+            SHARES_OF_WIND,
+        ),
+        JoinWorkload(
+            "viewing-coded",
+            "Viewership log stored whole, programme guide in bounded memory, as in the code",
+            bounded_query(from_table(VIEWING)),
+            str(VIEWING["body"]),
+            _viewing_of_many_channels,
+            Measuring(15 * MINUTE),
+            SHARES_OF_VIEWING,
         ),
     )
 }

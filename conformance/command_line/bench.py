@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from conformance.command_line.options import check_positive, progress_bar
 from refengine import cli
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, plain
+from refengine.model.messages import display, nearest, plain
 
 if TYPE_CHECKING:
     from conformance.bench.benchmark import Benchmark
@@ -125,6 +125,8 @@ def run(options: argparse.Namespace) -> int:
 
     benchmark = find_benchmark(options.name)
     check_positive("--runs", options.runs)
+    if options.recorded is not None:
+        _check_recorded(options)
     out = options.out or Path(f"bench-{benchmark.name}")
     if options.recorded is not None:
         results_file(out)  # raises before the work begins
@@ -142,19 +144,53 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check_recorded(options: argparse.Namespace) -> None:
+    """Raise RefengineError for an option that says how an engine is run: with --recorded none is,
+    and all recordings of the folder are judged.
+    """
+    given = {
+        "--scale": options.scale != "small",
+        "--only": options.only,
+        "--runs": options.runs is not None,
+        "--live": options.live,
+        "--explain": options.explain,
+        "--data": options.data is not None,
+        "--config": options.config is not None,
+        "--classpath": options.classpath,
+        "--resume": options.resume,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise RefengineError(
+                "says how an engine is run, and --recorded DIR judges what is in DIR: leave one of "
+                "the two out",
+                rule="usage",
+                place=option,
+            )
+
+
 def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
     """Return what is run. Raises RefengineError."""
-    from conformance.bench.benchmark import Choice
+    from conformance.bench.benchmark import MOST_RUNS, Choice
     from conformance.bench.run import Plan
 
     if not options.engine:
         raise RefengineError(
             "name an engine with --engine, or a folder with --recorded", rule="usage"
         )
+    if options.runs is not None and options.runs > MOST_RUNS:
+        raise RefengineError(
+            f"must be <= {MOST_RUNS}, got {options.runs}", rule="usage", place="--runs"
+        )
     choice = Choice(
-        _scale(options.scale), tuple(options.only), options.runs, options.data, options.config
+        _scale(options.scale),
+        tuple(options.only),
+        options.runs,
+        options.data,
+        options.config,
+        options.live,
     )
-    engines = [_engine(name, options.classpath) for name in dict.fromkeys(options.engine)]
+    engines = _engines(options.engine, options.classpath)
     names = [tested.name for tested in engines]
     if len({*names}) < len(names):
         raise RefengineError(
@@ -162,7 +198,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             rule="usage",
             place="--engine",
         )
-    return Plan(benchmark, choice, engines, options.live, out, options.explain)
+    return Plan(benchmark, choice, engines, out, options.explain)
 
 
 def _scale(text: str) -> str | int:
@@ -179,16 +215,29 @@ def _scale(text: str) -> str | int:
     )
 
 
-def _engine(name: str, classpaths: list[str]) -> Engine:
-    """Return an engine, ready to be started. Raises RefengineError if something is missing."""
+def _engines(names: Sequence[str], classpaths: Sequence[str]) -> list[Engine]:
+    """Return engines, each once and ready to be started. Raises RefengineError if something is
+    missing, and for a class path of an engine that is not run.
+    """
     from conformance.harness import engine_file
 
     paths = dict(engine_file.pair(word, "ENGINE=PATH") for word in classpaths)
-    tested = engine_file.engine(name)
-    tested = tested.with_classpath(paths.get(tested.name, ""))
-    if tested.missing:
-        raise RefengineError(tested.missing, rule="engine", place=name)
-    return tested
+    engines = {name: engine_file.engine(name) for name in names}
+    run = [tested.name for tested in engines.values()]
+    for name in paths:
+        if name not in run:
+            raise RefengineError(
+                f"{display(name)} is no engine that is run{nearest(name, run)}",
+                rule="usage",
+                place="--classpath",
+            )
+    ready = []
+    for name, tested in engines.items():
+        tested = tested.with_classpath(paths.get(tested.name, ""))
+        if tested.missing:
+            raise RefengineError(tested.missing, rule="engine", place=name)
+        ready.append(tested)
+    return ready
 
 
 class _Interrupted(Exception):
@@ -227,13 +276,14 @@ def _run_tasks(plan: Plan, tasks: Sequence[Task], done: Mapping[Key, Result]) ->
     """Run the tasks whose results are not there yet, and yield their results, with a progress
     bar.
     """
-    from conformance.bench.run import run_task
+    from conformance.bench.run import TaskRunner
 
     left = [task for task in tasks if task.key(plan.benchmark) not in done]
     before = len(tasks) - len(left)
     bar = progress_bar(total=len(tasks), initial=before, desc=plan.benchmark.name, unit="run")
     with bar() as progress:
+        runner = TaskRunner(plan)
         for task in left:
             progress.set_postfix_str(f"{task.tested.name} {task.workload.name}")
-            yield run_task(plan, task)
+            yield runner.run(task)
             progress.update()

@@ -67,8 +67,8 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help="instead of QUERY: wind, wind-near or viewing, streams in the shape of the CLOCK "
-        "paper's, or all, with the paper's policies, memories and recall beside; can be given "
-        "several times",
+        "paper's; wind-coded or viewing-coded, as the code of its authors joins them; or all; with "
+        "the paper's policies, memories and recall beside; can be given several times",
     )
     bounded.add_argument(
         "--observations",
@@ -92,8 +92,9 @@ def _add_how(bounded: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME,…",
-        help="clock, clock-exp:RHO, lru, fifo or random, with +gc, +shed-random:SHARE, "
-        "+shed-rate:LIMIT/PERIOD or +shed-semantics:LIMIT/PERIOD (default: clock,lru,fifo,random)",
+        help="clock, clock-exp:RHO, lru, fifo or random, with +gc, +only:STREAM, "
+        "+shed-random:SHARE, +shed-rate:LIMIT/PERIOD or +shed-semantics:LIMIT/PERIOD (default: "
+        "clock,lru,fifo,random)",
     )
     bounded.add_argument(
         "--memory",
@@ -194,9 +195,9 @@ def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
 
     from conformance.bounded.observations import read_wind
 
-    if not workload.name.startswith("wind"):
+    if workload.name not in ("wind", "wind-near"):
         raise RefengineError(
-            f"{workload.name} reads no wind speeds; write --reproduce wind or wind-near",
+            f"{workload.name} joins no wind speeds of dumps; write --reproduce wind or wind-near",
             rule="usage",
             place="--observations",
         )
@@ -251,19 +252,19 @@ def _share(text: str) -> Fraction:
 
 def _tasks(options: argparse.Namespace, workloads: Sequence[JoinWorkload]) -> list[SweepTask]:
     """Return the runs of a sweep. Raises RefengineError."""
-    from conformance.bounded.paper import POLICIES
+    from conformance.bounded.paper import policies_of
     from conformance.bounded.sweep import tasks_of
 
-    policies = _words(options.policy) or (
-        list(POLICIES) if options.reproduce else ["clock", "lru", "fifo", "random"]
-    )
+    policies = _words(options.policy)
+    if not policies and not options.reproduce:
+        policies = ["clock", "lru", "fifo", "random"]
     memories = _words(options.memory)
     return [
         task
         for workload in workloads
         for task in tasks_of(
             workload,
-            policies,
+            policies or policies_of(workload.name),
             memories or list(workload.memories) or ["5%", "10%", "20%", "40%", "60%"],
             options.seeds,
         )

@@ -26,10 +26,7 @@ def _everything_is_selected(reader: SourceReader, terms: Terms) -> bool:
     besides={SourceReader.is_selected: _everything_is_selected},
 )
 def windows_and_conditions_of_one_side_are_not_asked(
-    right: Right,
-    index: SourceIndex,
-    key: Terms,
-    earliest_end: int | None,
+    right: Right, index: SourceIndex, key: Terms, earliest_end: int | None
 ) -> Any:
     """Join a binding however long ago it ended, and whether or not it fulfils the conditions on its
     own variables.
@@ -39,14 +36,12 @@ def windows_and_conditions_of_one_side_are_not_asked(
 
 @wrong("BND-3", "BND-5", replaces=Memory.put)
 def a_full_memory_stays_as_it_is(
-    right: Right,
-    memory: Memory,
-    binding: Binding,
-    is_collected: bool,
-) -> None:
+    right: Right, memory: Memory, binding: Binding, is_collected: bool
+) -> Any:
     """Store nothing when every slot is filled, so that the bindings that came first stay."""
     if memory.capacity is None or len(memory.bindings) < memory.capacity:
-        right(memory, binding, is_collected)
+        return right(memory, binding, is_collected)
+    return memory.capacity  # a slot of which no policy is told
 
 
 @wrong("BND-4", replaces=Scores.choose)
@@ -77,9 +72,7 @@ def nothing_is_removed_or_dropped(right: Right, memory: Memory, t: int) -> None:
 
 @wrong("BND-8", replaces=measures.counted_arrivals)
 def every_arrival_counts(
-    right: Right,
-    times: Sequence[int],
-    measuring: Measuring,
+    right: Right, times: Sequence[int], measuring: Measuring
 ) -> list[tuple[bool, bool]]:
     """Count what the warm-up completes, and take every arrival for one under stress."""
     return [(True, True) for _ in times]

@@ -249,7 +249,7 @@ def partners_of(record: JoinRecord, open_window: OpenWindow) -> list[JoinRecord]
 
 
 def is_dropped(window: JoinWindow, last: int, watermark: int | None) -> bool:
-    """ADA-2 late: Return whether a record is dropped, since the watermark has reached the last
+    """ADA-2: Return whether a record is dropped, since the watermark has reached the last
     instant at which it is on time: its own, or, for windows with a slide, that of its window.
     """
     is_late = watermark is not None and last <= watermark

@@ -176,9 +176,9 @@ def _value(name: str, value: Any) -> Any:
     if name in ("slide", "adaptation") and value == "none":
         return None
     if name in CHOICES:
-        words = [str(member) for member in CHOICES[name]]
-        if value in words:
+        if value in [*CHOICES[name]]:
             return CHOICES[name](value)
+        words = [str(member) for member in CHOICES[name] if member is not Closure.LEFT_OPEN]
         reason = f"{name} must be one of {', '.join(words)}, got {display(value)}"
         raise _invalid(f"{reason}{did_you_mean(value, words)}")
     if name in NUMBERS:

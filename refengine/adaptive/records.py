@@ -43,8 +43,11 @@ Step = JoinRecord | Watermark
 
 
 def with_watermarks(steps: Iterable[Step], window: JoinWindow) -> Iterator[Step]:
-    """ADA-2: Yield records with the watermarks that a window's rule puts between them. Raises
-    InvalidStream for a watermark that the rule does not expect.
+    """ADA-2: Yield records with the watermarks that a window's rule puts between them.
+
+    Under `stated` the steps stay as they are, also a watermark that is not above all before it:
+    that one does nothing. Under `before` and `after` watermarks rise. Raises InvalidStream for a
+    watermark among the steps under these two, which set their own.
     """
     greatest: int | None = None
     for place, step in enumerate(steps, 1):

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import permutations, product
 from typing import NamedTuple
 
-from refengine.bounded.inputs import Binding, BoundedQuery, Source, holds_for, solution_of
+from refengine.bounded.inputs import Binding, BoundedQuery, Input, Source, holds_for, solution_of
 from refengine.bounded.join import Resources, Result, merge_arrivals
-from refengine.bounded.policies import Clock, Decay, Fifo, Lru, Pointer, Policy, Random, Threshold
+from refengine.bounded.policies import (
+    ArrivalCredit,
+    Clock,
+    Decay,
+    Fifo,
+    Lru,
+    Pointer,
+    Policy,
+    Random,
+    Threshold,
+)
 from refengine.bounded.shedding import (
     NoShedding,
     RandomShedding,
@@ -22,8 +32,8 @@ from refengine.bounded.shedding import (
     Shedding,
 )
 from refengine.core.r2r import scope_blank_nodes
-from refengine.model.elements import Element, Stream, Term
-from refengine.sparql.algebra import Variable
+from refengine.model.elements import Element, Stream, Term, Triple
+from refengine.sparql.algebra import Variable, all_variables
 
 
 class LiteralStep(NamedTuple):
@@ -42,19 +52,21 @@ def run_by_definition(
     definition = LiteralJoin(query, resources)
     for name, element in merge_arrivals(query, streams):
         results = definition.step(name, element)
-        held = [binding for binding in definition.slots if binding is not None]
-        yield LiteralStep(results, sorted(held, key=lambda binding: binding.number))
+        held = sorted(definition.stored(), key=lambda binding: binding.number)
+        yield LiteralStep(results, held)
 
 
 class LiteralJoin:
     """A bounded join. `slots` is the memory, `scores` has the score of each slot, `queue` the
-    filled slots as FIFO and LRU order them, and `freed` those that were freed.
+    filled slots as FIFO and LRU order them, and `freed` those that were freed. `stored_whole` has
+    the bindings that the memory is not for.
     """
 
     def __init__(self, query: BoundedQuery, resources: Resources) -> None:
         self.query = query
         self.resources = resources
         self.slots: list[Binding | None] = []
+        self.stored_whole: list[Binding] = []
         self.scores: list[float] = []
         self.pointer = 0
         self.queue: list[int] = []
@@ -82,9 +94,13 @@ class LiteralJoin:
             results = self.results_of(new, t)
             self.results += results
             self.credit(results)
-            self.put(new)
+            self.put(new, self.score_of_new(new, results))
             found += results
         return found
+
+    def stored(self) -> list[Binding]:
+        """Return all bindings that are stored."""
+        return [one for one in self.slots if one is not None] + self.stored_whole
 
     # BND-1
 
@@ -95,16 +111,11 @@ class LiteralJoin:
             graph = scope_blank_nodes(graph, str(self.query.streams.index(source.stream)))
         every = set()
         for triples in product(graph, repeat=len(source.patterns)):
-            terms: dict[Variable, Term] = {}
-            agrees = True
-            for pattern, triple in zip(source.patterns, triples, strict=True):
-                for asked, term in zip(pattern, triple, strict=True):
-                    if isinstance(asked, Variable):
-                        agrees = agrees and terms.setdefault(asked, term) == term
-                    else:
-                        agrees = agrees and asked == term
+            terms = terms_of(source, triples)
+            if terms is None:
+                continue
             solution = {variable.name: term for variable, term in terms.items()}
-            if agrees and all(holds_for(one, solution) for one in source.conditions):
+            if all(holds_for(one, solution) for one in source.conditions):
                 every.add(tuple(terms[Variable(str(k))] for k in range(len(terms))))
         bindings = []
         for values in sorted(every):
@@ -117,9 +128,12 @@ class LiteralJoin:
 
     def results_of(self, new: Binding, t: int) -> list[Result]:
         """Return the results of the stored bindings with a new one."""
-        stored = [binding for binding in self.slots if binding is not None]
         choices = [
-            [one for one in [*stored, new] if one.source == side.source and side.holds(one, t)]
+            [
+                one
+                for one in [*self.stored(), new]
+                if one.source == side.source and side.holds(one, t)
+            ]
             for side in self.query.inputs
         ]
         results = [each for each in product(*choices) if new in each and self.is_result(each)]
@@ -143,15 +157,19 @@ class LiteralJoin:
         order = sorted(range(len(self.slots)), key=lambda slot: _number(self.slots[slot]))
         for slot in order:
             uses = sum(self.slots[slot] in result for result in results)
-            self.scores[slot] += uses
+            self.scores[slot] = self.at_most(self.scores[slot] + uses)
             if uses and isinstance(self.resources.policy, Lru):
                 self.queue.remove(slot)
                 self.queue.append(slot)
 
     # BND-3
 
-    def put(self, new: Binding) -> None:
-        """Store a binding."""
+    def put(self, new: Binding, score: float) -> None:
+        """Store a binding with its score."""
+        only = self.resources.only
+        if only and self.query.sources[new.source].stream not in only:
+            self.stored_whole.append(new)
+            return
         if self.freed:
             slot = self.freed.pop()
         elif self.resources.memory is None or len(self.slots) < self.resources.memory:
@@ -163,10 +181,50 @@ class LiteralJoin:
             self.queue.remove(slot)
         self.slots[slot] = new
         self.queue.append(slot)
-        if isinstance(self.resources.policy, Clock):
-            self.scores[slot] = self.resources.policy.start_score
+        self.scores[slot] = score
 
     # BND-4, BND-5
+
+    def score_of_new(self, new: Binding, results: Sequence[Result]) -> float:
+        """Return CLOCK's score of a new binding that completed some results."""
+        policy = self.resources.policy
+        if not isinstance(policy, Clock):
+            return 0
+        score = policy.start_score
+        if policy.credit is not ArrivalCredit.NOTHING:
+            score += len(results)
+        if policy.credit is ArrivalCredit.AGREEING:
+            score += sum(self.agrees(new, one) for one in self.stored())
+        return self.at_most(score)
+
+    def at_most(self, score: float) -> float:
+        """Return a score, or the most that one can be."""
+        most = getattr(self.resources.policy, "most_score", None)
+        return score if most is None else min(score, most)
+
+    def agrees(self, new: Binding, stored: Binding) -> bool:
+        """Return whether a new binding agrees with a stored one, as bindings of some two inputs."""
+        return any(
+            self.agree_as(mine, theirs, new, stored)
+            for mine, theirs in permutations(self.query.inputs, 2)
+        )
+
+    def agree_as(self, mine: Input, theirs: Input, new: Binding, stored: Binding) -> bool:
+        """Return whether a new binding of an input fulfils the conditions on its variables, and has
+        the same terms as a stored one of another input for the variables that both inputs share.
+        """
+        if mine.source != new.source or theirs.source != stored.source:
+            return False
+        solution = dict(zip(mine.variables, new.terms, strict=True))
+        other = dict(zip(theirs.variables, stored.terms, strict=True))
+        own_conditions = [
+            condition
+            for condition in self.query.conditions
+            if {variable.name for variable in all_variables(condition)} <= solution.keys()
+        ]
+        if not all(holds_for(condition, solution) for condition in own_conditions):
+            return False
+        return all(solution[name] == other[name] for name in solution.keys() & other.keys())
 
     def choose(self, policy: Policy) -> int:
         """Return the slot whose binding is evicted."""
@@ -200,18 +258,24 @@ class LiteralJoin:
 
     def collect(self, t: int) -> None:
         """Remove what no input's window holds at t, in the order in which it left the last one."""
+        self.stored_whole = [one for one in self.stored_whole if self.is_held(one, t)]
         gone = []
         for slot, binding in enumerate(self.slots):
-            if binding is None:
-                continue
-            sides = [side for side in self.query.inputs if side.source == binding.source]
-            if not any(side.holds(binding, t) for side in sides):
-                last = max(binding.end + (side.reach or 0) for side in sides)
+            if binding is not None and not self.is_held(binding, t):
+                last = max(binding.end + (side.reach or 0) for side in self.sides_of(binding))
                 gone.append((last, binding.number, slot))
         for _, _, slot in sorted(gone):
             self.slots[slot] = None
             self.queue.remove(slot)
             self.freed.append(slot)
+
+    def is_held(self, binding: Binding, t: int) -> bool:
+        """Return whether some input's window holds a binding at t."""
+        return any(side.holds(binding, t) for side in self.sides_of(binding))
+
+    def sides_of(self, binding: Binding) -> list[Input]:
+        """Return the inputs of a binding."""
+        return [side for side in self.query.inputs if side.source == binding.source]
 
     # BND-7
 
@@ -256,6 +320,19 @@ class LiteralJoin:
             if any(name in other.variables for other in sides[:number] + sides[number + 1 :]):
                 shared.append(name)
         return shared or list(names)
+
+
+def terms_of(source: Source, triples: Sequence[Triple]) -> dict[Variable, Term] | None:
+    """Return the terms of a source's variables if each pattern matches its triple, or None."""
+    terms: dict[Variable, Term] = {}
+    for pattern, triple in zip(source.patterns, triples, strict=True):
+        for asked, term in zip(pattern, triple, strict=True):
+            if not isinstance(asked, Variable):
+                if asked != term:
+                    return None
+            elif terms.setdefault(asked, term) != term:
+                return None
+    return terms
 
 
 def _number(binding: Binding | None) -> int:

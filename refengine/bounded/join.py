@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from heapq import merge
 from typing import NamedTuple
 
-from refengine.bounded.inputs import (
-    Binding,
-    BoundedQuery,
-    Condition,
-    SourceReader,
-    make_condition,
-    read_bindings,
+from refengine.bounded.inputs import Binding, BoundedQuery, SourceReader, Terms, read_bindings
+from refengine.bounded.memory import Memory, Positions, check_capacity
+from refengine.bounded.plans import (
+    Agreement,
+    CandidateSearch,
+    are_fulfilled,
+    conditions_of_first,
+    plan_agreements,
+    plan_search,
+    prepare_condition,
 )
-from refengine.bounded.memory import Memory, SourceIndex
 from refengine.bounded.policies import Fifo, Policy
 from refengine.bounded.shedding import NoShedding, Shedding
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import InvalidStream
-from refengine.sparql.algebra import Expression, all_variables
 
 Result = tuple[Binding, ...]  # a binding for each input
 
@@ -31,36 +32,22 @@ class Resources:
 
     `memory` is the number M of bindings; None is as many as there are. `policy` says which binding
     makes room. `collects` says whether bindings that no window holds any more are removed (BND-6).
-    `shedding` says which elements are dropped before they come to the join.
+    `shedding` says which elements are dropped before they come to the join. `only` names the
+    streams whose bindings the memory is for, while those of other streams are stored whole; if it
+    is empty, the memory is for all (BND-3).
     """
 
     memory: int | None = None
     policy: Policy = Fifo()  # noqa: RUF009 - a frozen value
     collects: bool = False
     shedding: Shedding = NoShedding()  # noqa: RUF009 - a frozen value
+    only: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        check_capacity(self.memory)
 
 
 UNLIMITED = Resources(collects=True)
-
-
-# a condition, with the input and the position of each of its terms
-_Placed = tuple[tuple[tuple[int, int], ...], Condition]
-
-
-class _Probe(NamedTuple):
-    """How a binding is looked for in one input, when those of other inputs are chosen.
-
-    `key` says for each position of the index `stored` which term stands there: that of a chosen
-    input, at a position. `conditions` are those that can be asked once the binding is chosen, each
-    with the places of its terms.
-    """
-
-    input: int
-    stored: SourceIndex
-    key: tuple[tuple[int, int], ...]
-    reach: int | None
-    conditions: tuple[_Placed, ...]
-    may_be_new: bool
 
 
 class BoundedJoin:
@@ -80,24 +67,30 @@ class BoundedJoin:
     def __init__(self, query: BoundedQuery, resources: Resources = UNLIMITED) -> None:
         self.query = query
         self.resources = resources
-        self.memory = Memory(query, resources.memory, resources.policy)
+        self.memory = Memory(query, resources.memory, resources.policy, resources.only)
         self.now: int | None = None
         self._readers = [SourceReader(query, index) for index in range(len(query.sources))]
         self._shedder = resources.shedding.start(query)
         self._credits_shedding = not isinstance(resources.shedding, NoShedding)
         self._count = 0
-        conditions = [_prepare_condition(condition) for condition in query.conditions]
+        conditions = [prepare_condition(condition) for condition in query.conditions]
         self._first_conditions = [
-            _conditions_of_first(query, number, conditions) for number in range(len(query.inputs))
+            conditions_of_first(query, number, conditions) for number in range(len(query.inputs))
         ]
         self._plans = [
-            list(_probes(query, self.memory, number, conditions))
+            list(plan_search(query, self.memory, number, conditions))
             for number in range(len(query.inputs))
         ]
         self._inputs_of = [
             [number for number, one in enumerate(query.inputs) if one.source == source]
             for source in range(len(query.sources))
         ]
+        self._agreements: list[list[Agreement]] = []
+        if resources.policy.counts_arrivals:
+            self._agreements = [
+                list(plan_agreements(query, self.memory, number))
+                for number in range(len(query.inputs))
+            ]
 
     def push(self, stream: str, element: Element) -> list[Result]:
         """BND-2: Take the next element, store its bindings, and return the results that it
@@ -122,9 +115,35 @@ class BoundedJoin:
             return []
         results: list[Result] = []
         for binding in bindings:
-            results += self._join(binding, t)
-            self.memory.put(binding, self.resources.collects)
+            completed = self._join(binding, t)
+            results += completed
+            if self._agreements:
+                self._put_with_credit(binding, len(completed))
+            else:
+                self.memory.put(binding, self.resources.collects)
         return results
+
+    def _put_with_credit(self, new: Binding, results: int) -> None:
+        """Store a new binding, and tell the policy what it did when it came."""
+        agreeing = self._count_agreeing(new)
+        slot = self.memory.put(new, self.resources.collects)
+        if self.memory.eviction is not None and self.memory.is_evictable(slot):
+            self.memory.eviction.arrive(slot, results, agreeing)
+
+    def _count_agreeing(self, new: Binding) -> int:
+        """BND-4: Return with how many stored bindings a new one agrees."""
+        buckets: dict[tuple[int, Positions, Terms], dict[int, Binding]] = {}
+        chosen = [new] * len(self.query.inputs)
+        for number in self._inputs_of[new.source]:
+            if not are_fulfilled(self._first_conditions[number], chosen):
+                continue
+            for source, stored, own in self._agreements[number]:
+                key = tuple([new.terms[position] for position in own])
+                buckets[source, stored.positions, key] = stored.buckets.get(key, {})
+        if len(buckets) == 1:
+            (bucket,) = buckets.values()
+            return len(bucket)
+        return len({slot for bucket in buckets.values() for slot in bucket})
 
     def _join(self, new: Binding, t: int) -> list[Result]:
         """Return the results that a new binding completes, and credit the stored bindings."""
@@ -132,7 +151,7 @@ class BoundedJoin:
         chosen: list[Binding] = [new] * len(self.query.inputs)
         slots = [-1] * len(self.query.inputs)
         for number in self._inputs_of[new.source]:
-            if _are_fulfilled(self._first_conditions[number], chosen):
+            if are_fulfilled(self._first_conditions[number], chosen):
                 self._extend(self._plans[number], 0, chosen, slots, new, t, found)
         if not found:
             return []
@@ -143,7 +162,7 @@ class BoundedJoin:
 
     def _extend(
         self,
-        probes: Sequence[_Probe],
+        searches: Sequence[CandidateSearch],
         depth: int,
         chosen: list[Binding],
         slots: list[int],
@@ -151,38 +170,38 @@ class BoundedJoin:
         t: int,
         found: list[tuple[Result, tuple[int, ...]]],
     ) -> None:
-        """Choose a binding for the inputs of the probes from `depth` on, in every way, and add what
-        is complete to `found`.
+        """Choose a binding for each input of the searches from `depth` on, in every way, and add
+        what is complete to `found`.
         """
-        probe = probes[depth]
-        is_last = depth + 1 == len(probes)
-        key = tuple([chosen[number].terms[position] for number, position in probe.key])
-        earliest_end = None if probe.reach is None else t - probe.reach
-        candidates: Iterable[tuple[int, Binding]] = probe.stored.find(key, earliest_end)
-        if probe.may_be_new and probe.stored.key(new) == key:
+        search = searches[depth]
+        is_last = depth + 1 == len(searches)
+        key = tuple([chosen[number].terms[position] for number, position in search.key])
+        earliest_end = None if search.reach is None else t - search.reach
+        candidates: Iterable[tuple[int, Binding]] = search.stored.find(key, earliest_end)
+        if search.may_be_new and search.stored.key(new) == key:
             candidates = [(-1, new), *candidates]
         for slot, binding in candidates:
-            chosen[probe.input], slots[probe.input] = binding, slot
-            if not _are_fulfilled(probe.conditions, chosen):
+            chosen[search.input], slots[search.input] = binding, slot
+            if not are_fulfilled(search.conditions, chosen):
                 continue
             if is_last:
                 found.append((tuple(chosen), tuple(slots)))
             else:
-                self._extend(probes, depth + 1, chosen, slots, new, t, found)
-        chosen[probe.input], slots[probe.input] = new, -1
+                self._extend(searches, depth + 1, chosen, slots, new, t, found)
+        chosen[search.input], slots[search.input] = new, -1
 
     def _credit(self, found: Iterable[tuple[Result, tuple[int, ...]]]) -> None:
         """Tell policy and shedding which bindings are part of new results."""
         if self._credits_shedding:
             for result, _ in found:
                 self._shedder.credit(result)
-        eviction = self.memory.eviction
-        if eviction is None:
+        eviction, capacity = self.memory.eviction, self.memory.capacity
+        if eviction is None or capacity is None:
             return
         used: dict[int, int] = {}
         for _, slots in found:
             for slot in slots if len(slots) == 2 else {*slots}:
-                if slot >= 0:
+                if 0 <= slot < capacity:
                     used[slot] = used.get(slot, 0) + 1
         bindings = self.memory.bindings
         for slot in sorted(used, key=lambda slot: bindings[slot].number):
@@ -194,83 +213,17 @@ def _numbers(found: tuple[Result, tuple[int, ...]]) -> list[int]:
     return [binding.number for binding in found[0]]
 
 
-def _prepare_condition(condition: Expression) -> tuple[list[str], Condition]:
-    """Return the names of a condition's variables, and the condition as a function."""
-    names = sorted(variable.name for variable in all_variables(condition))
-    return names, make_condition(condition, names)
-
-
-def _are_fulfilled(conditions: Sequence[_Placed], chosen: Sequence[Binding]) -> bool:
-    """Return whether conditions are true for the bindings of the inputs that they read."""
-    for places, holds in conditions:
-        if not holds(tuple([chosen[number].terms[position] for number, position in places])):
-            return False
-    return True
-
-
-def _conditions_of_first(
-    query: BoundedQuery, first: int, conditions: Sequence[tuple[list[str], Condition]]
-) -> tuple[_Placed, ...]:
-    """Return the conditions that can be asked once a binding is chosen for the input `first`."""
-    places: dict[str, tuple[int, int]] = {}
-    _place(query, first, places)
-    return tuple(
-        (tuple(places[name] for name in names), holds)
-        for names, holds in conditions
-        if places.keys() >= {*names}
-    )
-
-
-def _probes(
-    query: BoundedQuery,
-    memory: Memory,
-    first: int,
-    conditions: Sequence[tuple[list[str], Condition]],
-) -> Iterator[_Probe]:
-    """Yield the probes that follow when a new binding is chosen for the input `first`: next always
-    the input that shares most variables with those before.
-
-    An input of the same source before `first` takes stored bindings alone, so that no result is
-    found twice.
-    """
-    places: dict[str, tuple[int, int]] = {}
-    _place(query, first, places)
-    waiting = [(names, holds) for names, holds in conditions if not places.keys() >= {*names}]
-    left = [number for number in range(len(query.inputs)) if number != first]
-    while left:
-        number = max(left, key=lambda one: len({*query.inputs[one].variables} & places.keys()))
-        left.remove(number)
-        one = query.inputs[number]
-        shared = [k for k, name in enumerate(one.variables) if name in places]
-        key = tuple(places[one.variables[k]] for k in shared)
-        _place(query, number, places)
-        ready = [pair for pair in waiting if places.keys() >= {*pair[0]}]
-        waiting = [pair for pair in waiting if pair not in ready]
-        yield _Probe(
-            number,
-            memory.index(one.source, tuple(shared)),
-            key,
-            one.reach,
-            tuple((tuple(places[name] for name in names), holds) for names, holds in ready),
-            one.source == query.inputs[first].source and number > first,
-        )
-
-
-def _place(query: BoundedQuery, number: int, places: dict[str, tuple[int, int]]) -> None:
-    """Add the places of an input's variables that have none yet."""
-    for position, name in enumerate(query.inputs[number].variables):
-        places.setdefault(name, (number, position))
-
-
 # Whole streams
 
 
 class Arrived(NamedTuple):
-    """What one element did: its instant, its results, and how many bindings were held then."""
+    """What one element did: its instant, its results, and how many bindings of each source were
+    held then.
+    """
 
     time: int
     results: list[Result]
-    held: int
+    held: tuple[int, ...]
 
 
 def merge_arrivals(
@@ -337,4 +290,4 @@ def run_over(
     join = BoundedJoin(query, resources)
     for time, bindings in elements:
         results = join.take(bindings, time)
-        yield Arrived(time, results, len(join.memory.bindings))
+        yield Arrived(time, results, tuple(join.memory.held))

@@ -17,6 +17,7 @@ from refengine.bounded.join import (
     read_elements,
     run_over,
 )
+from refengine.bounded.memory import concerned_sources
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 
@@ -35,9 +36,14 @@ class Measuring:
     warm_up: Fraction = Fraction(1, 3)
 
     def __post_init__(self) -> None:
-        if self.period < 1 or not 0 <= self.warm_up < 1:
-            reason = "a period is > 0, and a warm-up a share of the arrivals from 0 to below 1"
-            raise RefengineError(f"{reason}, got {self.period} and {self.warm_up}", rule="BND-8")
+        is_exact = isinstance(self.period, int) and isinstance(self.warm_up, Fraction | int)
+        if not is_exact or self.period < 1 or not 0 <= self.warm_up < 1:
+            reason = (
+                "a period is a whole number > 0, and a warm-up an exact share of the arrivals from "
+                "0 to below 1, such as Fraction(1, 3)"
+            )
+            given = f"{self.period!r} and {self.warm_up!r}"
+            raise RefengineError(f"{reason}, got {given}", rule="BND-8", place="measuring")
 
 
 class Score(NamedTuple):
@@ -68,7 +74,8 @@ class Score(NamedTuple):
 
 class Figures(NamedTuple):
     """What was measured of a run: the score of all arrivals that count and of the stressed ones
-    among them, the most bindings held at a time, and the number of elements.
+    among them, the most bindings that were held at a time by the memory, and the number of
+    elements.
     """
 
     overall: Score
@@ -78,18 +85,19 @@ class Figures(NamedTuple):
 
 
 class UnlimitedRun(NamedTuple):
-    """What there is: the elements, the results of each, and how many bindings were in some window
-    when it had come, which is the memory that is needed.
+    """What there is: the elements, the results of each, and how many bindings of each source were
+    in some window when it had come.
     """
 
     elements: list[ReadElement]
     results: list[frozenset[Numbers]]
-    needed: list[int]
+    held: list[tuple[int, ...]]
 
-    @property
-    def most_needed(self) -> int:
-        """The memory that is needed to find everything."""
-        return max(self.needed, default=0)
+    def needed(self, concerned: Sequence[bool]) -> list[int]:
+        """BND-8: Return the memory that is needed at each element by the bindings of the sources
+        that it is for.
+        """
+        return [_count_held(held, concerned) for held in self.held]
 
 
 def run_unlimited(query: BoundedQuery, streams: Mapping[str, Stream]) -> UnlimitedRun:
@@ -97,7 +105,7 @@ def run_unlimited(query: BoundedQuery, streams: Mapping[str, Stream]) -> Unlimit
     run = UnlimitedRun(list(read_elements(query, streams)), [], [])
     for step in run_over(query, run.elements, UNLIMITED):
         run.results.append(numbers_of(step.results))
-        run.needed.append(step.held)
+        run.held.append(step.held)
     return run
 
 
@@ -113,12 +121,13 @@ def measure(
     the two.
     """
     counts = counted_arrivals([element.time for element in unlimited.elements], measuring)
+    concerned = concerned_sources(query, resources.only)
     overall, stressed, most_held = [0, 0, 0], [0, 0, 0], 0
     runs = zip(
         run_over(query, unlimited.elements, resources), unlimited.results, counts, strict=True
     )
     for step, expected, (is_counted, is_stressed) in runs:
-        most_held = max(most_held, step.held)
+        most_held = max(most_held, _count_held(step.held, concerned))
         if not is_counted:
             continue
         found = numbers_of(step.results)
@@ -127,6 +136,11 @@ def measure(
             for place, value in enumerate(score):
                 total[place] += value
     return Figures(Score(*overall), Score(*stressed), most_held, len(counts))
+
+
+def _count_held(held: Sequence[int], concerned: Sequence[bool]) -> int:
+    """Return how many bindings are held of the sources that a memory is for."""
+    return sum(count for count, is_concerned in zip(held, concerned, strict=True) if is_concerned)
 
 
 def counted_arrivals(times: Sequence[int], measuring: Measuring) -> list[tuple[bool, bool]]:

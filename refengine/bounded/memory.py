@@ -1,5 +1,8 @@
 """§14 The memory of a bounded join: at most M bindings, in slots, with an index for each way in
 which they are looked for.
+
+The bindings of streams that the bound does not concern have slots of their own, as many as they
+need.
 """
 
 from __future__ import annotations
@@ -9,9 +12,11 @@ from heapq import heappop, heappush
 
 from refengine.bounded.inputs import Binding, BoundedQuery, Terms
 from refengine.bounded.policies import Eviction, Policy
-from refengine.model.errors import RefengineError
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import display, nearest
 
 Positions = tuple[int, ...]
+LARGEST_MEMORY = 10**9  # bindings
 
 
 class SourceIndex:
@@ -67,23 +72,58 @@ class SourceIndex:
                 yield slot, binding
 
 
-class Memory:
-    """Up to M bindings. `bindings` has them by their slots.
+class Slots:
+    """Slots of a memory: `first`, `first` + 1 and so on, `count` of them, or without an end."""
 
-    A new binding takes the slot that was freed last; if none was freed, the next slot that has
-    never been filled; and if there is none, the one that the policy chooses.
+    def __init__(self, first: int, count: int | None) -> None:
+        self._next = first
+        self._end = None if count is None else first + count
+        self._freed: list[int] = []
+
+    def take(self) -> int | None:
+        """BND-3: Return the slot that was freed last; if there is none, the next one that was never
+        filled; None if all are filled.
+        """
+        if self._freed:
+            return self._freed.pop()
+        if self._next == self._end:
+            return None
+        self._next += 1
+        return self._next - 1
+
+    def free(self, slot: int) -> None:
+        """Note that a slot is free again."""
+        self._freed.append(slot)
+
+
+class Memory:
+    """Bindings by their slots, up to M of those that the bound concerns.
+
+    These have the slots from 0 to M - 1: a free one (`Slots.take`), or that of the binding which
+    the policy evicts. The bindings of other streams have slots from M on. `held` is the number of
+    bindings of each source.
     """
 
-    def __init__(self, query: BoundedQuery, capacity: int | None, policy: Policy | None) -> None:
+    def __init__(
+        self,
+        query: BoundedQuery,
+        capacity: int | None,
+        policy: Policy | None,
+        only: frozenset[str] = frozenset(),
+    ) -> None:
         check_capacity(capacity)
         self.capacity = capacity
         self.bindings: dict[int, Binding] = {}
+        self.held = [0] * len(query.sources)
         self.indices: list[dict[Positions, SourceIndex]] = [{} for _ in query.sources]
         self.eviction: Eviction | None = None
         if capacity is not None and policy is not None:
             self.eviction = policy.start(capacity)
-        self._freed: list[int] = []
-        self._next_slot = 0
+        bounded, unbounded = Slots(0, capacity), Slots(capacity or 0, None)
+        concerned = concerned_sources(query, only)
+        self._slots = [bounded] * len(query.sources)
+        if capacity is not None:
+            self._slots = [bounded if is_concerned else unbounded for is_concerned in concerned]
         self._reaches = [reach_of_source(query, index) for index in range(len(query.sources))]
         self._ends: list[tuple[int, int, int]] = []  # heap: last use, number, slot
 
@@ -93,37 +133,43 @@ class Memory:
         """
         return self.indices[source].setdefault(positions, SourceIndex(positions))
 
-    def put(self, binding: Binding, is_collected: bool) -> None:
-        """BND-3: Store a binding. If the memory is full, evict another one first. `is_collected`
-        says whether `collect` is to remove it when no window holds it any more.
+    def is_evictable(self, slot: int) -> bool:
+        """Return whether the policy is told of the binding in a slot, and may evict it."""
+        return self.capacity is not None and slot < self.capacity
+
+    def put(self, binding: Binding, is_collected: bool) -> int:
+        """BND-3: Store a binding, and return its slot. If no slot is free, another binding is
+        evicted first. `is_collected` says whether `collect` is to remove it when no window holds it
+        any more.
         """
-        slot = self._free_slot()
+        slot = self._slots[binding.source].take()
+        if slot is None:
+            slot = self._evict()
         self.bindings[slot] = binding
+        self.held[binding.source] += 1
         for index in self.indices[binding.source].values():
             index.add(slot, binding)
-        if self.eviction is not None:
+        if self.eviction is not None and self.is_evictable(slot):
             self.eviction.fill(slot)
         reach = self._reaches[binding.source]
         if is_collected and reach is not None:
             heappush(self._ends, (binding.end + reach, binding.number, slot))
+        return slot
 
-    def _free_slot(self) -> int:
-        """Return a free slot, after evicting a binding if there is none."""
-        if self._freed:
-            return self._freed.pop()
-        if self.capacity is None or self._next_slot < self.capacity:
-            self._next_slot += 1
-            return self._next_slot - 1
+    def _evict(self) -> int:
+        """Remove the binding that the policy chooses, and return its slot."""
         assert self.eviction is not None, "a bounded memory has a policy"
         slot = self.eviction.choose()
         self._drop(slot)
         return slot
 
-    def _drop(self, slot: int) -> None:
-        """Remove the binding in a slot from everything but the eviction."""
+    def _drop(self, slot: int) -> Binding:
+        """Remove the binding in a slot from everything but the eviction, and return it."""
         binding = self.bindings.pop(slot)
+        self.held[binding.source] -= 1
         for index in self.indices[binding.source].values():
             index.remove(slot, binding)
+        return binding
 
     def collect(self, t: int) -> None:
         """BND-6: Remove the bindings that are in no window of their inputs at t."""
@@ -132,16 +178,31 @@ class Memory:
             binding = self.bindings.get(slot)
             if binding is not None and binding.number == number:
                 self._drop(slot)
-                self._freed.append(slot)
-                if self.eviction is not None:
+                self._slots[binding.source].free(slot)
+                if self.eviction is not None and self.is_evictable(slot):
                     self.eviction.empty(slot)
 
 
 def check_capacity(capacity: int | None) -> None:
-    """BND-3: Raise RefengineError for a memory of no binding."""
-    if capacity is not None and capacity < 1:
-        reason = f"a memory holds at least 1 binding, got {capacity}"
-        raise RefengineError(reason, rule="BND-3", place="memory")
+    """BND-3: Refuse a memory that is no whole number of bindings from 1 to 10⁹. Raises
+    RefengineError.
+    """
+    if capacity is None:
+        return
+    is_whole = isinstance(capacity, int) and not isinstance(capacity, bool)
+    if not is_whole or not 1 <= capacity <= LARGEST_MEMORY:
+        reason = f"a memory is a whole number of bindings from 1 to {LARGEST_MEMORY:,}"
+        raise RefengineError(f"{reason}, got {display(capacity)}", rule="BND-3", place="memory")
+
+
+def concerned_sources(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
+    """BND-3: Return of each source whether the memory is for its bindings: those of the streams
+    `only`, or all if none is named. Raises InvalidStream for a stream that no input reads.
+    """
+    for name in sorted(only.difference(query.streams)):
+        reason = f"no input reads a stream {display(name)}{nearest(name, query.streams)}"
+        raise InvalidStream(reason, rule="BND-3", place="memory")
+    return [not only or source.stream in only for source in query.sources]
 
 
 def reach_of_source(query: BoundedQuery, source: int) -> int | None:

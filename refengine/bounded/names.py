@@ -1,7 +1,7 @@
 """§14 Resources as text: `clock+gc`, `clock-exp:0.25`, `fifo+shed-rate:100/1000`.
 
-A text is a policy, and after each `+` what is added to it: `gc`, or load shedding. Parameters come
-after colons, such as `clock:w0=2:threshold=at-or-below`.
+A text is a policy, and after each `+` what is added to it: `gc`, `only:STREAM`, or load shedding.
+Parameters come after colons, such as `clock:w0=2:threshold=at-or-below`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from refengine.bounded.join import Resources
-from refengine.bounded.memory import check_capacity
 from refengine.bounded.policies import (
     TAU_OF_EXPONENTIAL,
+    ArrivalCredit,
     Clock,
     Decay,
     Fifo,
@@ -33,7 +33,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest
 
 POLICIES = ("clock", "clock-exp", "lru", "fifo", "random")
-ADDITIONS = ("gc", "shed-random", "shed-rate", "shed-semantics")
+ADDITIONS = ("gc", "only", "shed-random", "shed-rate", "shed-semantics")
 # key of clock and clock-exp -> the field that it replaces, and how its value is read
 CLOCK_KEYS: dict[str, tuple[str, Any]] = {
     "amount": ("amount", float),
@@ -41,6 +41,8 @@ CLOCK_KEYS: dict[str, tuple[str, Any]] = {
     "tau": ("tau", float),
     "threshold": ("threshold", Threshold),
     "pointer": ("pointer", Pointer),
+    "credit": ("credit", ArrivalCredit),
+    "most": ("most_score", float),
 }
 
 
@@ -50,7 +52,7 @@ def parse_resources(text: str, memory: int | None, seed: int = 0) -> Resources:
     word.
 
     >>> parse_resources("lru+gc", 100)
-    Resources(memory=100, policy=Lru(), collects=True, shedding=NoShedding())
+    Resources(memory=100, policy=Lru(), collects=True, shedding=NoShedding(), only=frozenset())
     >>> [parse_resources(text, 100, seed=3).policy for text in ("random", "random:7")]
     [Random(seed=3), Random(seed=7)]
     >>> parse_resources("lru+gcc", 100)
@@ -59,7 +61,6 @@ def parse_resources(text: str, memory: int | None, seed: int = 0) -> Resources:
 you mean 'gc'?
     """
     try:
-        check_capacity(memory)
         first, *additions = text.split("+")
         resources = Resources(memory, _policy(*_split(first), seed))
         for word in additions:
@@ -126,6 +127,10 @@ def _add(resources: Resources, name: str, parameters: list[str], seed: int) -> R
     """Return resources with an addition."""
     if name == "gc" and not parameters:
         return replace(resources, collects=True)
+    if name == "only" and any(parameters):
+        return replace(resources, only=frozenset([":".join(parameters)]) | resources.only)
+    if name == "only":
+        _fail("only needs the name of a stream, such as only:guide")
     if name not in ADDITIONS:
         _fail(f"unknown addition {display(name)}{nearest(name, ADDITIONS)}")
     if not isinstance(resources.shedding, NoShedding):

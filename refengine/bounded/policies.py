@@ -29,7 +29,7 @@ import random
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
-from math import log
+from math import inf, log
 from typing import NoReturn
 
 from refengine.model.errors import RefengineError
@@ -48,6 +48,11 @@ class Eviction:
     def use(self, slot: int, results: int) -> None:
         """Note that the binding in a slot is part of so many new results."""
 
+    def arrive(self, slot: int, results: int, agreeing: int) -> None:
+        """Note of the binding that `fill` has just told of how many results it completed, and with
+        how many stored bindings it agrees (BND-4). Only a policy that `counts_arrivals` is told.
+        """
+
     def empty(self, slot: int) -> None:
         """Note that the binding in a slot was removed, but not by `choose`."""
 
@@ -58,6 +63,11 @@ class Eviction:
 
 class Policy:
     """Which binding is evicted, as a value with every choice that it has."""
+
+    @property
+    def counts_arrivals(self) -> bool:
+        """Whether `Eviction.arrive` is to be called, which takes time to count."""
+        return False
 
     def start(self, capacity: int) -> Eviction:
         """Return the state of the policy for a memory of so many slots, all empty."""
@@ -88,6 +98,16 @@ class Pointer(StrEnum):
     STAYS = "stays"
 
 
+class ArrivalCredit(StrEnum):
+    """What CLOCK adds to the score w0 of a new binding: nothing; 1 for each result that it
+    completes when it comes; or besides 1 for each stored binding with which it agrees (BND-4).
+    """
+
+    NOTHING = "nothing"
+    RESULTS = "results"
+    AGREEING = "agreeing"
+
+
 @dataclass(frozen=True)
 class Clock(Policy):
     """CLOCK (Gao, Scharrenbach, Bernstein, ESWC 2014).
@@ -95,11 +115,13 @@ class Clock(Policy):
     `decay` and `amount` say how a score is depreciated, and `tau` is the threshold: w - 1 and τ = 0
     of CLOCK, w * rho and τ = 0.01 of CLOCK_exp.
 
-    The paper leaves three choices open. `start_score` is
-    w0, which it does not state: 1 here, the worth of one result. `threshold` says what "lower than
-    τ" means: `below` here, as it is written, so that with w0 = 1 a linear score survives the
-    pointer once. `pointer` says where the pointer is after an eviction: `moves-on` here, so that a
-    new binding is the last one that it comes to.
+    The paper leaves the other choices open. `start_score` is w0, which it does not state: 1 here,
+    the worth of one result. `threshold` says what "lower than τ" means: `below` here, as it is
+    written, so that with w0 = 1 a linear score survives the pointer once. `pointer` says where the
+    pointer is after an eviction: `moves-on` here, so that a new binding is the last one that it
+    comes to. `credit` says what is added to w0 when a binding comes: `nothing` here. `most_score`
+    is what a score is at most; None for no bound. The code of the paper's authors calls a linear
+    clock with `most_score` = 2 a simulation of LRU.
     """
 
     decay: Decay = Decay.LINEAR
@@ -108,11 +130,15 @@ class Clock(Policy):
     start_score: float = 1
     threshold: Threshold = Threshold.BELOW
     pointer: Pointer = Pointer.MOVES_ON
+    credit: ArrivalCredit = ArrivalCredit.NOTHING
+    most_score: float | None = None
 
     def __post_init__(self) -> None:
-        numbers = (self.amount, self.tau, self.start_score)
+        numbers = (self.amount, self.tau, self.start_score, self.most_score or 0)
         if not all(abs(number) <= LARGEST for number in numbers):
-            self._refuse(f"write an amount, τ and a start score at most {LARGEST:.0f}")
+            self._refuse(
+                f"write an amount, τ, a most score and a start score at most {LARGEST:.0f}"
+            )
         if self.decay is Decay.LINEAR and self.amount <= 0:
             self._refuse("write an amount > 0")
         if self.decay is Decay.EXPONENTIAL and not 0 < self.amount < 1:
@@ -131,6 +157,8 @@ class Clock(Policy):
         where this is higher. A further result adds at most as many.
         """
         highest = max(self.start_score, self.tau) + 1
+        if self.most_score is not None:
+            highest = min(highest, max(self.most_score, self.tau))
         if self.decay is Decay.LINEAR:
             return (highest - self.tau) / self.amount
         return log(highest / self.tau) / -log(self.amount)
@@ -141,9 +169,14 @@ class Clock(Policy):
         message = f"a score must come to τ: {reason}; got {given}"
         raise RefengineError(message, rule="BND-4", place="policy")
 
+    @property
+    def counts_arrivals(self) -> bool:
+        """Whether a new binding has a credit."""
+        return self.credit is not ArrivalCredit.NOTHING
+
     def start(self, capacity: int) -> Scores:
         """Return the scores of a memory, with the pointer at slot 0."""
-        return Scores(self, capacity)
+        return Scores(self)
 
 
 def exponential_clock(rho: float) -> Clock:
@@ -156,20 +189,34 @@ def exponential_clock(rho: float) -> Clock:
 
 
 class Scores(Eviction):
-    """The scores of CLOCK, and its pointer."""
+    """The scores of CLOCK, one for each slot that was ever filled, and its pointer."""
 
-    def __init__(self, clock: Clock, capacity: int) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.scores = [0.0] * capacity
+        self.scores: list[float] = []
         self.pointer = 0
+        self._most = inf if clock.most_score is None else clock.most_score
+        self._start = min(clock.start_score, self._most)
 
     def fill(self, slot: int) -> None:
         """BND-4: Give a new binding the score w0."""
-        self.scores[slot] = self.clock.start_score
+        if slot == len(self.scores):
+            self.scores.append(self._start)
+        else:
+            self.scores[slot] = self._start
 
     def use(self, slot: int, results: int) -> None:
-        """BND-4: Add 1 to the score for each result."""
-        self.scores[slot] += results
+        """BND-4: Add 1 to the score for each result, up to `most_score`."""
+        score = self.scores[slot] + results
+        if score > self._most:
+            score = self._most
+        self.scores[slot] = score
+
+    def arrive(self, slot: int, results: int, agreeing: int) -> None:
+        """BND-4: Add to the score of a new binding what `credit` says."""
+        if self.clock.credit is ArrivalCredit.AGREEING:
+            results += agreeing
+        self.use(slot, results)
 
     def choose(self) -> int:
         """BND-4: Depreciate the score at the pointer, and evict its binding if the score is below

@@ -146,26 +146,36 @@ def _make_query(
     """Return the join of some groups of patterns under some conditions."""
     sources: list[Source] = []
     inputs: list[Input] = []
-    local_anywhere: set[int] = set()
+    asked_before: list[Expression] = []
     for (graph, _), patterns in groups.items():
         window = _window_of(query, graph)
         variables = list(dict.fromkeys(part for one in patterns for part in variables_of(one)))
-        positions = {variable: Variable(str(k)) for k, variable in enumerate(variables)}
-        local = []
+        local: list[Expression] = []
         if selection is Selection.BEFORE_STORING:
-            local = [k for k, one in enumerate(conditions) if all_variables(one) <= {*variables}]
-        local_anywhere |= {*local}
-        source = Source(
-            window.stream,
-            tuple(TriplePattern(*(_rename(part, positions) for part in one)) for one in patterns),
-            frozenset(_rename(conditions[k], positions) for k in local),
-        )
+            local = [one for one in conditions if all_variables(one) <= {*variables}]
+        asked_before += local
+        source = _make_source(window.stream, variables, patterns, local)
         if source not in sources:
             sources.append(source)
         names = tuple(variable.name for variable in variables)
         inputs.append(Input(sources.index(source), names, _reach(window)))
-    crossing = tuple(one for k, one in enumerate(conditions) if k not in local_anywhere)
+    crossing = tuple(one for one in conditions if one not in asked_before)
     return BoundedQuery(tuple(sources), tuple(inputs), crossing, query.body.variables)
+
+
+def _make_source(
+    stream: str,
+    variables: Sequence[Variable],
+    patterns: Iterable[TriplePattern],
+    conditions: Iterable[Expression],
+) -> Source:
+    """Return a source, whose variables are named by their positions."""
+    positions = {variable: Variable(str(k)) for k, variable in enumerate(variables)}
+    return Source(
+        stream,
+        tuple(TriplePattern(*(_rename(part, positions) for part in one)) for one in patterns),
+        frozenset(_rename(one, positions) for one in conditions),
+    )
 
 
 def _rename(node: Any, names: dict[Variable, Variable]) -> Any:

@@ -122,9 +122,9 @@ class LimitedShedder(Shedder):
 
 @dataclass(frozen=True)
 class SemanticShedding(RateShedding):
-    """As `RateShedding`, but an element is kept beyond the limit, too, if it is of use to some
-    input by what was seen: in some result, this input had the same terms for the variables that it
-    shares with other inputs.
+    """The first `limit` elements of each period are kept, and of those beyond each that is of use
+    to some input by what was seen: in some result, this input had the same terms for the variables
+    that it shares with other inputs.
 
     Where the input shares no variable, all terms of the binding count.
     """

@@ -46,7 +46,7 @@ def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:
     if not blanks(lines):
         return not any(difference(a, b, mode))
 
-    classes = classes_of_numbers(lines, mode)
+    classes = classes_of_numbers(lines)
     plain, ours = split_components(a, mode, classes)
     other_plain, theirs = split_components(b, mode, classes)
     if {key: len(found) for key, found in ours.items()} != {
@@ -138,7 +138,7 @@ def identity(line: Row) -> tuple[object, ...]:
     """Return a key that rows share iff they are the same by value, without any tolerance for
     numbers.
     """
-    exact, numbers = split(line, Mode.VALUE)
+    exact, numbers = split(line)
     return exact, tuple(_identity_of_number(number) for number in numbers)
 
 

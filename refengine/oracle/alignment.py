@@ -101,7 +101,10 @@ def _candidates(
 
     reports = reports_of(recorded, trial.semantics, answers)
     beside = _Beside(recorded, reports)
-    for before in range(recorded.missing.before + SURPLUS_BOUND + 1):
+    most_before = recorded.missing.before + SURPLUS_BOUND
+    if not recorded.rows:
+        most_before = 0  # no relation comes first, so nothing is missing before it
+    for before in range(most_before + 1):
         # Reports before the recording, more than may be missing. Farther on there are only more.
         lost = beside.rows_lost(before - recorded.missing.before)
         if lost is None or _exceeds(lost, bound):

@@ -77,7 +77,13 @@ class RecordingToJudge:
     def of(
         question: Question, recording: Sequence[Relation], **options: Unpack[JudgementOptions]
     ) -> RecordingToJudge:
-        """Return what is judged: a question and recorded relations, with some options."""
+        """Return what is judged: a question and recorded relations, with some options.
+
+        ORA-3: of a recording without relations no output may be missing.
+        """
+        missing = Missing.of(options.get("missing", 1))
+        if not recording:
+            missing = Missing(0, 0)
         windows = tuple(options.get("windows", ()))
         is_window_stated = any(windows)
         if not is_window_stated:
@@ -85,7 +91,7 @@ class RecordingToJudge:
         return RecordingToJudge(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
-            Missing.of(options.get("missing", 1)),
+            missing,
             options.get("mode", Mode.VALUE),
             windows,
             options.get("window_closure"),
@@ -203,12 +209,10 @@ def advance(
 
 def find_accepting_state(states: Iterable[State], recorded: RecordingToJudge) -> State | None:
     """Return the state in which all relations are matched, with the fewest outputs missing; None if
-    there is none. For a recording without relations no output may be missing.
+    there is none.
     """
     count = len(recorded.relations)
     accepting = [state for state in states if state.matched == count]
-    if not recorded.relations:
-        accepting = [state for state in accepting if state.before == 0]
     return min(accepting, key=lambda state: (state.before + state.after, state), default=None)
 
 

@@ -68,6 +68,23 @@ def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
         (["csrbench", "--engine=reference", "--scale=paper"], "give its folder with --data"),
         (["csrbench", "--engine=reference", "--only=Q8"], "--only: usage: CSRBench has no exp"),
         (["csrbench", "--engine=refrence"], "did you mean 'reference'"),
+        (["csrbench", "--engine=reference", "--runs=0"], "--runs must be > 0, got 0"),
+        (
+            ["csrbench", "--engine=reference", "--runs=100000000"],
+            "--runs: usage: must be <= 10000, got 100000000",
+        ),
+        (
+            ["csrbench", "--engine=reference", "--classpath=refrence=/x"],
+            "--classpath: usage: 'refrence' is no engine that is run; did you mean 'reference'",
+        ),
+        (
+            ["nosuch", "--engine=reference"],
+            "no benchmark 'nosuch'; valid: citybench, csrbench, lsbench, srbench, yabench\n",
+        ),
+        (
+            ["csrbench", "--engine=reference", "--only=nosuch"],
+            "CSRBench has no experiment 'nosuch'; valid: Q1, Q2, Q3, Q4, Q5, Q6, Q7\n",
+        ),
         (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
         (
             ["yabench", "--engine=reference", "--config=x", "--only=1"],
@@ -90,6 +107,28 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "--scale=60",
+        "--only=Q1",
+        "--runs=3",
+        "--live",
+        "--explain",
+        "--data=x",
+        "--config=x",
+        "--classpath=reference=x",
+        "--resume",
+    ],
+)
+def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word):
+    words = ["bench", "csrbench", f"--recorded={tmp_path}", word, "-o", str(tmp_path / "out")]
+    assert main(words) == 2
+    option = re.match("--[a-z]+", word)[0]
+    assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_engines_of_one_name_are_refused(tmp_path, capsys):
     shipped = Path(conformance.__file__).parent / "engines" / "reference.toml"
     words = ["bench", "csrbench", "--engine=reference", f"--engine={shipped}"]
@@ -102,22 +141,22 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
 
     done = []
 
-    def run_until_interrupted(plan, task):
+    def run_until_interrupted(runner, task):
         if len(done) == 2:
             raise KeyboardInterrupt
         done.append(task.workload.name)
         return Result("reference", "csrbench", task.workload.name, "", Outcome.PASS, "")
 
-    monkeypatch.setattr(run, "run_task", run_until_interrupted)
+    monkeypatch.setattr(run.TaskRunner, "run", run_until_interrupted)
     words = ["bench", "csrbench", "--engine=reference", "-o", str(tmp_path)]
     assert main(words) == 130
     assert "2 of 7 runs are done" in capsys.readouterr().err
     assert not (tmp_path / "results.ndjson").exists()
 
     monkeypatch.setattr(
-        run,
-        "run_task",
-        lambda plan, task: Result(
+        run.TaskRunner,
+        "run",
+        lambda runner, task: Result(
             "reference", "csrbench", task.workload.name, "", Outcome.FAIL, ""
         ),
     )
@@ -142,7 +181,7 @@ def test_a_run_is_another_if_anything_changes_on_which_its_results_depend(tmp_pa
     def fingerprint_of_run() -> str:
         choice = Choice(config=config)
         tested = engine_file.engine(str(file))
-        return Plan(YABENCH, choice, [tested], False, tmp_path / "out").fingerprint()
+        return Plan(YABENCH, choice, [tested], tmp_path / "out").fingerprint()
 
     found = [fingerprint_of_run()]
     assert fingerprint_of_run() == found[0]
@@ -328,6 +367,6 @@ def test_two_engines_with_one_folder_are_refused(tmp_path):
     engines = [
         replace(tested, name=name) for tested, name in zip(engines, ("a b", "a_b"), strict=True)
     ]
-    plan = Plan(CSRBENCH, Choice(), engines, False, tmp_path)
+    plan = Plan(CSRBENCH, Choice(), engines, tmp_path)
     with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
         plan.tasks()

@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Feeding, Run, Workload
 from conformance.bench.judging import judge_run, result_without_run
-from conformance.bench.yabench import YABENCH, configuration, files
+from conformance.bench.yabench import YABENCH, configuration, files, generator
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
 from conformance.bench.yabench.tables import group_tests
@@ -309,6 +310,20 @@ def test_the_experiments_are_the_papers():
     assert [test.runs for test in tests] == [10] * 9 + [1] * 2
 
 
+def test_the_scale_small_has_the_beginnings_of_streams_of_many_stations():
+    """They are the first 6 s. Live, streams are whole: 30 s, and 20 s of experiment 4."""
+    short = {one.name: one.options.parameters for one in YABENCH.workloads(Choice())}
+    live = {one.name: one.options.parameters for one in YABENCH.workloads(Choice(is_live=True))}
+    names = ["1 small", "2 small", "3 small", "4 gracious", "4 non-gracious"]
+    assert [live[name].duration for name in names] == [30_000, 30_000, 30_000, 20_000, 20_000]
+    assert [short[name].duration for name in names] == [6_000, 30_000, 6_000, 20_000, 20_000]
+    for name in ("1 small", "3 small"):
+        assert replace(short[name], duration=30_000) == live[name]
+        beginning = [*generator.stream_lines(short[name])]
+        assert beginning == [*islice(generator.stream_lines(live[name]), len(beginning))]
+    assert YABENCH.workloads(Choice(scale=50))[0].options.parameters.duration == 30_000
+
+
 def test_a_test_counts_before_the_configuration(tmp_path):
     (tmp_path / "x.toml").write_text(
         'seed = 1\nduration = "1m"\nmin_temp = -5\nstations = "3"\nquery = "${A} ${B}"\n'
@@ -330,6 +345,7 @@ def test_a_test_counts_before_the_configuration(tmp_path):
         ({"tests": [{"name": "../x"}]}, r"tests\[0\].name: configuration: expected letters"),
         ({"duration": "5d"}, "duration: configuration: expected a duration such as 5s, got '5d'"),
         ({"runs": "0"}, "runs: configuration: must be > 0, got 0"),
+        ({"runs": "10001"}, "runs: configuration: must be <= 10000, got 10001"),
         ({"graceful": "yes"}, "graceful: configuration: expected true or false, got 'yes'"),
         ({"vars": {"WSIZE": "5s"}}, "vars: configuration: the query needs a value for T"),
         ({"vars": {"WSIZE": "5s", "WPOLICY": "x", "T": 1}}, "expected onwindowclose or"),
@@ -399,11 +415,17 @@ def test_the_command_runs_experiments_and_writes_their_files(kept_streams, tmp_p
     assert "10 10 10 10" in capsys.readouterr().out
     assert read_recording(folder / "QR_gracious").relations
 
-    # What was written is read as a recording. Its query is one of C-SPARQL, not of the reference.
+    # What was written is read as a recording, of C-SPARQL here: its query is a table in JSON.
+    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
+    assert main([*words, "-o", str(tmp_path / "own")]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"^csparql +gracious +pass ", text, re.M)
+    assert re.search(r"^csparql +non-gracious +pass ", text, re.M)
+
+    # So is one with another query, as a text of C-SPARQL.
     text = "REGISTER QUERY q AS SELECT * FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?s ?p ?o }"
     for name in ("gracious", "non-gracious"):
         (folder / f"QUERY_{name}").write_text(text)
-    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
     assert main([*words, "-o", str(tmp_path / "judged")]) == 0
     text = capsys.readouterr().out
     assert re.search(r"^csparql +gracious +fail ", text, re.M)

@@ -4,6 +4,7 @@ their own.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from conftest import draws
 
 from conformance.bench.yabench import generator
 from conformance.bench.yabench.generator import Parameters
+from conformance.benchmarks.yabench import RecordedRun
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.yabench import EngineOutput
 from refengine import evaluate, from_table, literal, profile
@@ -22,6 +24,7 @@ from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.model.elements import XSD, row
+from refengine.model.errors import InvalidQuery
 from refengine.rdf.streams import read_stream
 
 FAST = r2r.defined_answer
@@ -74,18 +77,18 @@ def test_an_observation_is_read_as_it_was_drawn(tmp_path):
     assert values == [literal("27.0", XSD + "float"), literal("77.0", XSD + "float")]
 
 
-def test_a_folder_over_spark_has_the_same_lines(tmp_path):
+def test_a_file_over_spark_has_the_same_lines(tmp_path):
     pytest.importorskip("pyarrow")
-    import pyarrow
-
-    from conformance.spark.streams import lines
+    from conformance.spark.formats import pieces, records
 
     path = tmp_path / "s.n3t"
     write(path, Parameters(7, stations=3, duration=2000))
-    found = list(lines._lines(pyarrow.py_buffer(path.read_bytes()), 1, -(2**63)))
-    assert [(time, frozenset((triple,))) for _, time, triple, _ in found] == [
-        (one.app, one.graph) for one in read_stream(path)
-    ]
+    lines = pieces.read_lines(pieces.Piece(str(path), 0))
+    found = [records.parse_timed_triple(line.decode()) for _, line in lines]
+    assert [
+        (row["time"], frozenset([(row["subject"], row["predicate"], row["object"])]))
+        for row in found
+    ] == [(one.app, one.graph) for one in read_stream(path)]
 
 
 # What was published: expected rows and triples of each window, columns 4 and 5 of the ORACLE_ files
@@ -318,3 +321,23 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
             {name: one[name] for name in ("precision", "recall", "expected", "actual", "delay")}
             for one in found
         ] == expected
+
+
+def test_a_query_is_read_as_a_table_in_json(tmp_path):
+    """As the reference engine is sent it. The window is [0, 10), whose answer is the row a."""
+    table = {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT ?x { ?x <urn:p> ?y }",
+    }
+    path = tmp_path / "QUERY_x"
+    path.write_text(json.dumps(table))
+    run = RecordedRun("csparql", tmp_path, "x")
+    assert run.query == from_table(table)
+    for text, message in (
+        ("{", "QUERY_x: IO-2: not JSON: "),
+        ("[" * 100_000, "QUERY_x"),
+        ('{"body": "SELECT * {}"}', "QUERY_x: query: QRY-1: "),
+    ):
+        path.write_text(text)
+        with pytest.raises(InvalidQuery, match=message):
+            print(run.query)

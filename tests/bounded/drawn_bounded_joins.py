@@ -6,13 +6,14 @@ Everything is drawn by a generator with a seed, which a failing test names.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cache
 
 from conftest import draws
 
 from refengine import stream
 from refengine.bounded import Resources, Selection
-from refengine.bounded.policies import Clock, Fifo, Lru, Pointer, Random, Threshold
+from refengine.bounded.policies import ArrivalCredit, Clock, Fifo, Lru, Pointer, Random, Threshold
 from refengine.bounded.policies import exponential_clock as exponential
 from refengine.bounded.shedding import NoShedding, RandomShedding, RateShedding, SemanticShedding
 from refengine.core.query import Body, Query, Window, WindowKind
@@ -93,8 +94,11 @@ class Draw(random.Random):
             start_score=self.randint(0, 2),
             threshold=self.choice(list(Threshold)),
             pointer=self.choice(list(Pointer)),
+            credit=self.choice(list(ArrivalCredit)),
+            most_score=self.choice([None, None, 1, 2]),
         )
-        others = [exponential(0.25), exponential(0.95), Lru(), Fifo(), Random(self.randint(0, 9))]
+        exponent = replace(exponential(0.5), credit=self.choice(list(ArrivalCredit)))
+        others = [exponential(0.25), exponent, Lru(), Fifo(), Random(self.randint(0, 9))]
         return self.choice([clock, *others])
 
     def shedding(self):
@@ -109,9 +113,16 @@ class Draw(random.Random):
             ]
         )
 
-    def resources(self):
+    def resources(self, streams):
         memory = self.choice([1, 2, 3, 4, 5, None])
-        return Resources(memory, self.policy(), self.random() < 0.5, self.shedding())
+        only = self.only(streams)
+        return Resources(memory, self.policy(), self.random() < 0.5, self.shedding(), only)
+
+    def only(self, streams):
+        """The streams whose bindings the memory is for."""
+        if self.random() < 0.7:
+            return frozenset()
+        return frozenset(self.sample(sorted(streams), 1))
 
 
 SELF_JOINS = (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from refengine import from_table, stream
-from refengine.bounded import BoundedJoin, bounded_query, run_join
+from refengine.bounded import BoundedJoin, Resources, bounded_query, run_join
+from refengine.bounded.measures import Measuring
 from refengine.bounded.names import parse_resources
 from refengine.bounded.policies import Clock, Decay, exponential_clock
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
@@ -86,12 +89,18 @@ def test_elements_out_of_order_and_streams_that_are_missing():
     [
         ("clok", 1, "unknown policy 'clok'; did you mean 'clock'?"),
         ("lru+gcc", 1, "unknown addition 'gcc'; did you mean 'gc'?"),
-        ("lru", 0, "at least 1 binding, got 0"),
+        ("lru", 0, "from 1 to 1,000,000,000, got 0"),
+        ("clock", 10**30, "from 1 to 1,000,000,000, got 1000"),
+        ("lru+only", 1, "only needs the name of a stream, such as only:guide"),
         ("lru:3", 1, "lru has no parameters 3"),
         ("clock-exp", 1, "clock-exp needs its factor, such as clock-exp:0.25"),
         ("clock-exp:2", 1, "a score must come to"),
         ("clock-exp:x", 1, "expected a number, got 'x'"),
-        ("clock:wo=1", 1, "unknown key 'wo' of clock; valid: amount, pointer, tau, threshold, w0"),
+        (
+            "clock:wo=1",
+            1,
+            "unknown key 'wo' of clock; valid: amount, credit, most, pointer, tau, threshold, w0",
+        ),
         ("clock-exp:0.5:amount=0.25", 1, "unknown key 'amount' of clock"),
         ("clock:w0=1:w0=2", 1, "w0 is given twice"),
         ("clock:threshold=above", 1, "threshold must be below, at-or-below, got 'above'"),
@@ -111,12 +120,34 @@ def test_a_text_that_names_no_resources(text, memory, reason):
 
 
 def test_texts_name_every_field_of_clock():
-    text = "clock:amount=0.5:w0=2:tau=1:threshold=at-or-below:pointer=stays"
+    text = "clock:amount=0.5:w0=2:tau=1:threshold=at-or-below:pointer=stays:credit=results:most=9"
+    others = {"threshold": "at-or-below", "pointer": "stays", "credit": "results"}
     assert parse_resources(text, 3).policy == (
-        Clock(amount=0.5, start_score=2, tau=1, threshold="at-or-below", pointer="stays")
+        Clock(amount=0.5, start_score=2, tau=1, most_score=9, **others)
     )
     assert parse_resources("clock-exp:0.5:w0=3", None).policy.start_score == 3
     assert parse_resources("clock-exp:0.5", 1).policy == exponential_clock(0.5)
+
+
+@pytest.mark.parametrize("memory", [0, -1, 1.5, "1", True, 10**30, 10**9 + 1])
+def test_a_memory_is_a_whole_number_of_bindings(memory):
+    with pytest.raises(RefengineError, match="BND-3: a memory is a whole number of bindings"):
+        Resources(memory)
+
+
+@pytest.mark.parametrize("given", [(10, 0.5), (1.5, 0), (0, 0), (10, 1), (10, Fraction(-1, 3))])
+def test_a_measuring_has_a_whole_period_and_an_exact_share(given):
+    with pytest.raises(
+        RefengineError, match="BND-8: a period is a whole number > 0, and a warm-up"
+    ):
+        Measuring(*given)
+
+
+def test_a_memory_is_for_streams_that_some_input_reads():
+    join = bounded_query(query(f"SELECT * {{ {JOIN} }}"))
+    assert parse_resources("fifo+only:a+only:urn:b", 1).only == {"a", "urn:b"}
+    with pytest.raises(InvalidStream, match="no input reads a stream 'S'"):
+        BoundedJoin(join, parse_resources("fifo+only:S", 1))
 
 
 ENDLESS = [

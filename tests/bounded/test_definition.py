@@ -23,7 +23,7 @@ def test_the_join_is_that_of_the_definition(draw):
     query, _ = draw.query()
     join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
-    chosen = draw.resources()
+    chosen = draw.resources(join.streams)
     quick = BoundedJoin(join, chosen)
     steps = run_by_definition(join, streams, chosen)
     for (name, element), expected in zip(merge_arrivals(join, streams), steps, strict=True):
@@ -75,7 +75,7 @@ def test_with_enough_memory_nothing_is_lost(draw):
     join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     unlimited = list(run_join(join, streams, UNLIMITED))
-    needed = max(step.held for step in unlimited)
+    needed = max(sum(step.held) for step in unlimited)
     chosen = Resources(max(1, needed), draw.policy(), collects=True)
     results = [step.results for step in run_join(join, streams, chosen)]
     assert results == [step.results for step in unlimited]
@@ -90,6 +90,6 @@ def test_what_is_found_is_there(draw):
     join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     unlimited = run_join(join, streams, UNLIMITED)
-    found = run_join(join, streams, draw.resources())
+    found = run_join(join, streams, draw.resources(join.streams))
     for there, here in zip(unlimited, found, strict=True):
         assert numbers_of(here.results) <= numbers_of(there.results)

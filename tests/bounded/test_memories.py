@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from drawn_bounded_joins import for_each_draw
 
 from refengine import from_table, stream
@@ -17,9 +19,9 @@ def test_what_a_memory_holds_a_larger_one_holds_too(draw):
     join = bounded_query(query, draw.selection())
     streams = draw.streams(join.streams)
     policies = [Fifo(), Lru()] if len(join.inputs) == 2 else [Fifo()]
-    policy, collects = draw.choice(policies), draw.random() < 0.5
+    chosen = Resources(None, draw.choice(policies), draw.random() < 0.5, only=draw.only(streams))
     small, large = (
-        BoundedJoin(join, Resources(memory, policy, collects))
+        BoundedJoin(join, replace(chosen, memory=memory))
         for memory in sorted(draw.sample(range(1, 7), 2))
     )
     for name, element in merge_arrivals(join, streams):

@@ -63,7 +63,7 @@ def test_the_command_joins_the_users_dumps(dumps, tmp_path, capsys):
     words = ["--policy", "fifo", "--memory", "100%", "--observations", str(folder)]
     out = ["-o", str(tmp_path / "out")]
     assert main(["bounded", "--reproduce", "all", *words, *out]) == 2
-    assert "viewing reads no wind speeds" in capsys.readouterr().err
+    assert "viewing joins no wind speeds of dumps" in capsys.readouterr().err
     names = ["--reproduce", "wind", "--reproduce", "wind-near"]
     assert main(["bounded", *names, *words, *out]) == 0
     lines = (tmp_path / "out" / "results.ndjson").read_text().splitlines()

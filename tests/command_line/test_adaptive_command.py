@@ -23,6 +23,7 @@ def test_results_tables_and_a_page_are_written(tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--workload", "constnt"], "'constnt' is no workload; did you mean 'constant'"),
+        (["--workload", "nope"], "'nope' is no workload; valid: constant, "),
         (["--window", "tumblin"], "'tumblin' is no window; did you mean 'tumbling'"),
         (["--seconds", "0"], "--seconds must be > 0, got 0"),
     ],

@@ -102,9 +102,10 @@ TOO_LATE = "the recording begins too late"
         # relations without a report
         (["a", "b", "c", "d", "x", "yz"], 0, 4, None, "x", NOTHING_MORE, ((5, 5), {})),
         (["c", "d", "x"], 2, 2, None, "x", NOTHING_MORE, ((2, 2), {"before": 2})),
-        # of no relation, as many outputs are missing as may not be
+        # of a recording without relations no output may be missing: the first is lacking first
         ([], 0, 0, 0, None, TOO_EARLY, ((8, 0), {})),
-        ([], 1, 0, 1, None, TOO_EARLY, ((4, 0), {"before": 1})),
+        ([], 1, 0, 0, None, TOO_EARLY, ((8, 0), {})),
+        ([], Missing(0, 1), 0, 0, None, TOO_EARLY, ((8, 0), {})),
     ],
 )
 def test_where_a_recording_parts(texts, missing, index, report, actual, reason, facts):

@@ -165,9 +165,18 @@ def test_the_state_with_the_fewest_outputs_missing():
     assert find_accepting_state(states, recorded) == State(0, 2, 2)
     assert find_accepting_state([State(0, 2, 3), State(1, 2, 1)], recorded) == State(1, 2, 1)
     assert find_accepting_state([State(0, 1, 0)], recorded) is None
-    nothing = recording(missing=9)
-    assert find_accepting_state([State(1, 0, 0)], nothing) is None
-    assert find_accepting_state([State(1, 0, 0), State(0, 0, 0)], nothing) == State(0, 0, 0)
+    assert find_accepting_state([State(0, 0, 0)], recording(missing=9)) == State(0, 0, 0)
+
+
+@pytest.mark.parametrize("missing", [0, 1, 9, Missing(0, 1), Missing(1, 0)])
+def test_a_recording_without_relations_lacks_the_first_report_first(missing):
+    # ORA-3: no output may be missing; the windows hold a, b, c and d, so four come too few.
+    assert recording(missing=missing).missing == Missing(0, 0)
+    judgement = judge(QUERY, FOUR, CLOSING, [], missing=missing)
+    assert not judgement.passed
+    assert (judgement.alignment.before, judgement.alignment.after) == (0, 4)
+    assert judgement.trial.divergence.window == (0, 5)
+    assert judgement.trial.divergence.cost.rows == 8
 
 
 def test_what_a_pass_rests_on():

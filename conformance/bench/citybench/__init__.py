@@ -35,7 +35,7 @@ from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset, Stream, Triple, stream
 from refengine.model.errors import RefengineError
-from refengine.model.messages import nearest
+from refengine.model.messages import display, nearest
 
 Test = tuple[str, str, Knobs]  # the experiment, the test's name, and the knobs
 
@@ -83,8 +83,7 @@ def _checked(tests: Sequence[Test], file: Path) -> Sequence[Test]:
     for _, _, knobs in tests:
         if knobs.query not in QUERIES:
             raise RefengineError(
-                f"no query {knobs.query!r}{nearest(knobs.query, QUERIES)}; "
-                f"there are {', '.join(QUERIES)}",
+                f"no query {display(knobs.query)}{nearest(knobs.query, QUERIES)}",
                 rule="configuration",
                 place=str(file),
             )

@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from conformance.bench.benchmark import MOST_RUNS
 from conformance.bench.yabench.generator import Parameters
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest
@@ -186,7 +187,7 @@ def _test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
         _duration("vars.WSLIDE", variables.get("WSLIDE", variables.get("WSIZE"))),
         None if stream is not None else _parameters(table),
         stream,
-        _count(table, "runs", 1),
+        _runs(table),
         _is(table, "boxplots", False),
         _is(table, "graceful", True),
         _is(table, "singleresult", True),
@@ -256,6 +257,14 @@ def _count(table: Mapping[str, Any], key: str, default: int) -> int:
     if count < 1:
         raise _fault(key, f"must be > 0, got {count}")
     return count
+
+
+def _runs(table: Mapping[str, Any]) -> int:
+    """Return how often a test is run. Raises RefengineError."""
+    runs = _count(table, "runs", 1)
+    if runs > MOST_RUNS:
+        raise _fault("runs", f"must be <= {MOST_RUNS}, got {runs}")
+    return runs
 
 
 def _is(table: Mapping[str, Any], key: str, default: bool) -> bool:
