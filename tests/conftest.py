@@ -23,10 +23,11 @@ PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 # A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
 pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=500, database=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=200, database=None)
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
 )
+settings.register_profile("long", settings.get_profile("full"), max_examples=500)
 settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 # Few draws and no search for the smallest: of a mutant it is enough to know that it fails.
 settings.register_profile(
@@ -46,10 +47,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def draws(usual: int) -> int:
-    """How many draws a property gets that is not drawn as often as the others: half of the usual
-    number in `make test`, where the draws are the same each time.
+    """How many draws a property gets that is not drawn as often as the others: a quarter of the
+    usual number in `make test`, where the draws are the same each time, and all of it in
+    `make draws`.
     """
-    return {"full": 10_000, "mutation": usual // 10, "ci": usual // 2}.get(PROFILE, usual)
+    scaled = {"full": 10_000, "mutation": usual // 10, "ci": usual // 4}
+    return scaled.get(PROFILE, usual)
 
 
 # Groups of tests that take long together, the longest first.
