@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_which_mutants_are_tried(
     mutate.try_mutants(task, Path("copy"), 2, every, survivors_again)
     made, tried = calls
     assert made[2] == ["-c", mutate.MAKE_MUTANTS, "2"]
-    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2"]
+    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2", "--seconds", "inf"]
     assert tried[4].splitlines() == expected
 
 
@@ -231,6 +232,20 @@ def test_another_word_is_refused(word: str) -> None:
     message = re.escape(f"'{word}' is no package, module or mutant; packages: ")
     with pytest.raises(LookupError, match=message):
         planned([word])
+
+
+def test_a_file_that_has_changed_is_later_than_its_mutants(tmp_path: Path) -> None:
+    """Also if it was changed before they were made: in another branch, say."""
+    source, target = tmp_path / "tick.py", tmp_path / "copy.py"
+    for path in (source, target):
+        path.write_text("before", encoding="utf-8")
+        os.utime(path, (1000, 1000))
+    mutate.copy_if_changed(source, target)
+    assert target.stat().st_mtime == 1000
+    source.write_text("after", encoding="utf-8")
+    os.utime(source, (900, 900))
+    mutate.copy_if_changed(source, target)
+    assert target.read_text(encoding="utf-8") == "after" and target.stat().st_mtime > 1000
 
 
 def test_mutmut_is_told_what_a_package_says() -> None:

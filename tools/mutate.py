@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import filecmp
 import json
+import math
 import os
 import re
 import shutil
@@ -61,8 +63,14 @@ UNDECIDED = ("timeout", "not checked")
 # functions; `tools.try_mutants` tries them.
 MAKE_MUTANTS = """
 import sys
+from pathlib import Path
+
 from mutmut import __main__ as mutmut
 
+# mutmut leaves a file as it is that was only copied before, also if it is to have mutants now
+for path in Path("mutants").rglob("*.py"):
+    if not path.with_name(f"{path.name}.meta").exists():
+        path.unlink()
 mutmut.create_mutants(int(sys.argv[1]))
 """
 
@@ -162,13 +170,26 @@ def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
     copy.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, copy / name, ignore=ignore, dirs_exist_ok=True)
+            shutil.copytree(
+                ROOT / name,
+                copy / name,
+                ignore=shutil.ignore_patterns("__pycache__"),
+                copy_function=copy_if_changed,
+                dirs_exist_ok=True,
+            )
         else:
-            shutil.copy2(ROOT / name, copy / name)
+            copy_if_changed(ROOT / name, copy / name)
     configuration = copy / "pyproject.toml"
     text = configuration.read_text(encoding="utf-8")
     configuration.write_text(add_settings(text, settings), encoding="utf-8")
+
+
+def copy_if_changed(source: str | Path, target: str | Path) -> None:
+    """Copy a file, unless the target is the same. Its time is that of the copying, since mutmut
+    makes new mutants only of files that are later than the mutants which it has made.
+    """
+    if not Path(target).exists() or not filecmp.cmp(source, target, shallow=False):
+        shutil.copy(source, target)
 
 
 def start(
@@ -260,9 +281,15 @@ def run_program(
 
 
 def try_mutants(
-    task: Task, copy: Path, jobs: int, every: int = 1, survivors_again: bool = False
+    task: Task,
+    copy: Path,
+    jobs: int,
+    every: int = 1,
+    survivors_again: bool = False,
+    seconds: float = math.inf,
 ) -> frozenset[str]:
-    """Make the mutants of a task, and try a sample of them; return the names of the sample.
+    """Make the mutants of a task, and try a sample of them; return the names of the sample. With
+    `seconds` each is tried on as many tests as take no longer together.
 
     Mutants that were tried before are tried again only if the task has a pattern, or if they
     survived and `survivors_again` is set; then nothing else is tried. Raises LookupError if the
@@ -284,7 +311,7 @@ def try_mutants(
     elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
     if chosen:
-        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs)]
+        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs), "--seconds", str(seconds)]
         run_program(task, copy, arguments, sample, "\n".join(chosen))
     return sample
 
@@ -490,6 +517,13 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="try only those again that survived before in the same --folder, after a change of "
         "the tests",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="try each mutant on tests that take so long together, those with the best chance "
+        "first; one that none of these notices counts as a survivor (default: on all)",
     )
     jobs = os.cpu_count() or 1
     parser.add_argument("--jobs", type=int, default=jobs, help="how many mutants at once")

@@ -22,6 +22,7 @@ import gc
 import hashlib
 import importlib
 import json
+import math
 import os
 import resource
 import signal
@@ -32,6 +33,7 @@ import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
@@ -42,6 +44,7 @@ from tools.mutant_source import Mutant, MutatedFile, put_in_place, read_mutant
 
 # mutmut's numbers for what comes of a mutant.
 SURVIVED, KILLED, NO_TESTS, SUSPICIOUS, TIMEOUT = 0, 1, 33, 35, 36
+PARTS = ("refengine", "conformance", "fixtures", "tests")  # what the tests run and read
 MOST_BYTES = 6 << 30  # that a mutant may ask for: one that fills a list for ever fails
 MOST_SECONDS = 1800  # of wall time for a mutant, which may wait for ever
 
@@ -107,10 +110,13 @@ class TimeLimit:
 class Trials:
     """A pytest plugin that tries mutants with the tests which are collected."""
 
-    def __init__(self, folder: Path, names: Sequence[str], jobs: int) -> None:
+    def __init__(
+        self, folder: Path, names: Sequence[str], jobs: int = 1, seconds: float = math.inf
+    ) -> None:
         self._folder = folder
         self._names = names
         self._jobs = jobs
+        self._most_seconds = seconds
         self._caches: list[Any] = []
         self._items: dict[str, pytest.Item] = {}
         self._recording = Recording({}, {})
@@ -161,14 +167,14 @@ class Trials:
             if known is None or known["key"] != keys[self._items[test].path]
         ]
         if new:
-            path.unlink(missing_ok=True)
+            new_path = path.with_suffix(".new")
             pid = os.fork()
             if not pid:
-                end_fork(lambda: self._record([self._items[test] for test in new], path))
+                end_fork(lambda: self._record([self._items[test] for test in new], new_path))
             _, status = os.waitpid(pid, 0)
             if status:
                 raise session.Interrupted("a test fails without a mutant")
-            recorded = json.loads(path.read_text(encoding="utf-8"))
+            recorded = json.loads(new_path.read_text(encoding="utf-8"))
             tests |= {
                 test: {**known, "key": keys[self._items[test].path]}
                 for test, known in recorded.items()
@@ -227,7 +233,9 @@ class Trials:
             cached.cache_clear()
 
     def _ordered_tests(self, mutant: Mutant) -> list[str]:
-        """Return the tests of a mutant, in the order in which they are run."""
+        """Return the tests of a mutant, in the order in which they are run: as many as take no
+        longer together than they may.
+        """
 
         def cost(test: str) -> tuple[float, str]:
             chance = (
@@ -235,7 +243,13 @@ class Trials:
             )
             return (0.002 + self._recording.seconds[test]) / chance, test
 
-        return sorted(self._recording.tests_of(mutant), key=cost)
+        ordered = sorted(self._recording.tests_of(mutant), key=cost)
+        seconds = accumulate(self._recording.seconds[test] for test in ordered)
+        return [
+            test
+            for test, until in zip(ordered, seconds, strict=True)
+            if until <= self._most_seconds
+        ]
 
     def _begin(self, mutant: Mutant) -> None:
         """Try a mutant in a fork."""
@@ -333,11 +347,11 @@ def all_names(folder: Path) -> Iterator[str]:
 
 
 def digest_of_all_but_tests(folder: Path) -> str:
-    """Return a digest of a folder's files, without those of the mutants and of the tests."""
+    """Return a digest of what the tests run and read, without the files of the tests themselves."""
     hashed = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(path for part in PARTS for path in (folder / part).rglob("*")):
         parts = path.relative_to(folder).parts
-        if parts[0] == "mutants" or "__pycache__" in parts or path.name.startswith("test_"):
+        if "__pycache__" in parts or path.name.startswith("test_"):
             continue
         if path.is_file():
             hashed.update("/".join(parts).encode())
@@ -351,6 +365,12 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants at once")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="how long the tests of one mutant may take together, as recorded (default: all tests)",
+    )
     options = parser.parse_args()
     names = sorted(sys.stdin.read().split())
     folder = Path.cwd()
@@ -363,7 +383,9 @@ def main() -> int:
         *settings["pytest_add_cli_args"],
         *settings["pytest_add_cli_args_test_selection"],
     ]
-    return int(pytest.main(arguments, plugins=[Trials(folder, names, options.jobs)]))
+    return int(
+        pytest.main(arguments, plugins=[Trials(folder, names, options.jobs, options.seconds)])
+    )
 
 
 if __name__ == "__main__":

@@ -515,6 +515,7 @@ def test_rows_are_distinct_if_no_two_different_ones_are_equal(terms, expected):
     [
         (Fraction(1), Fraction(1), True),
         (math.inf, math.inf, True),
+        (math.inf, -math.inf, False),
         (math.inf, 1.0, False),
         (Fraction(1), math.inf, False),
         (math.nan, math.nan, False),
