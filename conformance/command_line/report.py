@@ -46,15 +46,10 @@ def add_parser(commands: Commands) -> None:
         help="with --html: the page says what has changed since the results in this file",
     )
     report.add_argument(
-        "--earl",
-        type=cli.path,
-        metavar="FILE",
-        help="write EARL to FILE, in Turtle",
+        "--earl", type=cli.path, metavar="FILE", help="write EARL to FILE, in Turtle"
     )
     report.add_argument(
-        "--date",
-        metavar="YYYY-MM-DD",
-        help="the date that EARL gives the results (default: none)",
+        "--date", metavar="YYYY-MM-DD", help="the date that EARL gives the results (default: none)"
     )
     report.add_argument(
         "--spec-iri",
@@ -64,16 +59,10 @@ def add_parser(commands: Commands) -> None:
         "urn:refengine:rule:ID, leads nowhere)",
     )
     report.add_argument(
-        "--markdown",
-        type=cli.path,
-        metavar="FILE",
-        help="write a summary to FILE, in Markdown",
+        "--markdown", type=cli.path, metavar="FILE", help="write a summary to FILE, in Markdown"
     )
     report.add_argument(
-        "--badge",
-        type=cli.path,
-        metavar="FILE",
-        help="write a badge to FILE, in SVG",
+        "--badge", type=cli.path, metavar="FILE", help="write a badge to FILE, in SVG"
     )
 
 
