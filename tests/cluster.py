@@ -150,3 +150,13 @@ def connect(installed, server_folder) -> Iterator[str]:
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
+
+
+@pytest.fixture(scope="session")
+def connected(master) -> Iterator[Any]:
+    """A session in this process, one for all tests: each one would start workers of its own."""
+    from conformance.spark import register_formats
+
+    with session.open_session(master, light=True) as found:
+        register_formats(found)
+        yield found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -16,13 +17,17 @@ from conformance.command_line.options import (
     progress_bar,
 )
 from refengine import cli
+from refengine.model.errors import InvalidQuery
+from refengine.model.messages import did_you_mean, display
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
     from conformance.command_line.options import Commands
-    from conformance.spark.output import Truth, TruthPlan
+    from conformance.spark.stored_stream import StreamSource
+    from conformance.spark.truth_plan import TruthPlan
     from conformance.spark.truth_query import TruthQuery
+    from conformance.spark.truth_run import Truth
     from refengine.core.semantics import Semantics
 
 
@@ -40,7 +45,7 @@ def add_parser(commands: Commands) -> None:
     _add_query(truth)
     _add_recording(truth)
     _add_work(truth)
-    add_spark_options(truth, "parts that are computed", "reports: parts/*.parquet")
+    add_spark_options(truth, "parts that are computed", "reports: reports/part=N/*.parquet")
 
 
 def _add_query(truth: argparse.ArgumentParser) -> None:
@@ -59,9 +64,19 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
     )
     truth.add_argument(
         "--stream",
+        action="append",
         required=True,
-        metavar="PATH",
-        help="the folder or URL of .n3t or .parquet files; or a file that `refengine run` reads",
+        metavar="[NAME=]PATH",
+        help="a stream: the folder, file or URL of .n3t or .parquet files, or a file that "
+        "`refengine run` reads. NAME is the name of the stream (default: that of the query's first "
+        "window; if there are several, the rows have it in a column `stream`). May be given "
+        "several times",
+    )
+    truth.add_argument(
+        "--format",
+        metavar="NAME",
+        help="the format of the streams, as Spark names it, such as delta (default: what the names "
+        "of the files say)",
     )
     truth.add_argument(
         "--semantics",
@@ -121,8 +136,8 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         "--on-error",
         choices=("stop", "quarantine"),
         default="stop",
-        help="what to do with a line that is not a triple: stop before anything is computed, or "
-        "leave it out and list it in OUT/quarantine.ndjson (default: %(default)s)",
+        help="what to do with a record that is not a triple: stop before anything is computed, or "
+        "leave it out and write it to the table OUT/quarantine (default: %(default)s)",
     )
     truth.add_argument(
         "--parts",
@@ -135,7 +150,7 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute the reports, and judge a recording by them if there is one; return the exit code."""
-    from conformance.spark import output, session
+    from conformance.spark import session, truth_run
 
     bar = progress_bar(desc="first pass", unit="part")  # raises before anything is written
     check_missing(options.missing)
@@ -144,18 +159,18 @@ def run(options: argparse.Namespace) -> int:
     plan = _plan(options)
     plan.check()
     session.check_master(options.spark)  # before anything is written
-    with output.open_folder(options.out, plan, options.resume) as done:
+    with truth_run.open_folder(options.out, plan, options.resume) as done:
         try:
             truth = _compute(plan, done, options, bar)
         except KeyboardInterrupt:
             return end_interrupted(f"{len(done)} parts are done")
-    print("\n".join(output.describe_truth(truth)))
+    print("\n".join(truth.lines()))
     return 0
 
 
 def _plan(options: argparse.Namespace) -> TruthPlan:
     """Return the plan of the run. Raises RefengineError for malformed files."""
-    from conformance.spark.output import TruthPlan
+    from conformance.spark.truth_plan import TruthPlan
     from refengine.rdf.recordings import read_recording
 
     query = _query(options)
@@ -164,7 +179,7 @@ def _plan(options: argparse.Namespace) -> TruthPlan:
         recording = read_recording(options.answers)
     return TruthPlan(
         query,
-        options.stream,
+        _sources(options, query),
         options.parts,
         options.on_error == "quarantine",
         recording,
@@ -172,6 +187,35 @@ def _plan(options: argparse.Namespace) -> TruthPlan:
         options.query.stem,
         options.missing,
     )
+
+
+def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[StreamSource]:
+    """Return where the streams are. Raises InvalidQuery for a stream that is given twice, that no
+    window ranges over, or that is missing.
+    """
+    from conformance.spark.stored_stream import StreamSource
+
+    names = truth_query.stream_names
+    sources = []
+    for word in options.stream:
+        name, equals, path = word.partition("=")
+        if not equals or os.path.exists(word):
+            name, path = None, word
+            if len(names) == 1 or len(options.stream) > 1:
+                name = names[0]
+        sources.append(StreamSource(name, path, options.format))
+    given = [source.name for source in sources]
+    for name in given:
+        if name is not None and (name not in names or given.count(name) > 1):
+            reason = f"stream {display(name)} is given twice"
+            if name not in names:
+                reason = f"no window ranges over {display(name)}{did_you_mean(name, names)}"
+            raise InvalidQuery(reason, rule="QRY-4", place="--stream")
+    lacking = [name for name in names if name not in given]
+    if None not in given and lacking:
+        reason = f"stream {display(lacking[0])} is not given; write --stream NAME=PATH"
+        raise InvalidQuery(reason, rule="QRY-4", place="--stream")
+    return sources
 
 
 def _query(options: argparse.Namespace) -> TruthQuery:
@@ -204,10 +248,13 @@ def _semantics(profile: str, *words: str) -> Semantics:
 
 
 def _compute(
-    plan: TruthPlan, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+    plan: TruthPlan,
+    done: set[int],
+    options: argparse.Namespace,
+    bar: Callable[..., tqdm[NoReturn]],
 ) -> Truth:
     """Compute what is left of a run, and print how long it took."""
-    from conformance.spark import jobs, output, session
+    from conformance.spark import jobs, session, truth_run
 
     log = options.out / "spark.log"
     with session.open_session(options.spark, log, True, options.environment) as spark:
@@ -220,6 +267,6 @@ def _compute(
                 progress.n = count
                 progress.set_description("parts")
 
-            truth = output.compute_truth(spark, plan, options.out, done, parallel, show)
+            truth = truth_run.compute_truth(spark, plan, options.out, done, parallel, show)
         print(f"conformance: {time.monotonic() - began:.1f} s", file=sys.stderr)
     return truth

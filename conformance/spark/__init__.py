@@ -3,6 +3,15 @@
 For a Spark user `truth`, `judge` and `mismatch` are functions from DataFrames to a DataFrame.
 Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,
 `ground_truth` for ground truth and `judging` for judging recordings by it.
+
+- The session and its jobs: `session`, `jobs`.
+- The suite: `shard` spreads items, `folder` keeps their records; `sweep` is another job.
+- Ground truth: `ground_truth` has `truth`. `part_plan` plans parts, `blocks` brings rows
+  to them, `part_reports` computes them; `streaming` is the same for streams that do not end.
+- Judging by it: `judging`, whose executors' part is `compared_rows`.
+- The command `truth`: `truth_plan` and `truth_run`, which reads by `stored_stream` and judges by
+  `truth_verdict`.
+- RDF as formats of Spark: `formats`.
 """
 
 from __future__ import annotations

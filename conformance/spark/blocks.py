@@ -20,22 +20,29 @@ from refengine.model.elements import TIME_BOUND, Element, Stream, Term
 from refengine.model.errors import InvalidStream
 from refengine.model.terms import PLAIN_TRIPLES, canonical, triple_of
 
-BLOCK = "part int, block binary"
+BLOCK = "part int, first long, last long, triples long, block binary"
 ROWS = 200_000  # of the input, from which one block for each part is made
 POSITIONS = ("subject", "predicate", "object")
 COLUMNS = ("time", "element", "stream", *POSITIONS)
 NOT_READ = ""  # instead of each term of a triple that the query cannot read
 OTHERS = ("<urn:s>", "<urn:p>", "<urn:o>")
+_BLOCK = pyarrow.schema(
+    [
+        ("part", pyarrow.int32()),
+        *((name, pyarrow.int64()) for name in ("first", "last", "triples")),
+        ("block", pyarrow.binary()),
+    ]
+)
 
 
 def blocks_of_parts(
     parts: Sequence[tuple[int, Part]], batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
     """Give each part the rows (COLUMNS) that it needs, from its halo on up to its end, and yield
-    batches of BLOCK. A row in the halo of a part goes to the part before, too. Raises InvalidStream
-    for a row that is no triple.
+    batches of BLOCK: the number of the part, the first and last instant of the block, how many
+    triples it has, and its bytes. A row in the halo of a part goes to the part before, too. Raises
+    InvalidStream for a row that is no triple.
     """
-    schema = pyarrow.schema([("part", pyarrow.int32()), ("block", pyarrow.binary())])
     for rows in checked_tables(batches):
         times = compute.min_max(rows["time"]).as_py()
         for number, part in parts:
@@ -47,16 +54,28 @@ def blocks_of_parts(
                 continue
             some = rows_between(rows, since, stop)
             if some.num_rows:
-                block = pack(some)
-                yield pyarrow.RecordBatch.from_pydict({"part": [number], "block": [block]}, schema)
+                yield _block(number, some)
+
+
+def _block(number: int, rows: pyarrow.Table) -> pyarrow.RecordBatch:
+    """Return a batch of BLOCK, with one block of a part."""
+    times = compute.min_max(rows["time"]).as_py()
+    values = [number, times["min"], times["max"], rows.num_rows, pack(rows)]
+    arrays = [
+        pyarrow.array([value], kind) for value, kind in zip(values, _BLOCK.types, strict=True)
+    ]
+    return pyarrow.RecordBatch.from_arrays(arrays, schema=_BLOCK)
 
 
 def streams_of_blocks(
-    names: Sequence[str], batches: Iterable[pyarrow.RecordBatch]
+    names: Sequence[str], part: Part, batches: Iterable[pyarrow.RecordBatch]
 ) -> dict[str, Stream]:
-    """Return the streams of the blocks of one part (`streams_of_rows`)."""
+    """Return the streams of the rows in blocks that a part needs (`streams_of_rows`)."""
     blocks = (block for batch in batches for block in batch.column(batch.num_columns - 1))
-    return streams_of_rows(names, [unpack(block.as_buffer()) for block in blocks])
+    tables = (unpack(block.as_buffer()) for block in blocks)
+    return streams_of_rows(
+        names, [rows_between(table, part.halo_start, part.stop) for table in tables]
+    )
 
 
 def streams_of_rows(names: Sequence[str], tables: Sequence[pyarrow.Table]) -> dict[str, Stream]:

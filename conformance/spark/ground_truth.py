@@ -147,7 +147,7 @@ def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
     from pyspark.sql import functions as f
 
     names = truth_query.stream_names
-    _check_columns(triples.schema, len(names) > 1)
+    check_columns(triples.schema, len(names) > 1, "triples")
     stream = f.lit(0)
     if "stream" in triples.columns:
         triples = triples.where(f.col("stream").isin(*names))
@@ -168,8 +168,8 @@ def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
     )
 
 
-def _check_columns(schema: StructType, has_several_streams: bool) -> None:
-    """Raise InvalidStream if columns are missing or of other types."""
+def check_columns(schema: StructType, has_several_streams: bool, place: str) -> None:
+    """Raise InvalidStream if columns are missing or of other types. `place` says of what."""
     types = {field.name: field.dataType.simpleString() for field in schema.fields}
     needed = dict(TYPES)
     if has_several_streams:
@@ -182,7 +182,7 @@ def _check_columns(schema: StructType, has_several_streams: bool) -> None:
     if wrong:
         has = display(", ".join(f"{name} {kind}" for name, kind in types.items()))
         reason = f"needs the columns {', '.join(wrong)}; has {has}"
-        raise InvalidStream(reason, rule="IO-1", place="triples")
+        raise InvalidStream(reason, rule="IO-1", place=place)
 
 
 def count_arrivals(rows: DataFrame, truth_query: TruthQuery) -> ArrivalHistogram:

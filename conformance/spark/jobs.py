@@ -1,6 +1,4 @@
-"""Running jobs of Spark, some at a time. The table of a job is given as soon as the job is done,
-whatever becomes of the others.
-"""
+"""Running jobs of Spark, some at a time, and what becomes of their errors."""
 
 from __future__ import annotations
 
@@ -10,6 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
 from conformance.spark.session import NoSpark, first_line_of_error
+from refengine.model import errors
+from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+ERROR = re.compile(r"\brefengine\.model\.errors\.(\w+): (.*)")  # in a traceback
+MESSAGE = re.compile(r"(?:(?P<place>.*?): )?(?P<rule>[A-Z0-9]+-[0-9]+|usage|spark): (?P<reason>.*)")
 
 
 def slots(spark: SparkSession) -> int:
@@ -30,20 +32,18 @@ def slots(spark: SparkSession) -> int:
     return len(collect(spark.range(10**6).select(part).distinct()))
 
 
-def run_jobs(
-    jobs: Mapping[K, Callable[[], DataFrame]], parallel: int
-) -> Iterator[tuple[K, pyarrow.Table]]:
-    """Run jobs, `parallel` at a time, and yield the key and the rows of each when it ends. Jobs are
-    started in the order in which they are given. If an executor is lost Spark tries its task again;
-    the rows come once. Raises NoSpark for a job that Spark gives up.
+def run_jobs(jobs: Mapping[K, Callable[[], T]], parallel: int) -> Iterator[tuple[K, T]]:
+    """Run jobs, `parallel` at a time, and yield the key and the result of each when it ends,
+    whatever becomes of the others. Jobs are started in the order in which they are given. If an
+    executor is lost Spark tries its task again; the result comes once. Raises what `ask` raises.
     """
     waiting = iter(jobs.items())
-    running: dict[Future[pyarrow.Table], K] = {}
+    running: dict[Future[T], K] = {}
     pool = ThreadPoolExecutor(parallel, thread_name_prefix="spark-job")
 
     def fill() -> None:
         for key, job in waiting:
-            running[pool.submit(_table, job)] = key
+            running[pool.submit(job)] = key
             if len(running) >= parallel:
                 return
 
@@ -53,30 +53,46 @@ def run_jobs(
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 key = running.pop(future)
-                table = ask(future.result)
+                result = ask(future.result)
                 fill()
-                yield key, table
+                yield key, result
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # what runs ends with the session
 
 
 def collect(frame: DataFrame) -> pyarrow.Table:
-    """Run a job, and return its rows. Raises NoSpark if Spark gives it up."""
+    """Run a job, and return its rows. Raises what `ask` raises."""
     return ask(frame.toArrow)
 
 
-def _table(job: Callable[[], DataFrame]) -> pyarrow.Table:
-    return job().toArrow()
-
-
 def ask(question: Callable[[], T]) -> T:
-    """Call a function that asks Spark something, and return its result. Raises NoSpark for any
-    error of it.
+    """Call a function that asks Spark something, and return its result. Raises the RefengineError
+    with which an executor ended, and NoSpark for any other error.
     """
     try:
         return question()
+    except RefengineError:
+        raise
     except Exception as error:  # of Spark, py4j, or gRPC
+        of_executor = _error_of_executor(str(error))
+        if of_executor is not None:
+            raise of_executor from error
         raise NoSpark(f"a job was given up: {reason(error)}") from error
+
+
+def _error_of_executor(text: str) -> RefengineError | None:
+    """Return the RefengineError in the traceback of an executor, if there is one.
+
+    >>> error = _error_of_executor("...\nrefengine.model.errors.Disputed: body: R2R-5: who knows")
+    >>> type(error).__name__, error.place, error.rule, error.reason
+    ('Disputed', 'body', 'R2R-5', 'who knows')
+    """
+    for name, message in ERROR.findall(text):
+        kind = getattr(errors, name, None)
+        parts = MESSAGE.fullmatch(message.strip())
+        if parts is not None and isinstance(kind, type) and issubclass(kind, RefengineError):
+            return kind(parts["reason"], rule=parts["rule"], place=parts["place"] or "")
+    return None
 
 
 def reason(error: BaseException) -> str:

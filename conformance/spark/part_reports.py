@@ -22,11 +22,13 @@ from refengine.model.errors import Unsupported
 REPORTS = (
     "part int, number long, evaluation long, trigger long, instant long, "
     "windows array<struct<opens: long, closes: long, elements: long>>, "
-    "bindings array<map<string, string>>"
+    "bindings array<map<string, string>>, computed_by string"
 )
 ENOUGH = "part int, is_enough boolean"
 BATCH = 1_000  # reports that are given to Spark at once
 Batches = Iterator[pyarrow.RecordBatch]
+# a report, and who computed it: incremental evaluation, or the definition for a reason
+ComputedReport = tuple[Report, str]
 # Spark finds out from the types of its parameters how it is called
 WorkOnPart = Callable[[tuple[pyarrow.Scalar, ...], Batches], Batches]
 
@@ -39,6 +41,7 @@ SCHEMA = pyarrow.schema(
         *((name, _LONG) for name in ("number", "evaluation", "trigger", "instant")),
         ("windows", _WINDOWS),
         ("bindings", _BINDINGS),
+        ("computed_by", pyarrow.string()),
     ]
 )
 
@@ -53,14 +56,24 @@ def reports_of_blocks(
     def compute(
         key: tuple[pyarrow.Scalar, ...], blocks: Iterator[pyarrow.RecordBatch]
     ) -> Iterator[pyarrow.RecordBatch]:
-        # elements live as long as the part: with fewer collections of garbage it is a fifth faster
-        gc.set_threshold(50_000, 20, 50)
         number = key[0].as_py()
-        streams = streams_of_blocks(truth_query.stream_names, blocks)
-        reports = reports_of_part(truth_query, firsts, chosen[number], streams)
-        return batches_of_reports(number, reports)
+        return compute_part(truth_query, firsts, number, chosen[number], blocks)
 
     return compute
+
+
+def compute_part(
+    truth_query: TruthQuery,
+    firsts: Mapping[str, int],
+    number: int,
+    part: Part,
+    blocks: Iterable[pyarrow.RecordBatch],
+) -> Batches:
+    """Return the reports of a part from its blocks: batches of REPORTS. Raises RefengineError."""
+    # elements live as long as the part: with fewer collections of garbage it is a fifth faster
+    gc.set_threshold(50_000, 20, 50)
+    streams = streams_of_blocks(truth_query.stream_names, part, blocks)
+    return batches_of_reports(number, reports_of_part(truth_query, firsts, part, streams))
 
 
 def halos_of_blocks(
@@ -74,10 +87,9 @@ def halos_of_blocks(
         key: tuple[pyarrow.Scalar, ...], blocks: Iterator[pyarrow.RecordBatch]
     ) -> Iterator[pyarrow.RecordBatch]:
         number = key[0].as_py()
-        halo = streams_of_blocks(truth_query.stream_names, blocks)
-        is_enough = is_halo_enough(
-            truth_query.query, truth_query.semantics, firsts, chosen[number], halo
-        )
+        part = chosen[number]
+        halo = streams_of_blocks(truth_query.stream_names, part, blocks)
+        is_enough = is_halo_enough(truth_query.query, truth_query.semantics, firsts, part, halo)
         columns = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([is_enough])]
         yield pyarrow.RecordBatch.from_arrays(columns, ["part", "is_enough"])
 
@@ -86,13 +98,14 @@ def halos_of_blocks(
 
 def reports_of_part(
     truth_query: TruthQuery, firsts: Mapping[str, int], part: Part, streams: Mapping[str, Stream]
-) -> Iterator[Report]:
-    """Return the reports of a part, or of the whole stream if the query is not computed in parts.
-    Raises RefengineError.
+) -> Iterator[ComputedReport]:
+    """Yield the reports of a part, or of the whole stream if the query is not computed in parts,
+    each with who computed it. Raises RefengineError.
     """
     query = truth_query.query
+    reports: Iterable[Report]
     if parts.why_not_in_parts(query, truth_query.semantics) is None:
-        reports, _ = parts.reports_of_part(
+        reports, run = parts.reports_of_part(
             query,
             streams,
             truth_query.semantics,
@@ -102,17 +115,18 @@ def reports_of_part(
             static=truth_query.static,
             answer=truth_query.answer,
         )
-        return reports
-    return incremental.evaluate_plan(
-        query,
-        engine.plan(query, streams, truth_query.semantics),
-        static=truth_query.static,
-        answer=truth_query.answer,
-        is_definition_asked=truth_query.is_definition_asked,
-    )
+    else:
+        reports = run = incremental.evaluate_plan(
+            query,
+            engine.plan(query, streams, truth_query.semantics),
+            static=truth_query.static,
+            answer=truth_query.answer,
+            is_definition_asked=truth_query.is_definition_asked,
+        )
+    return ((report, run.provenance.of_last) for report in reports)
 
 
-def batches_of_reports(number: int, reports: Iterable[Report], first: int = 1) -> Batches:
+def batches_of_reports(number: int, reports: Iterable[ComputedReport], first: int = 1) -> Batches:
     """Yield the reports of a part as batches of REPORTS, numbered from `first` on. Raises
     Unsupported for a time that needs more than 64 bits.
     """
@@ -126,15 +140,17 @@ def batches_of_reports(number: int, reports: Iterable[Report], first: int = 1) -
         first += len(some)
 
 
-def _batch(number: int, first: int, reports: Sequence[Report]) -> pyarrow.RecordBatch:
+def _batch(number: int, first: int, computed: Sequence[ComputedReport]) -> pyarrow.RecordBatch:
     """Return some reports of a part as a batch, of which the first has this number."""
-    count = len(reports)
+    count = len(computed)
+    reports, computed_by = zip(*computed, strict=True)
     columns = [
         pyarrow.array([number] * count, pyarrow.int32()),
         pyarrow.array(range(first, first + count), _LONG),
         *(pyarrow.array([value(report) for report in reports], _LONG) for value in _INSTANTS),
         pyarrow.array([_windows(report) for report in reports], _WINDOWS),
         _bindings([bindings(report) for report in reports]),
+        pyarrow.array(computed_by, pyarrow.string()),
     ]
     return pyarrow.RecordBatch.from_arrays(columns, schema=SCHEMA)
 

@@ -29,7 +29,7 @@ from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 LEAST = 16  # items of a shard, if there are enough: each shard has to start its engine
 CODE = (".py", ".toml", ".json", ".js", ".java")
@@ -164,8 +164,8 @@ def code() -> str:
     return digest.hexdigest()
 
 
-def _job(spark: SparkSession, work: str) -> DataFrame:
-    return spark.range(0, 1, 1, 1).mapInArrow(partial(_task, work), "record string")
+def _job(spark: SparkSession, work: str) -> pyarrow.Table:
+    return spark.range(0, 1, 1, 1).mapInArrow(partial(_task, work), "record string").toArrow()
 
 
 # On an executor

@@ -23,9 +23,13 @@ from conformance.spark.blocks import (
     unpack,
 )
 from conformance.spark.part_plan import is_halo_enough
-from conformance.spark.part_reports import REPORTS, batches_of_reports, reports_of_part
+from conformance.spark.part_reports import (
+    REPORTS,
+    ComputedReport,
+    batches_of_reports,
+    reports_of_part,
+)
 from conformance.spark.truth_query import TruthQuery
-from refengine.core.reports import Report
 from refengine.incremental import parts
 from refengine.incremental.parts import Part
 from refengine.model.elements import TIME_BOUND
@@ -87,7 +91,7 @@ def reports_of_stream(rows: DataFrame, truth_query: TruthQuery, lateness: int) -
 
 def take_rows(
     truth_query: TruthQuery, lateness: int, state: StreamState, tables: Sequence[pyarrow.Table]
-) -> tuple[StreamState, Iterator[Report]]:
+) -> tuple[StreamState, Iterator[ComputedReport]]:
     """Take the rows of a micro-batch (COLUMNS), and return the state after it and the reports that
     are final now.
 

@@ -98,6 +98,13 @@ class Provenance:
         """Return the provenance of a run that is asked for the definition."""
         return cls(0, REQUEST)
 
+    @property
+    def of_last(self) -> str:
+        """Who computed the last report, in words."""
+        if self.until is None:
+            return str(self)
+        return str(Provenance(0, self.reason))
+
     def __str__(self) -> str:
         if self.until is None:
             return "incremental"

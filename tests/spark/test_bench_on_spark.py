@@ -7,7 +7,6 @@ from cluster import spark
 
 from conformance.bench import streams
 from conformance.bench.srbench.observations import STREAM
-from conformance.spark import session
 from refengine import incremental
 from refengine.model.errors import RefengineError
 from tools import bench_on_spark
@@ -44,14 +43,13 @@ def test_an_unknown_test_is_one_error_that_names_the_nearest():
 
 
 @spark
-def test_the_truth_of_a_query_is_that_of_one_process(master):
+def test_the_truth_of_a_query_is_that_of_one_process(connected):
     """Q12 has static data and a path; of seven stations two are silent for a part of the time."""
     workload = find_workload("srbench", "Q12", 7)
     stream = workload.streams[STREAM].load().stream
-    with session.open_session(master, light=True) as connected:
-        triples = bench_on_spark.triples_of(connected, workload, 3)
-        assert triples.count() == len(stream)
-        rows = bench_on_spark.truth_of(triples, workload).orderBy("part", "number").collect()
+    triples = bench_on_spark.triples_of(connected, workload, 3)
+    assert triples.count() == len(stream)
+    rows = bench_on_spark.truth_of(triples, workload).orderBy("part", "number").collect()
     expected = incremental.evaluate(
         workload.query,
         {STREAM: stream},

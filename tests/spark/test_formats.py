@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow
@@ -16,7 +15,7 @@ from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.spark import register_formats, session, truth
+from conformance.spark import truth
 from conformance.spark.formats import pieces, records
 from conformance.spark.formats.pieces import Piece, cut_into_pieces
 from conformance.spark.formats.records import Columns, Mode
@@ -173,14 +172,6 @@ def test_blank_nodes_are_of_one_file():
 
 
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        register_formats(found)
-        yield found
 
 
 @spark

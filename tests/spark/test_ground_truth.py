@@ -4,7 +4,7 @@ the rows are stored, shuffled and cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -15,7 +15,7 @@ from conftest import draws
 from hypothesis import event, given, settings
 from incremental.incremental_trials import collect, cut
 
-from conformance.spark import blocks, ground_truth, part_plan, part_reports, session
+from conformance.spark import blocks, ground_truth, part_plan, part_reports
 from conformance.spark.part_plan import ArrivalHistogram
 from conformance.spark.read_triples import predicates_read
 from conformance.spark.truth_query import TruthQuery
@@ -296,7 +296,7 @@ def test_terms_of_blocks_are_canonical():
         for some in (rows[:2], rows[2:])
         for block in blocks.blocks_of_parts([(0, Part())], [batch(some)])
     ]
-    found = blocks.streams_of_blocks(("s",), made)["s"]
+    found = blocks.streams_of_blocks(("s",), Part(), made)["s"]
     assert [(element.app, element.sys, {*element.graph}) for element in found] == [
         (1, 1, set()),
         (1, 2, {("_:b", "<urn:p>", '"x"')}),
@@ -330,13 +330,6 @@ def test_a_report_beyond_64_bits_is_unsupported():
 
 
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 def computed(triples, query, semantics, **options) -> list[dict]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.metrics import lsbench
-from conformance.spark import compared_rows, session
+from conformance.spark import compared_rows
 from conformance.spark.judging import compare_reports, judge, mismatch
 from conformance.spark.part_reports import REPORTS
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
@@ -152,13 +152,6 @@ def test_blank_nodes_are_not_looked_for():
 # What needs Spark
 
 
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
-
-
 def reported(connected, *bags: str, first_part: int = 1):
     """Reports of the windows [0, 10), [10, 20), …, with 3 elements each and a row for each letter,
     in two parts.
@@ -169,7 +162,8 @@ def reported(connected, *bags: str, first_part: int = 1):
         number = place + 1 - part * first_part
         window = {"opens": 10 * place, "closes": 10 * place + 10, "elements": 3}
         at = 10 * place + 9
-        rows.append((part, number, at, at + 1, at + 1, [window], bindings(letters)))
+        times = (at, at + 1, at + 1)
+        rows.append((part, number, *times, [window], bindings(letters), "incremental"))
     return connected.createDataFrame(rows, REPORTS)
 
 
@@ -192,7 +186,9 @@ def verdict(frame) -> dict:
     [
         (["a", "b", "c"], ["b", "c"], ("pass", 1, 0, None, None)),
         ([], [], ("pass", 0, 0, None, None)),
+        (["a", "b", "c"], [], ("fail", 0, 0, 1, 9)),
         (["a", "b", "c"], ["a"], ("fail", 0, 0, 2, 19)),
+        (["a", "b", "c"], [], ("fail", 0, 0, 1, 9)),
         (["a", "b"], ["a", "b", "c"], ("fail", 0, 0, 3, None)),
     ],
 )

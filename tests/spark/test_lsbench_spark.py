@@ -5,7 +5,6 @@ query over them is that of one process.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 from cluster import spark
@@ -14,7 +13,7 @@ from conformance.bench.lsbench.activity import Parameters, events
 from conformance.bench.lsbench.data import IRIS, lines_of, streams_of
 from conformance.bench.lsbench.declaration import SEMANTICS, queries
 from conformance.bench.lsbench.static_data import static_triples
-from conformance.spark import ground_truth, session
+from conformance.spark import ground_truth
 from refengine import incremental
 from refengine.core import r2r
 from refengine.core.query import from_table
@@ -22,13 +21,6 @@ from refengine.model.elements import stream
 from tools import lsbench_spark
 
 PARAMETERS = Parameters(60, 1)
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 @spark

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster import ROOT, spark
 
-from conformance.spark import session
-
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 @spark

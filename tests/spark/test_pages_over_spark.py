@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from cluster import ROOT, spark
-
-from conformance.spark import session
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python spark\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 COLUMNS = "time long, element long, subject string, predicate string, object string"
 RECORDING = "number long, bindings array<map<string, string>>, instant long"
 EACH = [(at, 0, f"<urn:{at}>", "<urn:p>", '"1"') for at in (0, 9_999, 10_000, 20_000)]
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 @spark

@@ -4,8 +4,6 @@ in micro-batches; and goes on from its checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from incremental.incremental_trials import collect, cut
 from test_ground_truth import EACH, as_rows, asked, batch, columns, rows_of
 
-from conformance.spark import session, streaming, truth
+from conformance.spark import streaming, truth
 from conformance.spark.part_reports import batches_of_reports
 from conformance.spark.streaming import StreamState
 from conformance.spark.truth_query import TruthQuery
@@ -109,13 +107,6 @@ def test_a_row_that_comes_too_late_ends_the_query():
 
 
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 @spark

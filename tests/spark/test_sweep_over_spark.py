@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
+
+from cluster import spark
 
 from conformance.bounded.generators import WindParameters, generate_wind
 from conformance.bounded.sweep import run_task, tasks_of
 from conformance.bounded.workloads import WORKLOADS
-from conformance.spark.sweep import run_over_spark
+from conformance.spark import sweep
 
 
-def test_a_frame_of_tasks_gives_one_of_figures(master):
+@spark
+def test_a_frame_of_tasks_gives_one_of_figures(connected, monkeypatch):
+    monkeypatch.setattr(sweep, "open_session", lambda *_, **__: nullcontext(connected))
+
     def few_sensors(seed):
         return generate_wind(WindParameters(clusters=(4, 2), rounds=4), seed)
 
     workload = replace(WORKLOADS["wind"], streams_of=few_sensors)
     tasks = tasks_of(workload, ["clock", "random"], ["5%", "50%"], 2)
-    over_spark = {
-        run.task: timeless(run) for run in run_over_spark({"wind": workload}, tasks, master)
-    }
+    figures = sweep.run_over_spark({"wind": workload}, tasks, "local[1]")
+    over_spark = {run.task: timeless(run) for run in figures}
     assert over_spark == {task: timeless(run_task(workload, task)) for task in tasks}
 
 

@@ -1,5 +1,5 @@
-"""Ground truth over Spark is the reference engine's, however the stream is stored and cut, and
-whatever is killed on the way.
+"""The command `truth` gives the reference engine's reports, however the stream is stored and cut,
+and whatever is killed on the way.
 """
 
 from __future__ import annotations
@@ -9,47 +9,37 @@ import os
 import pickle
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import (
-    bound,
-    classic,
-    lines,
-    run,
-    shell,
-    spark,
-    until,
-)
+from cluster import bound, classic, lines, run, shell, spark, until
 from hypothesis import example, given
 from hypothesis import strategies as st
+from test_ground_truth import as_rows, columns
 
 from conformance.__main__ import main
-from conformance.spark import comparison, output, session
-from conformance.spark import part_jobs as truth
-from conformance.spark.comparison import TruthComparison
-from conformance.spark.streams import in_memory, survey, table
-from conformance.spark.streams import lines as lines_of
-from conformance.spark.streams import rows as rows_of
-from conformance.spark.streams import stream as streams
+from conformance.spark import jobs, session, stored_stream, truth_run, truth_verdict
+from conformance.spark.stored_stream import StreamSource
+from conformance.spark.truth_plan import TruthPlan
 from conformance.spark.truth_query import TruthQuery
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table, profile, stream
 from refengine.core import engine
-from refengine.model.elements import Relation, Stream
-from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.elements import Relation, row
+from refengine.model.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError
 from refengine.rdf.lines import parse_line_with_time
 from refengine.rdf.queries import read_query
-from refengine.rdf.recordings import Recording, relation_from_json
+from refengine.rdf.recordings import Recording
 from tools import sg1, sg1_spark
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
 SELECT ?sensor ?value { ?obs :procedure ?sensor ; :result [ :floatValue ?value ] }"""
+CHANGE = {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"}
 
 
 def asked(
@@ -66,111 +56,11 @@ def line(name: str, at: int) -> str:
     return f'<urn:{name}> <urn:p> <urn:o> "{at}" .\n'
 
 
-def rows(table: pyarrow.Table | pyarrow.RecordBatch) -> list[tuple]:
-    return [tuple(row.values())[:7] for row in table.to_pylist()]
+def planned(truth_query: TruthQuery, path: str, **options: object) -> TruthPlan:
+    return TruthPlan(truth_query, [StreamSource("s", path)], **options)
 
 
-# Parts, in a worker
-
-
-def batch(*given: tuple) -> pyarrow.RecordBatch:
-    return rows_of.batch(table.SCHEMA, given)
-
-
-def test_rows_of_one_time_and_place_are_an_element():
-    """However they come: a part sorts what it reads."""
-    given = [
-        batch((2, 1, "<urn:a>", "<urn:p>", "<urn:b>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:c>")),
-        batch((1, 1, "<urn:d>", "<urn:p>", "<urn:c>"), (1, 2, "<urn:a>", "<urn:p>", "<urn:b>")),
-    ]
-    found = list(truth.elements(table.ordered(pyarrow.Table.from_batches(given))))
-    assert [(sorted((s, o) for s, _, o in e.graph), e.app, e.sys) for e in found] == [
-        ([("<urn:d>", "<urn:c>")], 1, 1),
-        ([("<urn:a>", "<urn:b>"), ("<urn:a>", "<urn:c>")], 1, 2),
-        ([("<urn:a>", "<urn:b>")], 2, 3),
-    ]
-    assert (
-        list(
-            truth.elements(table.ordered(pyarrow.Table.from_batches(map(table._canonical, given))))
-        )
-        == found
-    )
-
-
-def test_what_a_part_ends_with():
-    """By hand: 11 closes [0,10) with a, 21 closes [10,20) with b and c; the part of 11 gives the
-    former, that of 21 the latter.
-    """
-    given = [
-        (at, n, f"<urn:{name}>", "<urn:p>", "<urn:o>")
-        for n, (name, at) in enumerate((("a", 1), ("b", 11), ("c", 12), ("d", 21)))
-    ]
-    first = [
-        found
-        for one in truth._reports(
-            asked(), 1, truth.Part(None, 20), in_memory._rows, [batch(*given[:3])]
-        )
-        for found in one.to_pylist()
-    ]
-    assert [(one["opens"], one["closes"], one["elements"], one["rows"]) for one in first[:-1]] == [
-        (0, 10, 1, '[{"x":{"type":"uri","value":"urn:a"}}]')
-    ]
-    assert (first[-1]["end"], first[-1]["detail"]) == ("done", "incremental")
-    (*second, end) = [
-        found
-        for one in truth._reports(
-            asked(), 1, truth.Part(20, None, 10), in_memory._rows, [batch(*given[1:])]
-        )
-        for found in one.to_pylist()
-    ]
-    assert [(one["opens"], one["trigger"], one["elements"]) for one in second] == [
-        (10, 21, 2)
-    ] and end["end"] == "done"
-    (end,) = [
-        found
-        for one in truth._reports(
-            asked(), 1, truth.Part(20, None, 20), in_memory._rows, [batch(*given[3:])]
-        )
-        for found in one.to_pylist()
-    ]
-    assert end["end"] == "short"
-    (end,) = [
-        found
-        for one in truth._reports(
-            asked(horizon=5), 1, truth.Part(), in_memory._rows, [batch(*given)]
-        )
-        for found in one.to_pylist()
-    ]
-    assert (
-        end["end"] == "error"
-        and type(truth.unpickle_error(end["detail"])).__name__ == "InvalidSemantics"
-    )
-
-
-@pytest.mark.parametrize(
-    ("query", "first", "count"),
-    [(asked(), 20, 1), (asked(r2s="Istream", base="previous-new"), None, 2)],
-)
-def test_a_part_that_is_asked_for_the_definition(query, first, count):
-    """The same rows, in a part and where the stream is not cut; the last row says who."""
-    given = [(at, n, f"<urn:{at}>", "<urn:p>", "<urn:o>") for n, at in enumerate((1, 11, 12, 21))]
-    quick, plain = (
-        [
-            found
-            for one in truth._reports(
-                replace(query, is_definition_asked=is_definition_asked),
-                1,
-                truth.Part(first, None, None),
-                in_memory._rows,
-                [batch(*given)],
-            )
-            for found in one.to_pylist()
-        ]
-        for is_definition_asked in (False, True)
-    )
-    assert plain[:-1] == quick[:-1] and len(plain) == count + 1
-    said = [(some[-1]["end"], some[-1]["detail"]) for some in (quick, plain)]
-    assert said == [("done", "incremental"), ("done", "the definition: it was asked for")]
+# Without Spark
 
 
 def test_a_run_by_the_definition_is_another_run():
@@ -178,150 +68,116 @@ def test_a_run_by_the_definition_is_another_run():
     quick = asked()
     plain = replace(quick, is_definition_asked=True)
     assert pickle.loads(pickle.dumps(plain)) == plain
-    manifests = [output.TruthPlan(one, "s.n3t").manifest()["asked"] for one in (quick, plain)]
+    manifests = [planned(one, "s.n3t").manifest()["asked"] for one in (quick, plain)]
     assert [manifest["definition"] for manifest in manifests] == [False, True]
 
 
-def test_the_option_asks_for_the_definition(monkeypatch, tmp_path):
-    (tmp_path / "q.toml").write_text(QUERY)
+QUERY = (
+    f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = "
+    f"2000, slide = 1500 }}]\n"
+)
+TWO = """
+body = "SELECT ?x { ?x <urn:p> ?y . ?x <urn:q> ?z . ?x <urn:r> ?w }"
+windows = [
+  { stream = "s", kind = "time", size = 10, slide = 10 },
+  { stream = "r", kind = "time", size = 20, slide = 10 },
+]
+"""
+
+
+def plan_of(monkeypatch, folder: Path, query: str, *words: str) -> TruthPlan:
+    """The plan that the command makes of these words."""
+    (folder / "q.toml").write_text(query)
     plans = []
-    monkeypatch.setattr(output.TruthPlan, "check", lambda plan: plans.append(plan))
+    monkeypatch.setattr(TruthPlan, "check", lambda plan: plans.append(plan))
     monkeypatch.setattr(session, "check_master", lambda master: 1 / 0)
-    words = ["truth", f"{tmp_path}/q.toml", "--stream", "s.n3t", "--semantics", "csparql", "t0=0"]
+    common = ["truth", f"{folder}/q.toml", "--semantics", "csparql", "t0=0", "-o", f"{folder}/out"]
+    with pytest.raises(ZeroDivisionError):
+        main([*common, *words])
+    return plans[0]
+
+
+def test_the_option_asks_for_the_definition(monkeypatch, tmp_path):
     for more in ([], ["--definition"]):
-        with pytest.raises(ZeroDivisionError):
-            main([*words, "-o", str(tmp_path / "out"), *more])
-    assert [plan.truth_query.is_definition_asked for plan in plans] == [False, True]
+        plan = plan_of(monkeypatch, tmp_path, QUERY, "--stream", "s.n3t", *more)
+        assert plan.truth_query.is_definition_asked == bool(more)
 
 
-def test_a_report_beyond_64_bits_is_unsupported():
-    given = [(2**63 - 2, 1, "<urn:a>", "<urn:p>", "<urn:o>")]
-    *_, end = [
-        found
-        for one in truth._reports(
-            asked(horizon="flush"), 2**63 - 2, truth.Part(), in_memory._rows, [batch(*given)]
-        )
-        for found in one.to_pylist()
+@pytest.mark.parametrize(
+    ("query", "words", "sources"),
+    [
+        (QUERY, ["--stream", "a"], [("s", "a", None)]),
+        (QUERY, ["--stream", "s=a", "--format", "delta"], [("s", "a", "delta")]),
+        (TWO, ["--stream", "r=a", "--stream", "b"], [("r", "a", None), ("s", "b", None)]),
+        (TWO, ["--stream", "a"], [(None, "a", None)]),
+    ],
+)
+def test_streams_have_names(monkeypatch, tmp_path, query, words, sources):
+    """One without a name is that of the first window, or the rows have the names."""
+    assert plan_of(monkeypatch, tmp_path, query, *words).sources == sources
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--stream", "s=a", "--stream", "s=b"], "QRY-4: stream 's' is given twice"),
+        (["--stream", "s=a"], "QRY-4: stream 'r' is not given; write --stream NAME=PATH"),
+        (["--stream", "ss=a", "--stream", "r=b"], "no window ranges over 'ss'; did you mean 's'?"),
+    ],
+)
+def test_streams_that_are_named_wrongly(tmp_path, capsys, words, reason):
+    (tmp_path / "q.toml").write_text(TWO)
+    common = ["truth", f"{tmp_path}/q.toml", "--semantics", "csparql", "t0=0"]
+    assert main([*common, *words, "-o", f"{tmp_path}/out"]) == 2
+    assert reason in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_the_format_of_a_stream(tmp_path):
+    """By the names of its files: packed lines too, and a folder of a Delta table."""
+    found = []
+    for number, names in enumerate(
+        (["a.n3t", "b/c.n3t.gz", "d.txt"], ["a.parquet"], ["a.ttl"], ["a.parquet", "_delta_log/0"])
+    ):
+        folder = tmp_path / str(number)
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).touch()
+        found.append(stored_stream.find_format(StreamSource("s", str(folder))))
+    assert found == [("n3t", 1), ("parquet", 0), (None, 0), ("delta", 0)]
+    (tmp_path / "0" / "e.parquet").touch()
+    with pytest.raises(InvalidStream, match=r"has files 2 of \.n3t and 1 of \.parquet; which"):
+        stored_stream.find_format(StreamSource("s", str(tmp_path / "0")))
+    with pytest.raises(InvalidStream, match=r"nowhere: IO-1: no such file or folder$"):
+        stored_stream.find_format(StreamSource("s", str(tmp_path / "nowhere")))
+
+
+RECORDS = pyarrow.schema(
+    [
+        ("time", pyarrow.int64()),
+        ("element", pyarrow.int64()),
+        *((name, pyarrow.string()) for name in ("stream", "subject", "predicate", "object")),
+        ("file", pyarrow.string()),
+        ("place", pyarrow.int64()),
+        ("record", pyarrow.string()),
+        ("error", pyarrow.string()),
     ]
-    assert (
-        end["end"] == "error"
-        and str(truth.unpickle_error(end["detail"]))
-        == "MOD-1: a report whose times need more than 64 bits"
+)
+
+
+def records(*given: tuple) -> pyarrow.RecordBatch:
+    """Records of Parquet: no place in the file, and no text."""
+    rows = [(*row[:2], "s", *row[2:], "file:///f", None, None, None) for row in given]
+    return pyarrow.RecordBatch.from_pylist(
+        [dict(zip(RECORDS.names, row, strict=True)) for row in rows], RECORDS
     )
 
 
-# Rows
-
-
-def test_a_line_that_is_no_triple_has_its_place():
-    content = (
-        (line("a", 5) + "<urn:a> <urn:p> .\n# comment\n\n" + line("b", 4) + line("c", 5)).encode()
-        + b"\xff\n"
-        + line("d", 2**63).encode()
+def parted(batch: pyarrow.RecordBatch) -> tuple[list[dict], list[dict]]:
+    """The triples and the faults."""
+    return tuple(
+        [row for found in stored_stream._split(wanted, [batch]) for row in found.to_pylist()]
+        for wanted in (False, True)
     )
-    found = list(lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63)))
-    assert [(time, number, triple[0]) for number, time, triple, _ in found if triple] == [
-        (5, 1, "<urn:a>"),
-        (5, 6, "<urn:c>"),
-    ]
-    assert [(number, why) for number, _, triple, why in found if triple is None] == [
-        (2, 'IO-1: a line must be s p o "ms"; got 2 terms'),
-        (5, "MOD-2: t_app decreases from 5 to 4"),
-        (7, "IO-1: not UTF-8: invalid start byte"),
-        (8, "MOD-1: t_app must be within 64 bits"),
-    ]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_segments_of_a_file_are_its_lines(monkeypatch, end):
-    """Read by segments, what is wanted of a file is what is found in it as a whole; a byte order
-    mark, faults, no end of the last line.
-    """
-    monkeypatch.setattr(lines_of, "LINES", 3)
-    text = (
-        "\ufeff"
-        + "".join(line(f"n{at}", at)[:-1] + end for at in (1, 2, 2, 5))
-        + f"?{end}{end}# c{end}"
-        + line("late", 4)[:-1]
-        + end
-        + line("z", 9)[:-1]
-    )
-    content = text.encode()
-    (surveyed,) = lines_of._surveys(100, [files(("f", content))])
-    [file] = survey.files(pyarrow.Table.from_batches([surveyed]))
-    assert (file.triples, file.faults, list(file.instants)) == (
-        5,
-        2,
-        [(1, 1), (2, 2), (5, 1), (9, 1)],
-    )
-    assert [(one[2], one[3], one[4], one[5]) for one in file.index] == [
-        (1, -(2**63), 1, 2),
-        (4, 2, 5, 5),
-        (7, 5, 9, 9),
-    ]
-    whole = [
-        (time, (0, number), triple)
-        for number, time, triple, _ in lines_of._lines(pyarrow.py_buffer(content), 1, -(2**63))
-        if triple
-    ]
-    for since in range(11):
-        for stop in range(since + 1, 11):
-            segments = [
-                lines_of.Segment(*one) for one in file.index if one[4] < stop and one[5] >= since
-            ]
-            assert lines_of._rows({"f": (0, segments)}, since, stop, [files(("f", content))]) == [
-                row for row in whole if since <= row[0] < stop
-            ]
-
-
-def files(*given: tuple[str, bytes]) -> pyarrow.RecordBatch:
-    """As Spark's binaryFile gives them."""
-    return pyarrow.RecordBatch.from_pydict(
-        {"file_path": [name for name, _ in given], "content": [content for _, content in given]}
-    )
-
-
-def test_lines_that_have_been_changed_are_not_read():
-    content = (line("a", 1) + line("b", 5)).encode()
-    [file] = survey.files(
-        pyarrow.Table.from_batches(lines_of._surveys(100, [files(("file:///a%20b.n3t", content))]))
-    )
-    wanted = {file.name: (0, [lines_of.Segment(*one) for one in file.index])}
-    assert (
-        len(lines_of._rows(wanted, 0, 9, [files((file.name, content + line("c", 7).encode()))]))
-        == 2
-    ), "a file that grows has what it had"
-    for other in (content.replace(b"urn:b", b"urn:c"), content[: len(content) // 2], b""):
-        with pytest.raises(
-            InvalidStream, match=r"^/a b\.n3t: IO-1: has been changed since it was surveyed"
-        ):
-            lines_of._rows(wanted, 0, 9, [files((file.name, other))])
-
-
-def test_files_come_in_the_order_of_their_names():
-    """And not of what they are in a URL, where a blank is %20 and comes
-    after an exclamation mark.
-    """
-    names = ["file:///s/a%20b.n3t", "file:///s/a!b.n3t", "file:///s/a%25.n3t"]
-    pieces = [
-        one
-        for name in names
-        for one in lines_of._surveys(100, [files((name, line("a", 5).encode()))])
-    ]
-    assert [
-        survey.path_of(file.name) for file in survey.files(pyarrow.Table.from_batches(pieces))
-    ] == ["/s/a b.n3t", "/s/a!b.n3t", "/s/a%.n3t"]
-
-
-def test_stretches_of_time():
-    """At most so many, and of each the first instant: by hand, in units of 4 ms."""
-    instants = survey.TimeHistogram(4)
-    instants.add([(-9, 1), (-8, 1), (0, 2), (3, 1), (5, 1), (4, 5)])
-    assert list(instants) == [(-9, 1), (-8, 1), (0, 3), (4, 6)] and (
-        instants.shift,
-        instants.first,
-        instants.last,
-    ) == (2, -9, 5)
 
 
 @pytest.mark.parametrize(
@@ -334,33 +190,17 @@ def test_stretches_of_time():
         (1, 1, '<urn:a> <urn:p> <urn:o> "1" . #', "<urn:p>", "<urn:o>"),
         (1, 1, "#", "<urn:p>", "<urn:o>"),
         (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "7" . #'),
-        (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "1" . #'),
         (1, 1, "<urn:a>", "<urn:p> <urn:q>", ""),
         (1, 1, "<urn:a>", "_:p", "<urn:o>"),
         (1, 1, "<urn:a>", "<urn:p>", '<urn:o> "1" .\n<urn:a>'),
     ],
 )
-def test_a_row_that_is_no_triple(given):
-    with pytest.raises(RefengineError, match=r"^IO-1: "):
-        table.triple(*given)
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_end_as_in_text_files(end):
-    content = f"{line('a', 5)[:-1]} # c{end}{end}{line('b', 6)[:-1]}{end}".encode()
-    assert [
-        (time, number, why)
-        for number, time, _, why in lines_of._lines(pyarrow.py_buffer(content), 1, 0)
-    ] == [(5, 1, None), (6, 3, None)]
-
-
-def test_terms_of_rows_are_canonical():
-    assert table.triple(3, 1, "<urn:a>", "<urn:p>", '"\\u0041"') == ("<urn:a>", "<urn:p>", '"A"')
-    assert table.triple(3, 1, "_:b", "<urn:p>", '"A"@EN') == (
-        "_:b",
-        "<urn:p>",
-        parse_line_with_time('_:b <urn:p> "A"@EN "3" .', "")[0][2],
-    )
+def test_a_row_that_is_no_triple_is_a_fault(given):
+    good = (1, 1, "<urn:a>", "<urn:p>", '"\\u0041"@EN')
+    triples, faults = parted(records(good, given))
+    assert [tuple(row.values())[:6] for row in triples] == [(1, 1, "s", *good[2:])]
+    assert [(row["file"], row["record"] is not None) for row in faults] == [("file:///f", True)]
+    assert faults[0]["error"].startswith(("IO-1: ", "MOD-4: "))
 
 
 IRI, LITERAL = "<http://x.org/a>", '"a b"'
@@ -373,8 +213,8 @@ PIECES = [
     "\n",
     " ",
     '"',
-    f"{IRI}\t{IRI}",
-    f"{IRI}\t{IRI}\t{IRI}\n{IRI}",
+    f"{IRI}\n{IRI}",
+    f"{IRI}\n{IRI}\n{IRI}\n{IRI}",
     '"a',
     'b"',
     "<http://x.org/a",
@@ -393,353 +233,56 @@ PIECES = [
         max_size=3,
     )
 )
-@example([(f"{IRI}\t{IRI}\t{IRI}\n{IRI}", IRI, IRI)])
-@example([(IRI, f'{IRI}\t"a', 'b"'), (IRI, IRI, IRI)])
+@example([(f"{IRI}\n{IRI}\n{IRI}\n{IRI}", IRI, IRI)])
+@example([(IRI, f'{IRI}\n"a', 'b"'), (IRI, IRI, IRI)])
 @example([(IRI, IRI, LITERAL), (IRI, IRI, IRI)])
 def test_rows_that_are_looked_at_together_are_triples_as_they_stand(triples):
     """The quick look finds nothing right that the slow one does not."""
-    rows_ = batch(*((1, n, *one) for n, one in enumerate(triples)))
-    if table._plain(rows_):
-        assert [table.triple(1, 1, *one) for one in triples] == triples
+    batch = records(*((1, n, *one) for n, one in enumerate(triples)))
+    if stored_stream._is_plain(batch):
+        assert [stored_stream._error_of(row) for row in batch.to_pylist()] == [None] * len(triples)
     else:
         assert not {*triples} <= {(IRI, IRI, LITERAL), (IRI, IRI, IRI)}, (
             "what is plain is seen to be"
         )
 
 
-def stored(some: pyarrow.Table, **options: object) -> bytes:
-    into = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(some, into, **options)
-    return into.getvalue().to_pybytes()
-
-
-ROWS = [
-    (5, 1, "<urn:a>", "<urn:p>", "<urn:o>"),
-    (-3, 7, "<urn:b>", "<urn:p>", '"\\u0041"'),
-    (5, 0, "<urn:c>", "<urn:p>", "<urn:o>"),
-    (9, 2, "x", "<urn:p>", "<urn:o>"),
-    (8, 2, "<urn:d>", "<urn:p>", "<urn:o>"),
-]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pyarrow.string(),
-        pyarrow.large_string(),
-        pyarrow.dictionary(pyarrow.int32(), pyarrow.string()),
-    ],
-)
-def test_groups_of_rows_that_a_part_needs(text):
-    """In groups of two, and any order; what is no triple has the number of its row; a part has what
-    is of its time, sorted.
-    """
-    some = pyarrow.Table.from_batches([batch(*ROWS)])
-    kinds = [pyarrow.int16(), pyarrow.int32(), text, text, text]
-    content = stored(
-        some.cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True))).append_column(
-            "more", [[None] * 5]
-        ),
-        row_group_size=2,
+def test_the_error_of_an_executor_is_that_of_the_command():
+    """As Spark gives it, with the traceback of a worker in the middle."""
+    text = (
+        "[TASK_WRITE_FAILED] Task failed while writing rows\nCaused by: PythonException:\n"
+        "Traceback (most recent call last):\n  File x\n"
+        "refengine.model.errors.Disputed: body: R2R-5: no witness: confirms\n\nat java.x\n"
     )
-    [file] = survey.files(
-        pyarrow.Table.from_batches(table._surveys(100, [files(("file:///f", content))]))
-    )
-    assert (file.triples, file.canonical, file.faults, [one[:3] for one in file.index]) == (
-        4,
-        3,
-        1,
-        [[0, -3, 5], [1, 5, 5], [2, 8, 8]],
-    )
-    assert list(file.instants) == [(-3, 1), (5, 2), (8, 1)]
-    [fault] = [
-        one for some in table._faults([files(("file:///f", content))]) for one in some.to_pylist()
-    ]
-    assert (fault["file"], fault["line"]) == ("file:///f", 4) and fault["error"].startswith(
-        "IO-1: no RDF term at column 1"
-    )
-    groups = {number: digest for number, _, _, digest in file.index}
-    found = list(
-        table._rows(
-            {"file:///f": ({0: groups[0], 1: groups[1]}, False)},
-            -3,
-            6,
-            [files(("file:///f", content))],
-        )
-    )
-    assert [(time, element, one[0], one[2]) for time, element, one in found] == [
-        (-3, 7, "<urn:b>", '"A"'),
-        (5, 0, "<urn:c>", "<urn:o>"),
-        (5, 1, "<urn:a>", "<urn:o>"),
-    ]
-    assert (
-        list(
-            table._rows(
-                {"file:///f": ({2: groups[2]}, False)}, 10, 11, [files(("file:///f", content))]
-            )
-        )
-        == []
-    )
-    fewer = stored(
-        some.slice(0, 4)
-        .cast(pyarrow.schema(zip(some.schema.names, kinds, strict=True)))
-        .append_column("more", [[None] * 4]),
-        row_group_size=2,
-    )
-    for other in (fewer, content[:-1], content.replace(b"urn:d", b"urn:e"), b""):
-        with pytest.raises(
-            InvalidStream, match=r"^/f: IO-1: has been changed since it was surveyed"
-        ):
-            list(table._rows({"file:///f": (groups, False)}, -3, 9, [files(("file:///f", other))]))
+
+    def fails() -> None:
+        raise ValueError(text)
+
+    with pytest.raises(Disputed, match=r"^body: R2R-5: no witness: confirms$") as error:
+        jobs.ask(fails)
+    assert error.value.exit_code == 4
+    with pytest.raises(session.NoSpark, match="a job was given up: java"):
+        jobs.ask(lambda: (_ for _ in ()).throw(ValueError("java")))
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "cannot be read as Parquet: "),
-        (b"PAR1 no more of it PAR1", "cannot be read as Parquet: "),
-        (
-            stored(pyarrow.Table.from_batches([batch(*ROWS)]).append_column("time", [[1] * 5])),
-            "needs the columns time int64, "
-            "each once; has 'time int64, "
-            "element int64, subject "
-            "string, ",
-        ),
-        (
-            stored(
-                pyarrow.Table.from_batches([batch((1, 1, "<urn:abcdef>", "<urn:p>", "<urn:o>"))]),
-                use_dictionary=False,
-                compression="none",
-                write_statistics=False,
-            ).replace(b"abcdef", b"ab\xff\xfeef"),
-            "cannot be read as Parquet: ",
-        ),
-        (
-            stored(pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]})),
-            "needs the columns time int64, "
-            "element int64, predicate "
-            "string, object string, each "
-            "once; has 'time string, "
-            "subject string'",
-        ),
-    ],
-)
-def test_a_file_that_is_no_table(content, reason):
-    with pytest.raises(InvalidStream) as error:
-        survey.files(
-            pyarrow.Table.from_batches(
-                table._surveys(100, [files(("file:///x/y%20z.parquet", content))])
-            )
-        )
-    assert str(error.value).startswith(f"/x/y z.parquet: IO-1: {reason}")
-
-
-# Comparisons
-
-
-def reported(*bags: str) -> pyarrow.Table:
-    """Reports of windows [0,10), [10,20), …, each with a row a letter."""
-    told = [
-        (
-            10 * n + 9,
-            10 * n + 10,
-            10 * n + 10,
-            10 * n,
-            10 * n + 10,
-            3,
-            json.dumps([{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag]),
-        )
-        for n, bag in enumerate(bags)
-    ]
-    return rows_of.batch(truth.SCHEMA, [(*one, None, None) for one in told] or [(None,) * 9]).slice(
-        0, len(told)
-    )
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    (tmp_path / "s.n3t").write_text(line("a", 1))
+    binding = row([("z", "<urn:a>")])
+    recording = Recording((Relation(("z",), Counter([binding])),), (None,))
+    with pytest.raises(InvalidStream, match=r"answers: IO-2: relation 1: has \?z, which the query"):
+        planned(asked(), f"{tmp_path}/s.n3t", recording=recording).check()
 
 
 def recorded(*bags: str, timestamps: tuple[int, ...] = ()) -> Recording:
+    """Relations with a row for each letter."""
     relations = [
-        Relation(
-            ("x",),
-            relation_from_json(
-                [{"x": {"type": "uri", "value": f"urn:{x}"}} for x in bag], ("x",), "", {}
-            ).rows,
-        )
-        for bag in bags
+        Relation(("x",), Counter([row([("x", f"<urn:{letter}>")]) for letter in letters]))
+        for letters in bags
     ]
     return Recording(tuple(relations), timestamps or (None,) * len(relations))
 
 
-def judged(expected: list[str], recording: Recording, cut: int = 1) -> TruthComparison:
-    """What Spark would be given, here; the reports in two parts."""
-    whole = pyarrow.Table.from_batches([reported(*expected)]).select(truth.REPORT)
-    parts = [whole.slice(0, cut), whole.slice(cut)]
-    found = []
-    for start, part in ((0, parts[0]), (min(cut, whole.num_rows), parts[1])):
-        if part.num_rows:
-            found += comparison._places(
-                asked(),
-                len(recording),
-                comparison.rows_to_compare(part, start, recording).to_batches(),
-            )
-    return comparison.fold(asked(), parts, recording, found)
-
-
-@pytest.mark.parametrize(
-    ("expected", "answers", "first"),
-    [
-        (
-            ["a", "b", "c"],
-            ["a", "b", "c"],
-            "pass: 3 relations; not recorded: 0 before the first, 0 after the last",
-        ),
-        (
-            ["a", "b", "c"],
-            ["b", "c"],
-            "pass: 2 relations; not recorded: 1 before the first, 0 after the last",
-        ),
-        (
-            ["a", "b", "c"],
-            ["a", "b"],
-            "pass: 2 relations; not recorded: 0 before the first, 1 after the last",
-        ),
-        (
-            ["a", "b", "c"],
-            ["b"],
-            "pass: 1 relation; not recorded: 1 before the first, 1 after the last",
-        ),
-        (["", ""], [""], "pass: 1 relation; not recorded: 0 before the first, 1 after the last"),
-        ([], [], "pass: 0 relations; not recorded: 0 before the first, 0 after the last"),
-        (
-            ["a"],
-            [],
-            "fail: first divergence, after the last of 0 relations: window [0, 10) at "
-            "t=9, 3 elements",
-        ),
-        (
-            ["a", "b", "c"],
-            [],
-            "fail: first divergence, after the last of 0 relations: window [0, 10) at "
-            "t=9, 3 elements",
-        ),
-        (
-            ["a", "b", "c"],
-            ["a"],
-            "fail: first divergence, after the last of 1 relation: window "
-            "[10, 20) at t=19, 3 elements",
-        ),
-        (
-            ["a", "b", "c"],
-            ["a", "c", "c"],
-            "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 3 elements",
-        ),
-        (
-            ["a", "b"],
-            ["x", "b"],
-            "fail: first divergence, relation 1 of 2: window [0, 10) at t=9, 3 elements",
-        ),
-        (["a", "b"], ["a", "b", "c"], "fail: relation 3 of 3: the semantics reports nothing more"),
-        ([], ["a"], "fail: relation 1 of 1: the semantics reports nothing more"),
-        (["aab"], ["aba"], "pass: 1 relation; not recorded: 0 before the first, 0 after the last"),
-        (
-            ["aab"],
-            ["abb"],
-            "fail: first divergence, relation 1 of 1: window [0, 10) at t=9, 3 elements",
-        ),
-    ],
-)
-def test_verdicts(expected, answers, first):
-    """ORA-3: consecutive, and at most one missing at each end; as bags."""
-    for cut in range(len(expected) + 1):
-        found = judged(expected, recorded(*answers), cut)
-        assert found.argument.splitlines()[0] == first and found.outcome == first.partition(":")[0]
-
-
-def test_measures_of_windows():
-    """By hand. YABench: a; of b, c one came, c, and d beside it: 1/2 and 1/2; nothing: both empty,
-    1 and 1. Delays 5 and 1. LSBench: of a, b, c one, b, is not recorded; of a, c, d one, d, was not
-    expected.
-    """
-    found = judged(["a", "bc", ""], recorded("a", "cd", "", timestamps=(15, 21, 30)))
-    assert [(one["precision"], one["recall"], one["delay"]) for one in found.measures] == [
-        (1, 1, 5),
-        (0.5, 0.5, 1),
-        (1, 1, 0),
-    ]
-    assert [
-        (one["window"], one["expected"], one["actual"], one["elements"]) for one in found.measures
-    ][1] == ([10, 20], 2, 2, 3)
-    assert found.mismatch == pytest.approx((100 / 3, 100 / 3))
-    assert found.argument.splitlines()[1:5] == [
-        "    expected 2 rows",
-        "    recorded 2 rows",
-        "    lacking: {x: <urn:b>}",
-        "    too many: {x: <urn:d>}",
-    ]
-    assert found.argument.splitlines()[-2:] == [
-        "  YABench: precision 0.8333, recall 0.8333, median delay 1 ms, mean of 3",
-        "  LSBench: 33.33 % of what is expected is not recorded, 33.33 % of what is recorded "
-        "is not expected",
-    ]
-
-
-def test_measures_leave_out_what_was_not_recorded_and_keep_what_was_not_expected():
-    """As metrics.run has them: of a pass the ends, and of a fail answers beyond the last report."""
-    found = judged(["a", "b", "c"], recorded("b"))
-    assert found.outcome is Outcome.PASS and [
-        (one["window"], one["precision"], one["recall"]) for one in found.measures
-    ] == [([10, 20], 1, 1)]
-    found = judged(["a"], recorded("a", "b", ""))
-    assert [
-        (one["window"], one["precision"], one["recall"], one["actual"]) for one in found.measures
-    ] == [([0, 10], 1, 1, 1), (None, 0, 0, 1), (None, 1, 1, 0)]
-
-
-def test_what_the_driver_cannot_hold_is_said_not_to_be_measured(monkeypatch):
-    """Three rows are expected and three recorded: of LSBench's measure five are too few to hold
-    them, and six enough.
-    """
-    for most, mismatch, last in (
-        (5, (None, None), "undefined or not measured of what is expected"),
-        (6, (100 / 3, 100 / 3), "33.33 % of what is expected"),
-    ):
-        monkeypatch.setattr(comparison, "FOLDED", most)
-        found = judged(["a", "bc", ""], recorded("a", "cd", ""))
-        assert found.mismatch == pytest.approx(mismatch) and found.argument.splitlines()[
-            -1
-        ].startswith(f"  LSBench: {last}")
-    assert judged([], recorded()).argument.splitlines()[-2] == "  YABench: not measured"
-
-
-def test_what_cannot_be_compared_is_its_error():
-    whole = pyarrow.Table.from_batches([reported("a")]).select(truth.REPORT)
-    other = Recording(
-        (
-            Relation(
-                ("z",),
-                relation_from_json([{"z": {"type": "uri", "value": "urn:a"}}], ("z",), "", {}).rows,
-            ),
-        ),
-        (None,),
-    )
-    with pytest.raises(InvalidStream, match="unknown key 'z'"):
-        comparison.fold(
-            asked(),
-            [whole],
-            other,
-            comparison._places(
-                asked(), 1, comparison.rows_to_compare(whole, 0, other).to_batches()
-            ),
-        )
-
-
 # What needs Spark
-
-
-@pytest.fixture(scope="module")
-def connected(master) -> Iterator:
-    """A session in this process."""
-    with session.open_session(master, light=True) as found:
-        yield found
 
 
 def written(folder: Path, *files: str) -> str:
@@ -749,20 +292,15 @@ def written(folder: Path, *files: str) -> str:
     return str(folder)
 
 
-def found_by(
-    spark_session, wanted: output.TruthPlan, out: Path, resume: bool = False
-) -> output.Truth:
-    with output.open_folder(out, wanted, resume) as done:
-        return output.compute_truth(spark_session, wanted, out, done, 2, lambda some, of: None)
+def found_by(connected, plan: TruthPlan, out: Path, resume: bool = False) -> truth_run.Truth:
+    with truth_run.open_folder(out, plan, resume) as done:
+        return truth_run.compute_truth(connected, plan, out, done, 2, lambda some, of: None)
 
 
-def definition(wanted: output.TruthPlan, stream: Stream) -> list[tuple]:
-    return [
-        truth._row(report)[:7]
-        for report in engine.evaluate(
-            wanted.truth_query.query, {"s": stream}, wanted.truth_query.semantics
-        )
-    ]
+def reports_in(out: Path) -> list[dict]:
+    """The rows of the table of reports, as any reader of Parquet gives them."""
+    table = pyarrow.parquet.read_table(out / "reports")
+    return sorted(table.to_pylist(), key=lambda row: (row["part"], row["number"]))
 
 
 @spark
@@ -771,67 +309,78 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
     gap, with nothing.
     """
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
-    answers = recorded("a", "bc", "")
-    for kind, fields in (
-        ("close", {"report": "window-close"}),
-        (
-            "change",
-            {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"},
-        ),
+    answers = recorded("a", "bc", "", timestamps=(15, 21, 30))
+    x = [[{"x": f"<urn:{name}>"}] for name in "ab"]
+    close = asked(report="window-close", tick="tuple")
+    plan = planned(close, path, parts=2, recording=answers, engine="mine", case="q")
+    found = found_by(connected, plan, tmp_path / "close")
+    assert next(found.lines()) == "3 triples, 2 parts, 3 reports; by incremental"
+    assert [
+        (instant, windows, bindings)
+        for instant, _, _, windows, bindings in columns(reports_in(tmp_path / "close"))
+    ] == [(9, [(0, 10, 1)], x[0]), (19, [(10, 20, 1)], x[1]), (29, [(20, 30, 0)], [])]
+    assert found.verdict.outcome is Outcome.FAIL
+    assert found.verdict.argument.splitlines() == [
+        "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 1 element",
+        "    expected 1 row: {x: <urn:b>}",
+        "    recorded 2 rows",
+        "    too many: {x: <urn:c>}",
+        found.verdict.argument.splitlines()[4],
+        "  YABench: precision 0.8333, recall 1.0000, median delay 1 ms, mean of 3",
+        "  LSBench: 0.00 % of what is expected is not recorded, 33.33 % of what is recorded is "
+        "not expected",
+    ]
+    [result] = map(json.loads, lines(tmp_path / "close" / "results.ndjson"))
+    assert (result["engine"], result["suite"], result["outcome"]) == ("mine", "truth", "fail")
+    measured = pyarrow.parquet.read_table(tmp_path / "close" / "measures").to_pylist()
+    assert [(one["opens"], one["closes"], one["precision"], one["delay"]) for one in measured] == [
+        (0, 10, 1, 5),
+        (10, 20, 0.5, 1),
+        (20, 30, 1, 0),
+    ]
+
+    plan = planned(asked(**CHANGE, tick="tuple"), path, parts=2, recording=recorded("a", "b"))
+    found = found_by(connected, plan, tmp_path / "change")
+    assert [row[4] for row in columns(reports_in(tmp_path / "change"))] == x
+    assert found.verdict.argument.splitlines()[0] == (
+        "pass: 2 relations; not recorded: 0 before the first, 0 after the last"
+    )
+    slides = pyarrow.parquet.read_table(tmp_path / "change" / "measures").to_pylist()
+    assert [(one["opens"], one["closes"]) for one in slides] == [(0, 10), (10, 20)]
+
+
+@spark
+def test_recordings_that_end_too_early_or_too_late(connected, tmp_path, monkeypatch):
+    """The argument says which report is not recorded, or that there is no more; slides under
+    content change are not measured where the driver cannot hold all rows.
+    """
+    path = written(tmp_path / "stream", "".join(line(name, at) for name, at in ONE_EACH))
+    truth_query = asked(**CHANGE, tick="tuple")
+    found_by(connected, planned(truth_query, path), tmp_path / "out")
+    reports = connected.read.parquet(f"file://{tmp_path}/out/reports")
+    for answers, most, first in (
+        ("", 3, "fail: first divergence, after the last of 0 relations: window [0, 10) at t=1"),
+        ("ab", 2, "fail: relation 2 of 2: the semantics reports nothing more"),
     ):
-        wanted = output.TruthPlan(
-            asked(**fields, tick="tuple"), path, parts=2, recording=answers, engine="mine", case="q"
-        )
-        found = found_by(connected, wanted, tmp_path / kind)
-        assert (
-            found.triples == 3
-            and len(found.parts) == 2
-            and found.uncut is None
-            and found.provenance == ["incremental"]
-        )
-        told = [
-            (row[0], row[3], row[4], json.loads(row[6]))
-            for part in found.parts
-            for row in rows(part)
-        ]
-        uri = lambda name: [{"x": {"type": "uri", "value": f"urn:{name}"}}]  # noqa: E731
-        if kind == "close":
-            assert told == [(9, 0, 10, uri("a")), (19, 10, 20, uri("b")), (29, 20, 30, [])]
-            assert (
-                found.comparison.outcome is Outcome.FAIL
-                and "relation 2 of 3: window [10, 20) at t=19, 1 element"
-                in found.comparison.argument
-            )
-            assert [(one["precision"], one["recall"]) for one in found.comparison.measures] == [
-                (1, 1),
-                (0.5, 1),
-                (1, 1),
-            ]
-            [result] = lines(tmp_path / kind / "results.ndjson")
-            assert (
-                json.loads(result)["engine"],
-                json.loads(result)["suite"],
-                json.loads(result)["outcome"],
-            ) == ("mine", "truth", "fail")
-            measured = pyarrow.parquet.read_table(tmp_path / kind / "measures.parquet").to_pylist()
-            assert [(one["opens"], one["closes"], one["precision"]) for one in measured] == [
-                (0, 10, 1),
-                (10, 20, 0.5),
-                (20, 30, 1),
-            ]
-        else:
-            assert [bag for *_, bag in told] == [uri("a"), uri("b")]
-            assert [one["window"] for one in found.comparison.measures] == [[0, 10], [10, 20]]
+        monkeypatch.setattr(truth_verdict, "FOLDED", most)
+        reported = reports.where(f"evaluation < {11 if answers else 22}")
+        found = truth_verdict.compare_recording(reported, truth_query, recorded(*answers), 0)
+        assert found.argument.splitlines()[0].startswith(first)
+        assert (found.measures is not None) == (most == 3)
+        assert ("  YABench: not measured" in found.argument.splitlines()) == (most == 2)
+
+
+ONE_EACH = (("a", 1), ("b", 11), ("c", 21))
 
 
 @spark
 def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
-    parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
+    parameters = sg1.Parameters(stations=4, interval=1000, duration=6000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [parse_line_with_time(one, "") for one in text]
-    columns = {
+    table = {
         "time": [t for _, t in triples],
         "element": [2**40 * (n - 100) for n in range(len(triples))],
         **{
@@ -839,190 +388,155 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
             for i, n in enumerate(("subject", "predicate", "object"))
         },
     }
+    backwards = list(reversed(range(len(triples))))
     (tmp_path / "rows").mkdir()
     pyarrow.parquet.write_table(
-        pyarrow.table(columns).take(list(reversed(range(len(triples))))),
-        tmp_path / "rows" / "x.parquet",
+        pyarrow.table(table).take(backwards), tmp_path / "rows" / "x.parquet"
     )
-    whole = stream(triples)
-    query = from_table(
-        {
-            "body": TEMPERATURES,
-            "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}],
-        }
-    )
-    for number, (name, parts, fields) in enumerate(
-        (
-            ("lines", 3, {"report": "window-close", "horizon": "flush"}),
-            (
-                "rows",
-                6,
-                {
-                    "report": "content-change",
-                    "r2s": "Istream",
-                    "base": "previous",
-                    "empty": "suppress",
-                    "t0": "first-element",
-                },
-            ),
-            ("lines", 1, {"report": "window-close"}),
-        )
+    window = {"stream": "s", "kind": "time", "size": 2000, "slide": 1500}
+    query = from_table({"body": TEMPERATURES, "windows": [window]})
+    for name, parts, fields in (
+        ("lines", 3, {"report": "window-close", "horizon": "flush"}),
+        ("rows", 6, {**CHANGE, "t0": "first-element"}),
     ):
         chosen = profile("csparql").but(**{"t0": -700, "tick": "tuple", **fields}).semantics()
-        wanted = output.TruthPlan(TruthQuery(query, chosen), str(tmp_path / name), parts=parts)
-        found = found_by(connected, wanted, tmp_path / f"out{number}")
-        assert len(found.parts) == 1 if parts == 1 else 2 < len(found.parts) <= parts
-        assert [row for part in found.parts for row in rows(part)] == definition(wanted, whole)
+        plan = planned(TruthQuery(query, chosen), str(tmp_path / name), parts=parts)
+        out = tmp_path / f"out-{name}"
+        found = found_by(connected, plan, out)
+        assert 2 < len(found.stored.parts) <= parts and found.uncut is None
+        expected = engine.evaluate(query, {"s": stream(triples)}, chosen)
+        assert columns(reports_in(out)) == as_rows(expected)
+        assert not (out / "blocks").exists()
+
+
+@spark
+def test_several_streams_beside_static_data(connected, tmp_path):
+    """By hand. s has a and b; r has a at 3 and b at 4, and static data a alone: 11 closes [0, 10)
+    of s and [-10, 10) of r, which both have a.
+    """
+    written(tmp_path / "s", line("a", 1) + line("b", 2) + line("z", 11))
+    (tmp_path / "r.ttl").write_text("")
+    triples = [(f"<urn:{name}>", "<urn:q>", "<urn:o>") for name in "abz"]
+    (tmp_path / "r.n3t").write_text(
+        "".join(
+            f'{" ".join(triple)} "{at}" .\n' for triple, at in zip(triples, (3, 4, 12), strict=True)
+        )
+    )
+    (tmp_path / "q.toml").write_text(TWO)
+    static = frozenset([("<urn:a>", "<urn:r>", "<urn:o>")])
+    query = read_query(tmp_path / "q.toml")
+    fields = {"t0": 0, "horizon": "none", "report": "non-empty,window-close", "tick": "tuple"}
+    semantics = profile("csparql").but(**fields).semantics()
+    sources = [StreamSource("r", f"{tmp_path}/r.n3t"), StreamSource("s", f"{tmp_path}/s")]
+    plan = TruthPlan(TruthQuery(query, semantics, static), sources)
+    found_by(connected, plan, tmp_path / "out")
+    rows = reports_in(tmp_path / "out")
+    streams = {
+        "s": stream(
+            [
+                ((f"<urn:{n}>", "<urn:p>", "<urn:o>"), t)
+                for n, t in zip("abz", (1, 2, 11), strict=True)
+            ]
+        ),
+        "r": stream(list(zip(triples, (3, 4, 12), strict=True))),
+    }
+    expected = engine.evaluate(query, streams, semantics, static=static)
+    assert columns(rows) == as_rows(expected)
+    assert [[dict(each) for each in row["bindings"]] for row in rows] == [[{"x": "<urn:a>"}]]
 
 
 @spark
 def test_what_is_not_bounded_in_time_is_not_cut_and_says_so(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11), line("c", 35))
-    wanted = output.TruthPlan(
-        asked(kind="rows", report="content-change", closure=None, r2s="Istream", base="previous"),
-        path,
-        parts=3,
+    fields = {"report": "content-change", "closure": None, "r2s": "Istream", "base": "previous"}
+    found = found_by(
+        connected, planned(asked(kind="rows", **fields), path, parts=3), tmp_path / "out"
     )
-    found = found_by(connected, wanted, tmp_path / "out")
-    assert len(
-        found.parts
-    ) == 1 and "windows of kind rows, which have no bounds in time" in "\n".join(
-        output.describe_truth(found)
-    )
+    assert len(found.stored.parts) == 1
+    assert "windows of kind rows, which have no bounds in time" in "\n".join(found.lines())
     # what comes at 35 is seen by the next arrival (TICK-4)
-    assert [row[0] for row in rows(found.parts[0])] == [1, 11]
+    assert [row["evaluation"] for row in reports_in(tmp_path / "out")] == [1, 11]
 
 
 @spark
-def test_a_line_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
+def test_a_record_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp_path):
     broken = line("a", 1) + "<urn:x> nonsense\n" + line("b", 11) + "?\n"
     path = written(tmp_path / "stream", broken, line("c", 35))
-    wanted = output.TruthPlan(asked(report="window-close", tick="tuple"), path, parts=2)
+    truth_query = asked(report="window-close", tick="tuple")
     with pytest.raises(InvalidStream) as error:
-        found_by(connected, wanted, tmp_path / "stopped")
-    assert (
-        str(error.value).startswith(f"{path}/part-0.n3t:2: IO-1: ")
-        and len(error.value.__notes__) == 2
+        found_by(connected, planned(truth_query, path, parts=2), tmp_path / "stopped")
+    place = len(line("a", 1))
+    assert str(error.value).startswith(f"{path}/part-0.n3t: byte {place}: IO-1: ")
+    assert "<urn:x> nonsense" in str(error.value) and len(error.value.__notes__) == 2
+    assert error.value.__notes__[-1] == (
+        "2 records are no triples; --on-error=quarantine sets them aside"
     )
-    assert (
-        error.value.__notes__[-1] == "2 lines are no triples; --on-error=quarantine sets them aside"
-    )
-    aside = output.TruthPlan(wanted.truth_query, path, parts=2, quarantine=True)
-    found = found_by(connected, aside, tmp_path / "aside")
-    assert (
-        found.quarantined == 2
-        and "2 lines are no triples and were set aside: quarantine.ndjson"
-        in list(output.describe_truth(found))
-    )
-    assert [
-        (one["line"], Path(one["file"]).name)
-        for one in map(json.loads, lines(tmp_path / "aside" / "quarantine.ndjson"))
-    ] == [(2, "part-0.n3t"), (4, "part-0.n3t")]
-    assert [row[3] for part in found.parts for row in rows(part)] == [0, 10, 20]
-
-
-@spark
-def test_a_stream_that_is_another_one_is_not_gone_on_with(connected, tmp_path):
-    path = written(tmp_path / "stream", line("a", 1), line("c", 35))
-    wanted = output.TruthPlan(asked(report="window-close", tick="tuple"), path, parts=2)
-    found = found_by(connected, wanted, tmp_path / "out")
-    assert [
-        row
-        for part in found_by(connected, wanted, tmp_path / "out", resume=True).parts
-        for row in rows(part)
-    ] == [row for part in found.parts for row in rows(part)]
-    before = (tmp_path / "stream" / "part-0.n3t").stat()
-    # as long, at the same instant, and as old
-    (tmp_path / "stream" / "part-0.n3t").write_text(line("b", 1))
-    os.utime(tmp_path / "stream" / "part-0.n3t", ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(
-        RefengineError,
-        match="out: usage: the stream is not what it was when the run began; name another folder",
-    ):
-        found_by(connected, wanted, tmp_path / "out", resume=True)
-
-
-@spark
-def test_streams_that_are_none(connected, tmp_path):
-    for name, files, reason in (
-        ("none", (), "a file of a stream cannot end in|no data_NN.ttl"),
-        ("empty", ("# nothing\n",), "IO-1: no triple"),
-        (
-            "back",
-            (line("a", 9), line("b", 3)),
-            "back/part-1.n3t: MOD-2: t_app decreases from 9, of .*/back/part-0.n3t, to 3",
-        ),
-    ):
-        with pytest.raises(InvalidStream, match=reason):
-            _ = streams.open_stream(connected, written(tmp_path / name, *files)).extent
-    with pytest.raises(InvalidStream, match=r"no such file or folder$"):
-        streams.open_stream(connected, str(tmp_path / "nowhere"))
-    for number, (name, content) in enumerate(
-        (
-            ("_b.n3t", line("b", 3)),
-            ("b.parquet", ""),
-            ("sub/.b.n3t", line("b", 3)),
-            ("_sub/b.n3t", line("b", 3)),
-        )
-    ):
-        folder = Path(written(tmp_path / f"hidden{number}", line("a", 1)))
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(content)
-        with pytest.raises(
-            InvalidStream,
-            match=f"hidden{number}/{name}: IO-1: is not read by "
-            "Spark: it is empty, or leads nowhere, or a "
-            "name of its path begins with _",
-        ):
-            streams.open_stream(connected, str(folder))
-    (tmp_path / "path=1").mkdir()
-    for number, name in enumerate(("a b.n3t", "a!b.n3t", "c/d.n3t", "c/length=0.n3t")):
-        (tmp_path / "path=1" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "path=1" / name).write_text(line("a", number))
-    assert [
-        file.triples for file in streams.open_stream(connected, str(tmp_path / "path=1")).files
-    ] == [
-        1,
-        1,
-        1,
-        1,
+    out = tmp_path / "aside"
+    found = found_by(connected, planned(truth_query, path, parts=2, quarantine=True), out)
+    assert "no triples, and set aside in quarantine: 2 records" in list(found.lines())
+    faults = pyarrow.parquet.read_table(out / "quarantine").sort_by("place").to_pylist()
+    assert [(Path(one["file"]).name, one["place"], one["record"]) for one in faults] == [
+        ("part-0.n3t", place, "<urn:x> nonsense"),
+        ("part-0.n3t", len(broken) - 2, "?"),
     ]
-    (tmp_path / "rows [of] it").mkdir()
-    columns = {
-        "time": [1, 2, 3],
+    assert [row["windows"][0]["opens"] for row in reports_in(out)] == [0, 10, 20]
+
+
+@spark
+def test_rows_of_a_table_that_are_no_triples(connected, tmp_path):
+    """Other columns, and a term that is none: the message names the file and the row."""
+    folder = tmp_path / "rows [of] it"
+    folder.mkdir()
+    table = {
+        "time": [1, 2, 30],
         "element": [1, 1, 1],
         "subject": ["<urn:a>", "a", "<urn:c>"],
         "predicate": ["<urn:p>"] * 3,
         "object": ["<urn:o>"] * 3,
     }
-    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "rows [of] it" / "x.parquet")
-    with pytest.raises(
-        InvalidStream, match=r"rows \[of\] it/x.parquet:2: IO-1: no RDF term at " r"column 1"
-    ):
-        found_by(
-            connected, output.TruthPlan(asked(), str(tmp_path / "rows [of] it")), tmp_path / "out"
-        )
-    (tmp_path / "rows").mkdir()
-    pyarrow.parquet.write_table(
-        pyarrow.table({"time": ["1"], "subject": ["<urn:a>"]}), tmp_path / "rows" / "x.parquet"
-    )
-    with pytest.raises(
-        InvalidStream,
-        match="needs the columns time int64, element int64, "
-        "predicate string, object string, each once; has "
-        "'time string, subject string'",
-    ):
-        _ = streams.open_stream(connected, str(tmp_path / "rows")).files
+    pyarrow.parquet.write_table(pyarrow.table(table), folder / "x.parquet")
+    with pytest.raises(InvalidStream, match=r"x.parquet: MOD-4: not a term.*'a <urn:p> <urn:o> 2'"):
+        found_by(connected, planned(asked(), str(folder)), tmp_path / "out")
+    (tmp_path / "other").mkdir()
+    pyarrow.parquet.write_table(pyarrow.table({"time": ["1"]}), tmp_path / "other" / "x.parquet")
+    with pytest.raises(InvalidStream, match="other: IO-1: needs the columns time bigint, element"):
+        found_by(connected, planned(asked(), f"{tmp_path}/other"), tmp_path / "out2")
+
+
+@spark
+def test_what_was_read_is_not_read_again(connected, tmp_path):
+    """A run that is resumed has the stream as it was, and computes only what is not committed."""
+    path = written(tmp_path / "stream", line("a", 1), line("c", 35))
+    plan = planned(asked(report="window-close", tick="tuple"), path, parts=2)
+    out = tmp_path / "out"
+    with truth_run.open_folder(out, plan, False):
+        stored = truth_run._store(connected, plan, out, 2)
+        (out / "plan.json").write_text(stored.line())
+    (tmp_path / "stream" / "part-0.n3t").unlink()
+    (out / "reports" / "part=0").mkdir(parents=True)
+    (out / "reports" / "part=0" / "half-written.parquet").write_text("no table")
+    found = found_by(connected, plan, out, resume=True)
+    assert found.reports == 3 and [row["windows"][0]["opens"] for row in reports_in(out)] == [
+        0,
+        10,
+        20,
+    ]
+    files = {file: file.stat().st_ino for file in (out / "reports").rglob("*.parquet")}
+    assert list(found_by(connected, plan, out, resume=True).lines()) == list(found.lines())
+    assert files == {file: file.stat().st_ino for file in (out / "reports").rglob("*.parquet")}
+    with pytest.raises(RefengineError, match="this is the folder of another run: parts was 2, and"):
+        found_by(connected, replace(plan, parts=3), out, resume=True)
+    (out / "plan.json").write_text("{}")
+    with pytest.raises(RefengineError, match=r"plan\.json: usage: not what a run wrote"):
+        found_by(connected, plan, out, resume=True)
 
 
 @spark
 def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
+    """As a command: a horizon that has passed."""
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11))
-    with pytest.raises(
-        RefengineError, match="horizon 5 is not after the last element, at 11"
-    ) as error:
-        found_by(connected, output.TruthPlan(asked(horizon=5), path), tmp_path / "out")
-    assert type(error.value).__name__ == "InvalidSemantics"
+    with pytest.raises(InvalidSemantics, match="horizon 5 is not after the last element, at 11"):
+        found_by(connected, planned(asked(horizon=5), path), tmp_path / "out")
 
 
 @spark
@@ -1048,53 +562,19 @@ def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
             RefengineError, match="sg1: usage: is there already; name another folder"
         ):
             sg1_spark.write_parquet(connected, parameters, str(out), count)
-        wanted = output.TruthPlan(
-            TruthQuery(
-                from_table(
-                    {
-                        "body": TEMPERATURES,
-                        "windows": [{"stream": "s", "kind": "time", "size": 2000, "slide": 1500}],
-                    }
-                ),
-                asked().semantics,
-            ),
-            str(out),
-        )
-        found = found_by(connected, wanted, tmp_path / "out")
-        assert [row for part in found.parts for row in rows(part)] == definition(
-            wanted, stream([parse_line_with_time(one, "") for one in text.splitlines()])
-        )
-
-
-QUERY = (
-    f"body = '''{TEMPERATURES}'''\nwindows = [{{ stream = 's', kind = 'time', size = "
-    f"2000, slide = 1500 }}]\n"
-)
 
 
 @spark
-def test_a_driver_that_is_killed_goes_on(master, tmp_path):
-    """By force, once a part is written; what is done is not done again, and what comes of it is the
-    definition.
+def test_a_driver_that_is_killed_goes_on(installed, tmp_path):
+    """By force, once a part is committed; what is committed is not computed again, and what comes
+    of it is the definition.
     """
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode()
     path, out = written(tmp_path / "stream", text), tmp_path / "out"
     (tmp_path / "query.toml").write_text(QUERY)
-    words = shell(
-        "truth",
-        tmp_path / "query.toml",
-        "--stream",
-        path,
-        "--parts",
-        5,
-        "--parallel",
-        1,
-        "--spark",
-        master,
-        "-o",
-        out,
-    )
+    words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5)
+    words += ["--parallel", "1", "--spark", "local[2]", "-o", str(out)]
     words += ["--semantics", "csparql", "t0=0", "report=window-close", "tick=tuple"]
     running = bound(
         words,
@@ -1103,33 +583,33 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path):
         start_new_session=True,
         env=classic(),
     )
-    until(
-        lambda: (
-            ((out / "parts").is_dir() and len(list((out / "parts").glob("*.parquet"))) >= 2)
-            or running.poll() is not None
-        ),
-        120,
-    )
+
+    def committed() -> list[Path]:
+        return list((out / "reports").glob("*/_SUCCESS"))
+
+    until(lambda: len(committed()) >= 2 or running.poll() is not None, 120)
     assert running.poll() is None, running.communicate()
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
-    done = {file: file.stat().st_ino for file in (out / "parts").glob("*.parquet")}
+    done = [place.parent.name for place in committed()]
     assert 2 <= len(done) < 5
+    files = {
+        file: file.stat().st_ino
+        for name in done
+        for file in (out / "reports" / name).glob("*.parquet")
+    }
     told = run(words, 2, env=classic()).stderr
     assert told == (
         f"conformance: {out}: usage: not empty: go on with the run there with --resume, or "
         "name another folder\n"
     )
     said = run([*words, "--resume"], 0, env=classic()).stdout
-    assert all(file.stat().st_ino == inode for file, inode in done.items())
+    assert all(file.stat().st_ino == inode for file, inode in files.items())
     query, chosen = (
         read_query(tmp_path / "query.toml"),
         profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
     )
-    wanted = definition(
-        output.TruthPlan(TruthQuery(query, chosen), path),
-        stream([parse_line_with_time(one, "") for one in text.splitlines()]),
-    )
-    parts = [pyarrow.parquet.read_table(out / "parts" / f"{n:05d}.parquet") for n in range(5)]
-    assert [row for part in parts for row in rows(part)] == wanted
-    assert said == f"224 triples, 5 parts, {len(wanted)} reports; by incremental\n"
+    items = [parse_line_with_time(one, "") for one in text.splitlines()]
+    expected = as_rows(engine.evaluate(query, {"s": stream(items)}, chosen))
+    assert columns(reports_in(out)) == expected
+    assert said == f"224 triples, 5 parts, {len(expected)} reports; by incremental\n"

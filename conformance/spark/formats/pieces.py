@@ -46,7 +46,7 @@ def cut_into_pieces(paths: Sequence[str], size: int, pattern: str, is_cut: bool)
     A file that is not packed is cut into pieces of about `size` bytes if it has lines (`is_cut`).
     Raises InvalidStream for a path at which nothing is.
     """
-    files = [found for path in paths for found in _files(path, pattern)]
+    files = [found for path in paths for found in list_files(path, pattern)]
     pieces = []
     for number, (path, length) in enumerate(sorted(files)):
         if not is_cut or os.path.splitext(path)[1] in PACKED:
@@ -78,8 +78,10 @@ def group_pieces(pieces: Iterable[Piece], size: int) -> list[list[Piece]]:
     return groups
 
 
-def _files(path: str, pattern: str) -> Iterator[tuple[str, int]]:
-    """Yield the files at a path, each with its length in bytes."""
+def list_files(path: str, pattern: str = "*") -> Iterator[tuple[str, int]]:
+    """Yield the files at a path, each with its length in bytes. Raises InvalidStream if nothing is
+    there.
+    """
     system, root = open_system(path)
     info = system.get_file_info(root)
     if info.type == fs.FileType.NotFound:

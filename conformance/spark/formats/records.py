@@ -68,7 +68,14 @@ class Columns:
         if self.mode is Mode.FAILFAST:
             where = f"{piece.path}: byte {place}"
             raise InvalidStream(str(error)[:LONGEST], rule="IO-1", place=where) from None
-        return [{self.corrupt: text[:LONGEST], "_file": piece.path, "_offset": place}]
+        return [
+            {
+                self.corrupt: text[:LONGEST],
+                "_error": str(error)[:LONGEST],
+                "_file": piece.path,
+                "_offset": place,
+            }
+        ]
 
 
 def batches_of_lines(

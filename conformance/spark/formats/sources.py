@@ -88,7 +88,7 @@ class RecordReader(DataSourceReader):
 
 class RecordFormat(DataSource):
     """A format of RDF. The columns are `columns`. A schema may name some of them, and the column of
-    corrupt records, `_file` and `_offset` (bytes) beside them.
+    corrupt records, `_error` (what is wrong with one), `_file` and `_offset` (bytes) beside them.
     """
 
     columns = ""
@@ -132,7 +132,7 @@ class RecordFormat(DataSource):
             reason = f"no mode {display(word)}{did_you_mean(word, Mode)}"
             raise RefengineError(reason, rule="usage")
         types = {name: KINDS[kind] for name, kind in map(str.split, self.columns.split(", "))}
-        types |= {"_file": "string", "_offset": "bigint", corrupt: "string"}
+        types |= {"_file": "string", "_offset": "bigint", "_error": "string", corrupt: "string"}
         for field in schema.fields:
             if types.get(field.name) != field.dataType.simpleString():
                 stated = f"{field.name} {field.dataType.simpleString()}"

@@ -1,0 +1,254 @@
+"""The triples of stored streams as one DataFrame, read by Spark's readers, and the records that are
+no triples as another.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow
+
+from conformance.spark.blocks import COLUMNS, POSITIONS
+from conformance.spark.formats.pieces import URL, list_files
+from conformance.spark.formats.sources import register_formats
+from conformance.spark.ground_truth import check_columns
+from refengine.model.elements import Stream
+from refengine.model.errors import InvalidStream, RefengineError, Unsupported
+from refengine.model.messages import display, plain
+from refengine.model.terms import PLAIN_TRIPLES, canonical, triple_of
+from refengine.rdf.streams import read_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+N3T = "n3t"
+PARQUET = "parquet"
+ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
+PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
+WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
+PLACES = ("file", "place", "record", "error")
+FAULT = "file string, place long, record string, error string"
+LONGEST = 500  # characters of a record and of an error that are kept
+SHOWN = 5  # faults, in an error
+
+_PLACED = (
+    "time bigint, element bigint, stream string, subject string, predicate string, object string, "
+    + FAULT
+)
+_N3T = (
+    "time long, element long, subject string, predicate string, object string, "
+    "_corrupt_record string, _file string, _offset long, _error string"
+)
+_ROWS = pyarrow.schema(
+    [("time", pyarrow.int64()), ("element", pyarrow.int64())]
+    + [(name, pyarrow.string()) for name in POSITIONS]
+)
+
+
+class StreamSource(NamedTuple):
+    """Where a stream is stored: its name (None if the rows have it, in a column `stream`), its path
+    or URL, and its format as Spark names it (None: what the names of the files say).
+    """
+
+    name: str | None
+    path: str
+    format: str | None = None
+
+
+def find_format(source: StreamSource) -> tuple[str | None, int]:
+    """Return the format of a source as Spark names it, None for a file that the driver reads, and
+    the number of files there that are of other formats. Raises InvalidStream if it is not clear.
+    """
+    if source.format is not None:
+        return source.format, 0
+    names = [name for name, _ in list_files(source.path)]
+    counts = {
+        kind: sum(name.endswith(endings) for name in names) for kind, endings in ENDINGS.items()
+    }
+    found = [kind for kind, count in counts.items() if count]
+    if len(found) > 1:
+        there = " and ".join(f"{count} of .{kind}" for kind, count in counts.items())
+        reason = f"has files {there}; which are the stream? name a folder of one kind"
+        raise InvalidStream(reason, rule="IO-1", place=source.path)
+    if os.path.isdir(os.path.join(source.path, "_delta_log")):
+        return "delta", 0
+    if found:
+        return found[0], len(names) - counts[found[0]]
+    if URL.match(source.path):
+        reason = "neither .n3t nor .parquet files; name another format with --format"
+        raise InvalidStream(reason, rule="IO-1", place=source.path)
+    return None, 0
+
+
+def read_sources(spark: SparkSession, sources: Sequence[StreamSource]) -> DataFrame:
+    """Return the records of some sources, with the columns of `conformance.spark.truth`, and for
+    each record the `file` that it is of, its `place` in it (bytes), the text of the `record` if
+    it could not be read, and the `error`. These are null where they are not known. Raises
+    RefengineError.
+    """
+    register_formats(spark)
+    frames = [_read_source(spark, source) for source in sources]
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _read_source(spark: SparkSession, source: StreamSource) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    kind, _ = find_format(source)
+    nothing = f.lit(None).cast("string")
+    places = [nothing.alias("file"), f.lit(None).cast("long").alias("place")]
+    places += [nothing.alias("record"), nothing.alias("error")]
+    if kind is None:
+        rows = spark.createDataFrame(_table_of(read_stream(source.path)))
+    elif kind == N3T:
+        reader = spark.read.format(N3T).schema(_N3T).option("pathGlobFilter", PATTERNS[N3T])
+        rows = reader.load(_absolute(source.path))
+        names = ("_file", "_offset", "_corrupt_record", "_error")
+        places = [f.col(name).alias(other) for name, other in zip(names, PLACES, strict=True)]
+    else:
+        reader = spark.read.format(kind)
+        if kind in PATTERNS:
+            reader = reader.option("recursiveFileLookup", "true")
+            reader = reader.option("pathGlobFilter", PATTERNS[kind])
+        rows = reader.load(url_of(source.path))
+    check_columns(rows.schema, source.name is None, source.path)
+    if kind in WITH_METADATA:
+        places[0] = f.col("_metadata.file_path").alias("file")
+    name = f.col("stream") if source.name is None else f.lit(source.name)
+    return rows.select(
+        f.col("time").cast("long").alias("time"),
+        f.col("element").cast("long").alias("element"),
+        name.alias("stream"),
+        *(f.col(position) for position in POSITIONS),
+        *places,
+    )
+
+
+def _absolute(path: str) -> str:
+    """Return a path that is the same wherever it is opened on this machine. A URL stays."""
+    if URL.match(path):
+        return path
+    return os.path.abspath(path)
+
+
+def url_of(path: str) -> str:
+    """Return a path as a URL for Spark: a path of this machine with `file://`, and with escapes for
+    the characters of patterns. A URL stays as it is.
+    """
+    if URL.match(path):
+        return path
+    return "file://" + re.sub(r"([\\*?{}\[\]])", r"\\\1", os.path.abspath(path))
+
+
+def _table_of(stream: Stream) -> pyarrow.Table:
+    """Return the rows of a stream that the driver has read. Raises InvalidStream for a stream
+    without elements, and Unsupported for what a row does not hold.
+    """
+    if not stream.elements:
+        raise InvalidStream("no element", rule="IO-1")
+    if any(element.end not in (None, element.app) for element in stream):
+        raise Unsupported("rows have a time, and no interval", rule="MOD-3", place="end")
+    if any(not element.graph for element in stream):
+        raise Unsupported("an element without triples is no row", rule="MOD-1")
+    rows = [
+        (element.app, element.sys, *triple)
+        for element in stream
+        for triple in sorted(element.graph)
+    ]
+    arrays = [
+        pyarrow.array(column, field.type)
+        for column, field in zip(zip(*rows, strict=True), _ROWS, strict=True)
+    ]
+    return pyarrow.Table.from_arrays(arrays, schema=_ROWS)
+
+
+def only_triples(records: DataFrame) -> DataFrame:
+    """Return the records (`read_sources`) that are triples."""
+    return records.mapInArrow(partial(_split, False), _PLACED)
+
+
+def faults_of(records: DataFrame) -> DataFrame:
+    """Return the records (`read_sources`) that are no triples: file, place, text and error."""
+    return records.mapInArrow(partial(_split, True), _PLACED).select(*PLACES)
+
+
+def first_faults(records: DataFrame) -> InvalidStream | None:
+    """Return the error for the first record that is no triple, with the next ones as notes; None if
+    all are triples.
+    """
+    faults = faults_of(records)
+    first = faults.orderBy("file", "place", "record").limit(SHOWN).toArrow().to_pylist()
+    if not first:
+        return None
+    rule, _, reason = first[0]["error"].partition(": ")
+    error = InvalidStream(
+        f"{reason}: {display(first[0]['record'])}", rule=rule, place=_place(first[0])
+    )
+    for fault in first[1:]:
+        error.add_note(plain(f"{_place(fault)}: {fault['error']}: {display(fault['record'])}"))
+    count = faults.count()
+    if count > 1:
+        error.add_note(f"{count} records are no triples; --on-error=quarantine sets them aside")
+    return error
+
+
+def _place(fault: dict[str, Any]) -> str:
+    """Return where a record is: the file, and the place in it if that is known."""
+    file = re.sub("^file:/+", "/", fault["file"] or "")
+    if fault["place"] is None:
+        return file
+    return f"{file}: byte {fault['place']}"
+
+
+# On an executor
+
+
+def _split(
+    has_faults: bool, batches: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the records that are triples, or those that are none, with their text and error."""
+    for batch in batches:
+        if _is_plain(batch):
+            if not has_faults:
+                yield batch
+            continue
+        rows = batch.to_pylist()
+        errors = [_error_of(row) for row in rows]
+        chosen = []
+        for row, error in zip(rows, errors, strict=True):
+            if (error is not None) != has_faults:
+                continue
+            if has_faults and row["record"] is None:
+                row["record"] = " ".join(str(row[name]) for name in (*POSITIONS, "time"))
+            chosen.append(row | {"error": error})
+            if has_faults:
+                chosen[-1]["record"] = row["record"][:LONGEST]
+        if chosen:
+            yield pyarrow.RecordBatch.from_pylist(chosen, batch.schema)
+
+
+def _is_plain(batch: pyarrow.RecordBatch) -> bool:
+    """Whether all records are as most triples are, in one look at all of them."""
+    if any(batch[name].null_count for name in COLUMNS):
+        return False
+    terms = (batch[name].to_pylist() for name in POSITIONS)
+    text = "".join([f"{s}\n{p}\n{o}\n" for s, p, o in zip(*terms, strict=True)])
+    is_one_each = text.count("\n") == 3 * batch.num_rows
+    return is_one_each and PLAIN_TRIPLES.fullmatch(text) is not None
+
+
+def _error_of(row: dict[str, Any]) -> str | None:
+    """Return what is wrong with a record, None for a triple."""
+    if row["error"] is not None:
+        return str(row["error"])[:LONGEST]
+    if any(row[name] is None for name in COLUMNS):
+        return "IO-1: a row has a null"
+    try:
+        triple_of(*(canonical(row[name]) for name in POSITIONS))
+    except RefengineError as error:
+        return str(error)[:LONGEST]
+    return None

@@ -1,0 +1,296 @@
+"""A run of the command `truth`, which can be interrupted and resumed.
+
+1. The stream is read once: what is no triple is set aside, and the triples are written in blocks,
+   each of one part (ENG-7).
+2. Each part is computed from its blocks by a job of its own, whose reports Spark commits.
+3. If there is a recording, it is compared with the reports.
+
+Its folder has what was asked (run.json), the parts (plan.json), the blocks until all parts are
+computed (blocks/), the reports (reports/part=N/), the records that are no triples (quarantine/),
+and of a recording its result (results.ndjson) and its measures (measures/). All tables are Parquet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.spark import folder
+from conformance.spark.blocks import BLOCK, blocks_of_parts
+from conformance.spark.ground_truth import (
+    count_arrivals,
+    rows_of_streams,
+    usual_number_of_parts,
+)
+from conformance.spark.jobs import ask, run_jobs
+from conformance.spark.part_plan import PartPlan, choose_halos, plan_parts
+from conformance.spark.part_reports import ENOUGH, REPORTS, compute_part, halos_of_blocks
+from conformance.spark.stored_stream import (
+    faults_of,
+    find_format,
+    first_faults,
+    only_triples,
+    read_sources,
+    url_of,
+)
+from conformance.spark.truth_plan import TruthPlan
+from conformance.spark.truth_query import TruthQuery
+from conformance.spark.truth_verdict import TruthVerdict, compare_recording
+from conformance.verdict import results
+from conformance.verdict.results import Result
+from conformance.verdict.wording import count_text
+from refengine.incremental import parts
+from refengine.incremental.parts import Part
+from refengine.model.elements import TIME_BOUND
+from refengine.model.errors import InvalidStream, RefengineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PLAN = "plan.json"
+BLOCKS = "blocks"
+TABLE_OF_REPORTS = "reports"
+QUARANTINE = "quarantine"
+MEASURES = "measures"
+RESULTS = "results.ndjson"
+COMMITTED = "_SUCCESS"  # the file that Spark's committer writes last
+
+
+@dataclass(frozen=True)
+class StoredParts:
+    """The parts whose blocks are written: how many triples there are in all, the first instant of
+    each stream, and each part with the instant from which it needs elements. `quarantined` records
+    were set aside, and `unread` files were of other kinds.
+    """
+
+    triples: int
+    firsts: Mapping[str, int]
+    parts: Sequence[Part]
+    quarantined: int
+    unread: int
+
+    def line(self) -> str:
+        """Return the parts as a line of JSON."""
+        return json.dumps({**vars(self), "parts": list(map(list, self.parts))}, sort_keys=True)
+
+    @classmethod
+    def read(cls, path: Path) -> StoredParts:
+        """Return the parts in a file. Raises RefengineError for a file that no run has written."""
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            fields["parts"] = [Part(*borders) for borders in fields["parts"]]
+            return cls(**fields)
+        except (OSError, ValueError, KeyError, TypeError):
+            reason = "not what a run wrote: name another folder"
+            raise RefengineError(reason, rule="usage", place=str(path)) from None
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The ground truth of a run: its parts, the number of reports, and who computed them. `uncut`
+    says why the stream is not cut in time, if it is not. `verdict` is that on the recording, if
+    there is one.
+    """
+
+    stored: StoredParts
+    reports: int
+    computed_by: Sequence[str]
+    uncut: str | None
+    verdict: TruthVerdict | None
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that sum up a run."""
+        counts = (
+            count_text(self.stored.triples, "triple"),
+            count_text(len(self.stored.parts), "part"),
+            count_text(self.reports, "report"),
+        )
+        by = "".join(f"; by {who}" for who in self.computed_by)
+        yield f"{', '.join(counts)}{by}"
+        if self.uncut:
+            yield f"the stream is not cut in time: {self.uncut}"
+        if self.stored.quarantined:
+            number = count_text(self.stored.quarantined, "record")
+            yield f"no triples, and set aside in {QUARANTINE}: {number}"
+        if self.stored.unread:
+            yield f"not read: {count_text(self.stored.unread, 'file')} of other kinds"
+        if self.verdict:
+            yield self.verdict.argument
+
+
+@contextmanager
+def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]:
+    """Open the folder of a run, and give the numbers of the parts that are committed. Raises
+    RefengineError.
+    """
+    with folder.claim(path, plan.manifest(), resume):
+        done: set[int] = set()
+        if (path / PLAN).exists():
+            count = len(StoredParts.read(path / PLAN).parts)
+            done = {number for number in range(count) if (_part(path, number) / COMMITTED).exists()}
+        yield done
+
+
+def compute_truth(
+    spark: SparkSession,
+    plan: TruthPlan,
+    path: Path,
+    done: set[int],
+    parallel: int,
+    show_progress: Callable[[int, int], None],
+) -> Truth:
+    """Compute the parts that are not `done`, and return the whole ground truth.
+
+    `show_progress` is called with the number of parts that are done and the number of all parts.
+    Raises RefengineError.
+    """
+    if not (path / PLAN).exists():
+        stored = ask(partial(_store, spark, plan, path, parallel))
+        results.replace({path / PLAN: [stored.line()]})
+    stored = StoredParts.read(path / PLAN)
+    total = len(stored.parts)
+    show_progress(len(done), total)
+    if len(done) < total:
+        blocks = ask(lambda: _read(spark, path / BLOCKS, BLOCK))
+        work = {
+            number: partial(_compute_part, plan.truth_query, blocks, stored, number, path)
+            for number in range(total)
+            if number not in done
+        }
+        for number, _ in run_jobs(work, parallel):
+            done.add(number)
+            show_progress(len(done), total)
+    shutil.rmtree(path / BLOCKS, ignore_errors=True)
+    return ask(partial(_sum_up, spark, plan, path, stored))
+
+
+def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> StoredParts:
+    """Read the streams, and write their blocks. Raises InvalidStream for what is no triple."""
+    truth_query = plan.truth_query
+    records = read_sources(spark, plan.sources)
+    quarantined = 0
+    if plan.quarantine:
+        _write(faults_of(records), path / QUARANTINE)
+        quarantined = spark.read.parquet(url_of(str(path / QUARANTINE))).count()
+        records = only_triples(records)
+    rows = rows_of_streams(records, truth_query)
+    try:
+        histogram = ask(lambda: count_arrivals(rows, truth_query))
+        count = plan.parts or usual_number_of_parts(histogram.triples, parallel)
+        planned = plan_parts(truth_query.query, truth_query.semantics, histogram, count)
+        ask(partial(_write_blocks, rows, planned, path / BLOCKS))
+    except InvalidStream:
+        fault = first_faults(records)
+        if fault is not None:
+            raise fault from None
+        raise
+    if not (path / BLOCKS / COMMITTED).exists():
+        reason = "executors write elsewhere; name a folder that they share with the driver"
+        raise RefengineError(reason, rule="usage", place=str(path))
+    blocks = _read(spark, path / BLOCKS, BLOCK)
+    _check_count(blocks, histogram.triples)
+    chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
+    unread = sum(find_format(source)[1] for source in plan.sources)
+    ordered = [chosen[number] for number in sorted(chosen)]
+    return StoredParts(histogram.triples, histogram.firsts, ordered, quarantined, unread)
+
+
+def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> None:
+    """Write the rows (COLUMNS) of each part in blocks, each row in one of them."""
+    own = [(each.number, each.part._replace(halo_start=each.part.start)) for each in planned]
+    blocks = rows.mapInArrow(partial(blocks_of_parts, own), BLOCK)
+    _write(blocks, path, "part")
+
+
+def _check_count(blocks: DataFrame, triples: int) -> None:
+    """Raise InvalidStream if the blocks have more or fewer triples than were counted before."""
+    from pyspark.sql import functions as f
+
+    stored = blocks.agg(f.sum("triples")).toArrow()[0][0].as_py()
+    if stored != triples:
+        reason = f"has been changed while it was read: {triples} triples, and then {stored}"
+        raise InvalidStream(reason, rule="IO-1", place="stream")
+
+
+def _find_enough(
+    blocks: DataFrame, truth_query: TruthQuery, firsts: Mapping[str, int], halos: Mapping[int, Part]
+) -> set[int]:
+    """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
+    from pyspark.sql import functions as f
+
+    bounds = [
+        (number, max(halo.halo_start or 0, -TIME_BOUND), halo.stop)
+        for number, halo in halos.items()
+    ]
+    halo_bounds = blocks.sparkSession.createDataFrame(bounds, "part int, since long, stop long")
+    is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
+    given = blocks.drop("part").join(f.broadcast(halo_bounds), is_of_halo).select("part", "block")
+    work = halos_of_blocks(truth_query, firsts, halos)
+    found = given.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
+    return {answer["part"] for answer in found if answer["is_enough"]}
+
+
+def _compute_part(
+    truth_query: TruthQuery, blocks: DataFrame, stored: StoredParts, number: int, path: Path
+) -> None:
+    """Compute the reports of a part in one task, and let Spark commit them."""
+    from pyspark.sql import functions as f
+
+    part = stored.parts[number]
+    first = 0
+    is_needed = f.lit(True)
+    if part.halo_start is not None:
+        since = max(part.halo_start, -TIME_BOUND)
+        before = (place for place in range(number) if (stored.parts[place].stop or 0) > since)
+        first = next(before, number)
+        is_needed = f.col("last") >= since
+    needed = blocks.where(f.col("part").between(first, number) & is_needed)
+    compute = partial(compute_part, truth_query, stored.firsts, number, part)
+    reports = needed.select("block").coalesce(1).mapInArrow(compute, REPORTS)
+    _write(reports.drop("part"), _part(path, number))
+
+
+def _sum_up(spark: SparkSession, plan: TruthPlan, path: Path, stored: StoredParts) -> Truth:
+    """Return the ground truth of a run whose parts are committed. Judge its recording."""
+    from pyspark.sql import functions as f
+
+    reports = _read(spark, path / TABLE_OF_REPORTS, REPORTS)
+    by = reports.groupBy("computed_by").agg(f.count("*").alias("count")).toArrow().to_pylist()
+    truth_query = plan.truth_query
+    verdict = None
+    if plan.recording is not None:
+        verdict = compare_recording(reports, truth_query, plan.recording, plan.missing)
+        if verdict.measures is not None:
+            _write(verdict.measures, path / MEASURES)
+        result = Result(plan.engine, "truth", plan.case, "", verdict.outcome, verdict.argument)
+        results.replace({path / RESULTS: results.lines([result])})
+    return Truth(
+        stored,
+        sum(row["count"] for row in by),
+        sorted(row["computed_by"] for row in by),
+        parts.why_not_in_parts(truth_query.query, truth_query.semantics),
+        verdict,
+    )
+
+
+def _part(path: Path, number: int) -> Path:
+    return path / TABLE_OF_REPORTS / f"part={number}"
+
+
+def _read(spark: SparkSession, path: Path, schema: str) -> DataFrame:
+    return spark.read.schema(schema).parquet(url_of(str(path)))
+
+
+def _write(frame: DataFrame, path: Path, *columns: str) -> None:
+    """Write a table, whose folders are named for the values of some columns. What an interrupted
+    run has left there is replaced.
+    """
+    writer = frame.write.mode("overwrite").partitionBy(*columns)
+    writer.parquet(f"file://{os.path.abspath(path)}")
