@@ -523,6 +523,10 @@ def test_without_an_assignment_nothing_is_nearest():
         ("a x c d", 1, []),
         ("b c d", None, [(8, 0, None, None), (2, 1, None, None)]),
         ("b c d", 7, [(2, 1, None, None)]),
+        # two reports more, of one row each
+        ("a b", None, [(4, 0, None, None)]),
+        ("a b", 4, [(4, 0, None, None)]),
+        ("a b", 3, []),
         ("a b d", None, [(4, 0, None, None), (2, 0, 2, None)]),
         ("a b d", 2, [(2, 0, 2, None)]),
         ("a b b c d", None, [(6, 0, None, None), (2, 0, None, 2)]),
