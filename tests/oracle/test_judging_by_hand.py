@@ -526,6 +526,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
         ("SELECT ?x { ?x <urn:p> ?y }", Mode.TERM, False),
         ("SELECT DISTINCT ?x { ?x <urn:p> ?y }", Mode.VALUE, False),
         ("SELECT ?x (?y + 1 AS ?z) { ?x <urn:p> ?y }", Mode.VALUE, False),
+        ("SELECT ?x { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?y } }", Mode.VALUE, False),
     ],
 )
 def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
@@ -546,6 +547,20 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
     answers = SharedAnswers()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
     assert confirmation._answer_alike(recorded, trial, answers, ()) is False
+
+
+def test_contents_within_an_instant_are_not_confirmed():
+    """a and b arrive at 3, in either order: what holds one of them alone is not known. Where the
+    order is known, it is.
+    """
+    recorded, searched = searched_trial("a x")
+    planned = SharedAnswers().plan_of(recorded, searched.semantics)
+    for trial, expected in (
+        (searched, [[0, 1]]),
+        (replace(searched, is_order_known=True), [[0], [0, 1]]),
+    ):
+        found = [list(content) for (content,) in confirmation._contents(planned, trial)]
+        assert [content for content in found if content] == expected
 
 
 def test_what_is_confirmed_of_a_fail():
