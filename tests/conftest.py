@@ -23,10 +23,11 @@ PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 # A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
 pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=500, database=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=200, database=None)
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
 )
+settings.register_profile("long", settings.get_profile("full"), max_examples=500)
 settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 # Few draws and no search for the smallest: of a mutant it is enough to know that it fails.
 settings.register_profile(
@@ -46,26 +47,51 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def draws(usual: int) -> int:
-    """How many draws a property gets that is not drawn as often as the others: half of the usual
-    number in `make test`, where the draws are the same each time.
+    """How many draws a property gets that is not drawn as often as the others: a quarter of the
+    usual number in `make test`, where the draws are the same each time, and all of it in
+    `make draws`.
     """
-    return {"full": 10_000, "mutation": usual // 10, "ci": usual // 2}.get(PROFILE, usual)
+    scaled = {"full": 10_000, "mutation": usual // 10, "ci": usual // 4}
+    return scaled.get(PROFILE, usual)
 
 
-# Groups of tests that take long together, the longest first.
-LONG_GROUPS = ("spark", "drawn", "equivalences", "rsp-js", "drawn streams", "drawn for dialects")
+# Groups and files of tests that take long together, the longest first.
+LONGEST = (
+    "spark",
+    "rsp-js",
+    "wrong engines",
+    "tests/core/test_laws.py",
+    "browser",
+    "tests/suite/test_suite.py",
+    "tests/bench/test_lsbench_bench.py",
+    "drawn",
+    "drawn for dialects",
+    "tests/benchmarks/test_yabench.py",
+    "tests/model/test_compare.py",
+    "tests/command_line/test_cli.py",
+    "tests/rdf/test_sources.py",
+    "tests/oracle/test_infer.py",
+    "tests/oracle/test_oracle_laws.py",
+    "tests/harness/test_zero_engine.py",
+    "tests/adaptive/test_join.py",
+    "equivalences",
+    "drawn streams",
+)
 
 
 def rank(item: pytest.Item) -> int:
-    """The place of a test in the order in which workers begin: first the groups that take long,
-    then the single tests that do.
+    """The place of a test in the order in which workers begin: first what is in `LONGEST`, then
+    the single tests that take long.
     """
     group = item.get_closest_marker("xdist_group")
-    if group is not None and group.args[0] in LONG_GROUPS:
-        return LONG_GROUPS.index(group.args[0])
+    unit = item.nodeid.partition("::")[0]
+    if group is not None:
+        unit = group.args[0]
+    if unit in LONGEST:
+        return LONGEST.index(unit)
     if item.get_closest_marker("long") is not None:
-        return len(LONG_GROUPS)
-    return len(LONG_GROUPS) + 1
+        return len(LONGEST)
+    return len(LONGEST) + 1
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -103,7 +129,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A test that takes long by itself is a group of its own, not a part of its file."""
     if item.get_closest_marker("long") and not item.get_closest_marker("xdist_group"):
-        item.add_marker(pytest.mark.xdist_group(item.name))
+        item.add_marker(pytest.mark.xdist_group(item.name.partition("[")[0]))
 
 
 @pytest.hookimpl(trylast=True)

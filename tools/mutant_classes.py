@@ -105,12 +105,7 @@ def _changes_words(path: list[Pair]) -> bool:
     """Return whether nothing but letters of a text are changed, and the text is what an error says:
     the first argument of an error, or what is assigned to `reason`.
     """
-    original, mutant = path[-1]
-    if not isinstance(original, ast.Constant) or not isinstance(mutant, ast.Constant):
-        return False
-    if not isinstance(original.value, str) or not isinstance(mutant.value, str):
-        return False
-    if "XX" in original.value or not is_same_text(original.value, mutant.value):
+    if not _changes_letters(path[-1]):
         return False
 
     place = len(path) - 1
@@ -125,6 +120,15 @@ def _changes_words(path: list[Pair]) -> bool:
     if not isinstance(parent, ast.Call) or not (is_raised or name_of_call(parent) in ERRORS):
         return False
     return parent.args[:1] == [text]
+
+
+def _changes_letters(pair: Pair) -> bool:
+    """Return whether both are texts, and the mutant is the original but for its letters."""
+    texts = [one.value for one in pair if isinstance(one, ast.Constant)]
+    words = [text for text in texts if isinstance(text, str)]
+    if len(words) < 2 or "XX" in words[0]:
+        return False
+    return is_same_text(*words)
 
 
 def is_same_text(text: str, other: str) -> bool:

@@ -50,7 +50,10 @@ def add_parser(commands: Commands) -> None:
         help="how long each workload is (default: %(default)s)",
     )
     adaptive.add_argument(
-        "--seed", type=int, default=1, help="the seed of the workloads (default: %(default)s)"
+        "--seed",
+        type=int,
+        default=1,
+        help="the seed of the workloads (default: %(default)s)",
     )
     add_page_folder(adaptive, "adaptive")
 
@@ -97,7 +100,9 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
 
 
 def _run_all(
-    workloads: list[Workload], windows: list[str], options: argparse.Namespace
+    workloads: list[Workload],
+    windows: list[str],
+    options: argparse.Namespace,
 ) -> list[JoinFigures]:
     """Return the figures of all windows over all workloads, with a progress bar."""
     from conformance.adaptive.run import run_workload

@@ -130,7 +130,9 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         "incrementally)",
     )
     truth.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
+        "--witness",
+        choices=sorted(WITNESSES),
+        help="ask this witness only (default: both)",
     )
     truth.add_argument(
         "--on-error",
@@ -248,7 +250,10 @@ def _semantics(profile: str, *words: str) -> Semantics:
 
 
 def _compute(
-    plan: TruthPlan, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+    plan: TruthPlan,
+    done: set[int],
+    options: argparse.Namespace,
+    bar: Callable[..., tqdm[NoReturn]],
 ) -> Truth:
     """Compute what is left of a run, and print how long it took."""
     from conformance.spark import jobs, session, truth_run

@@ -126,7 +126,10 @@ class Engine(StartableEngine):
         return self.profile is None
 
     def text(
-        self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
+        self,
+        query: Query,
+        static: bool = False,
+        table: Mapping[str, Any] | None = None,
     ) -> str:
         """Return the text of a query in the engine's language. `table` is the table from which the
         query was made, for an engine that reads tables. Raises Unrenderable if the language cannot
@@ -153,7 +156,9 @@ class Engine(StartableEngine):
                 )
         if query.body.form not in self.forms:
             raise Unrenderable(
-                f"{self.title} does not answer {query.body.form}", rule="DIA-6", place="body"
+                f"{self.title} does not answer {query.body.form}",
+                rule="DIA-6",
+                place="body",
             )
         if self.dialect == "table":
             return json.dumps(table)
@@ -313,7 +318,9 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise InvalidEngine(
-            f"cannot be read: {error}", rule="engine", place=display(text)
+            f"cannot be read: {error}",
+            rule="engine",
+            place=display(text),
         ) from None
     name, *fields = semantics.split() or [""]
     if not words:

@@ -58,7 +58,9 @@ class Installer(ABC):
 
 
 class Npm(Installer):
-    """npm, which checks each package against `package-lock.json`. No script of a package runs."""
+    """The installer npm. It checks each package against `package-lock.json`, and runs no script of
+    a package.
+    """
 
     tool = "npm"
     comes_with = "Node.js 20 or newer"
@@ -89,7 +91,7 @@ class Npm(Installer):
 
 
 class Pip(Installer):
-    """pip, which checks each package against the hashes of `requirements.txt`."""
+    """The installer pip. It checks each package against the hashes of `requirements.txt`."""
 
     tool = sys.executable
     comes_with = "pip"
@@ -154,7 +156,9 @@ class Cargo(Installer):
         programs = programs_in(release)
         if len(programs) != 1:
             raise RefengineError(
-                f"expected one program, got {len(programs)}", rule="engine", place=str(release)
+                f"expected one program, got {len(programs)}",
+                rule="engine",
+                place=str(release),
             )
         programs[0].rename(folder / HARNESS)
         shutil.rmtree(folder / "target")

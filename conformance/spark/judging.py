@@ -38,8 +38,8 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
     `number` (from 1, in the order in which they came), `bindings` (as in reports) and optionally
     `instant` (when it came, in the unit of the stream's times).
 
-    The relations must be consecutive reports, with at most `missing` missing at each end (ORA-3).
-    The row has
+    The relations must be consecutive reports, with at most `missing` missing at each end; none, if
+    there is no relation (ORA-3). The row has
 
     - `outcome`: pass or fail; `relations` and `reports`: how many there are
     - `before`, `after`: how many reports are not recorded at the ends. Of a fail, `before` is the
@@ -79,6 +79,8 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
         .withColumn("relations", f.coalesce("relations", none))
         .withColumn("reports", f.coalesce("reports", none))
         .withColumn("after", f.col("reports") - f.col("before") - f.col("relations"))
+        # a recording without relations lacks the first report first
+        .where((f.col("relations") > 0) | (f.col("before") == 0))
     )
     # A recording without relations has no ends, so nothing is missing before its first relation.
     found = found.where((f.col("before") == 0) | (f.col("relations") > 0))

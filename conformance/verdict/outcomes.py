@@ -83,7 +83,10 @@ def judge_relations(
 
 
 def _result(
-    profile: Profile, outcome: Outcome, argument: str, judgement: Judgement | None = None
+    profile: Profile,
+    outcome: Outcome,
+    argument: str,
+    judgement: Judgement | None = None,
 ) -> Result:
     """Return a result whose suite and case are still empty."""
     witnesses: tuple[str, ...] = ()
@@ -121,6 +124,10 @@ def _argument_of_fail(
     near = explanations.Explanations()
     if far is None:
         near = explanations.find_explanations(
-            recorded, profile, judgement, answers, timestamps=timestamps
+            recorded,
+            profile,
+            judgement,
+            answers,
+            timestamps=timestamps,
         )
     return explain.explain_fail(profile, judgement, far, near)

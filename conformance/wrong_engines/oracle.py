@@ -257,7 +257,7 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
     half="must be confirmed (R2R-5)",
 )
 def one_witness(right: Right, *values: Any) -> None:
-    """Trust the definition, and ask no witness."""
+    """Accept the answers of the definition, and ask no witness."""
 
 
 @wrong(
@@ -284,7 +284,7 @@ def no_divergence(right: Right, *values: Any) -> Divergence:
 
 @wrong("ORA-10", replaces=divergence.find_unreachable_row)
 def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
-    """Assume that some semantics can give any row."""
+    """Take every row for one that some semantics can give."""
 
 
 @wrong(

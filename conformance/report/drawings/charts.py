@@ -115,7 +115,12 @@ def _scores_of(drawing: Drawing, entry: Entry, x: float, place: Place) -> None:
 
 
 def _extents(
-    drawing: Drawing, axis: Axis, title: str, windows: Sequence[Sequence[int]], kind: str, y: float
+    drawing: Drawing,
+    axis: Axis,
+    title: str,
+    windows: Sequence[Sequence[int]],
+    kind: str,
+    y: float,
 ) -> float:
     """Draw windows as bars, in as many lanes as are needed so that none overlaps another. Return
     the y below them.
@@ -237,7 +242,11 @@ def _dot(drawing: Drawing, kind: str, x: float, y: float, title: str) -> None:
 
 
 def _panel(
-    drawing: Drawing, y: float, most: float, label: Callable[[float], str], least: float = 0
+    drawing: Drawing,
+    y: float,
+    most: float,
+    label: Callable[[float], str],
+    least: float = 0,
 ) -> Place:
     """Draw the frame of a panel; return where a value is in it."""
     return draw_frame(drawing, y, PANEL, most, label, least)
