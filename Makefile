@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -80,6 +80,19 @@ brute: $(READY) ## hold the engine against the brute-force definition, at length
 fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect and each pair of dialects on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
+# What is drawn in other files than those of brute, fuzz, bounded and oracle.
+DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_yabench.py \
+  tests/command_line/test_provenance.py tests/core/test_consumption.py tests/core/test_equivalences.py \
+  tests/core/test_push.py tests/harness/test_client.py tests/harness/test_heartbeat.py \
+  tests/harness/test_zero_engine.py tests/incremental tests/model tests/oracle tests/rdf \
+  tests/spark/test_formats.py::test_lines_of_pieces_are_those_of_the_file \
+  tests/spark/test_ground_truth.py::test_parts_of_blocks_are_the_whole \
+  tests/spark/test_judging.py::test_the_mismatch_is_that_of_the_definition \
+  tests/spark/test_streaming.py::test_micro_batches_are_the_batch
+
+draws: $(READY) ## try every other property on new draws, up to four times as many as `make test` (some minutes)
+	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
+
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py tests/bounded/test_memories.py --durations=0
 
@@ -143,7 +156,7 @@ s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server 
 # In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
 mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
 	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY))
+	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

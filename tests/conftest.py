@@ -4,7 +4,6 @@ are.
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import random
@@ -24,10 +23,11 @@ PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 # A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
 pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=500, database=None)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=200, database=None)
 settings.register_profile(
     "full", derandomize=False, deadline=None, max_examples=10_000, database=None, print_blob=True
 )
+settings.register_profile("long", settings.get_profile("full"), max_examples=500)
 settings.register_profile("fuzz", settings.get_profile("full"), max_examples=20_000)
 # Few draws and no search for the smallest: of a mutant it is enough to know that it fails.
 settings.register_profile(
@@ -47,10 +47,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def draws(usual: int) -> int:
-    """How many draws a property gets that is not drawn as often as the others: half of the usual
-    number in `make test`, where the draws are the same each time.
+    """How many draws a property gets that is not drawn as often as the others: a quarter of the
+    usual number in `make test`, where the draws are the same each time, and all of it in
+    `make draws`.
     """
-    return {"full": 10_000, "mutation": usual // 10, "ci": usual // 2}.get(PROFILE, usual)
+    scaled = {"full": 10_000, "mutation": usual // 10, "ci": usual // 4}
+    return scaled.get(PROFILE, usual)
 
 
 # Groups of tests that take long together, the longest first.
@@ -81,16 +83,38 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give a worker a whole file of tests that are in no group, instead of one test after another.
+
+    For each test that ends, pytest-xdist counts over everything that it has given to the worker: of
+    12,000 tests by themselves 36 million times, which is a third processor on a machine with two.
+    And what a file's tests share is made by one worker.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class FilesAndGroups(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            group = super()._split_scope(nodeid)
+            return group.partition("::")[0]
+
+    return FilesAndGroups(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test that takes long by itself is a group of its own, not a part of its file."""
+    if item.get_closest_marker("long") and not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(item.name))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a mutant first what notices most the soonest, else what takes long. And groups that hold:
-    pytest-xdist 3.8 writes them to `_nodeid`, which pytest 9.2 reads no more, so that two workers
-    each drew all, and each started a Spark.
+    """First what takes long. And groups that hold: pytest-xdist 3.8 writes them to `_nodeid`, which
+    pytest 9.2 reads no more, so that two workers each drew all, and each started a Spark.
     """
-    if PROFILE == "mutation":
-        items.sort(key=lambda item: item.name != "test_a_few_draws_agree")
-    else:
-        items.sort(key=rank)
+    items.sort(key=rank)
     for item in items:
         if grouped := vars(item).get("_nodeid"):
             item._id = type(item._id).parse(grouped)
@@ -100,8 +124,7 @@ def pytest_collection_finish() -> None:
     """Leave what has been collected and imported out of collections of garbage. Else Python looks
     at ten thousand tests again and again, which takes a third of the whole time.
     """
-    if PROFILE != "mutation":  # there memos are looked for among all objects
-        gc.freeze()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -118,43 +141,6 @@ def no_brought_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONFORMANCE_DATA", str(tmp_path_factory.mktemp("brought")))
         yield
-
-
-@pytest.fixture(autouse=PROFILE == "mutation")
-def without_memory() -> None:
-    """Empty the caches of the code: mutants are forks of a process in which the right code has run,
-    and what that has remembered would hide a mutant's mistake.
-    """
-    for cached in caches():
-        cached.cache_clear()
-
-
-@functools.cache
-def caches() -> list[Any]:
-    """Return the functions of the code that remember their results."""
-    return [
-        one
-        for one in gc.get_objects()
-        if isinstance(one, functools._lru_cache_wrapper)
-        and (one.__module__ or "").startswith("refengine")
-    ]
-
-
-@pytest.fixture(autouse=PROFILE == "mutation")
-def ended(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A mutant that loops for ever fails in the first test that shows it: each has some five times
-    what the slowest takes.
-    """
-    seconds = 60 if request.node.name == "test_engine_and_enumeration_agree" else 10
-
-    def expired(*_: object) -> None:
-        raise TimeoutError("no end in sight")
-
-    signal.signal(signal.SIGVTALRM, expired)
-    # again and again: a property is tried twice
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1)
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -81,6 +82,35 @@ def test_a_sample_is_every_nth_mutant_by_name() -> None:
     assert mutate.count_results(codes, sample) == mutate.Counter(all=3, tried=2, killed=1)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "every", "survivors_again", "expected"),
+    [
+        (None, 1, False, ["d"]),  # those not tried yet
+        (None, 1, True, ["c", "e"]),  # those that survived or took too long
+        (None, 2, True, ["c", "e"]),  # a, c and e are the sample
+        (None, 3, False, ["d"]),
+        ("[ab]", 1, False, ["a", "b"]),  # named ones are tried again
+    ],
+)
+def test_which_mutants_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+    pattern: str | None,
+    every: int,
+    survivors_again: bool,
+    expected: list[str],
+) -> None:
+    calls: list[tuple[Any, ...]] = []
+    codes = {"a": 1, "b": 3, "c": 0, "d": None, "e": 36}
+    monkeypatch.setattr(mutate, "run_program", lambda *call: calls.append(call))
+    monkeypatch.setattr(mutate, "exit_codes", lambda _: codes)
+    task = mutate.Task("core", {}, pattern)
+    mutate.try_mutants(task, Path("copy"), 2, every, survivors_again)
+    made, tried = calls
+    assert made[2] == ["-c", mutate.MAKE_MUTANTS, "2"]
+    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2", "--seconds", "inf"]
+    assert tried[4].splitlines() == expected
+
+
 def test_the_table_says_that_it_is_a_sample() -> None:
     results = {"core.tick.x_due__mutmut_1": "killed", "core.tick.x_due__mutmut_10": "survived"}
     assert next(mutate.score_table(results, {})).split()[:2] == ["module", "mutants"]
@@ -151,6 +181,11 @@ CHANGES = [
         None,
     ),
     ("match a:\n  case 1: return 2\n  case _: return 0", "match a:\n  case 1: return 2", None),
+    ("assert a and b", "assert a or b", mutant_classes.ASSERTION),
+    ("assert a or b", "assert a and b", None),
+    ("assert not (a and b)", "assert not (a or b)", None),
+    ("assert f(a and b)", "assert f(a or b)", None),
+    ("return a and b", "return a or b", None),
     ("a", "a", None),
     ("a + b", "a - b", None),
 ]
@@ -199,6 +234,20 @@ def test_another_word_is_refused(word: str) -> None:
         planned([word])
 
 
+def test_a_file_that_has_changed_is_later_than_its_mutants(tmp_path: Path) -> None:
+    """Also if it was changed before they were made: in another branch, say."""
+    source, target = tmp_path / "tick.py", tmp_path / "copy.py"
+    for path in (source, target):
+        path.write_text("before", encoding="utf-8")
+        os.utime(path, (1000, 1000))
+    mutate.copy_if_changed(source, target)
+    assert target.stat().st_mtime == 1000
+    source.write_text("after", encoding="utf-8")
+    os.utime(source, (900, 900))
+    mutate.copy_if_changed(source, target)
+    assert target.read_text(encoding="utf-8") == "after" and target.stat().st_mtime > 1000
+
+
 def test_mutmut_is_told_what_a_package_says() -> None:
     settings: dict[str, Any] = PACKAGES["oracle"]
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -214,5 +263,6 @@ def test_progress_counts_what_this_run_has_tried() -> None:
         == "60 of 100 tried, 2 not killed; 10 min so far, some 20 left"
     )
     assert (
-        mutate.progress(before, before, 1) == "makes the mutants and times the tests; 1 min so far"
+        mutate.progress(before, before, 1)
+        == "makes the mutants and runs the tests without one; 1 min so far"
     )

@@ -15,33 +15,30 @@ Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 inte
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.catalogue import find_benchmark
 from conformance.bench.streams import GeneratedStream
 from conformance.spark import jobs, session, truth
-from conformance.spark.formats.pieces import URL
 from refengine import cli
 from refengine.model.errors import RefengineError, require
-from refengine.model.messages import display, nearest, plain
+from refengine.model.messages import display, nearest
 from refengine.rdf.lines import parse_line_with_time
-from tools.spark_parts import batch_of_rows
+from tools.spark_parts import (
+    SCHEMA_OF_STREAMS,
+    RowOfStreams,
+    frame_of_parts,
+    url_of,
+    write_frame,
+)
 
 if TYPE_CHECKING:
-    import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
-SCHEMA = "time long, element long, stream string, subject string, predicate string, object string"
 LINES_OF_PART = 1 << 40  # more than a part has: what is in an earlier part comes first
-AT_ONCE = 10_000  # rows that go to Spark at once
-
-Row = tuple[int, int, str, str, str, str]
 
 
 class StreamPart(NamedTuple):
@@ -78,22 +75,11 @@ def parts_of(workload: Workload, count: int) -> list[StreamPart]:
     return parts
 
 
-def rows_of_part(part: StreamPart) -> Iterator[Row]:
+def rows_of_part(part: StreamPart) -> Iterator[RowOfStreams]:
     """Yield the rows of a part of a stream. Of one instant they are in the order of the stream."""
     for number, line in enumerate(part.lines()):
         triple, time = require(parse_line_with_time(line, part.stream))
         yield time, part.number * LINES_OF_PART + number, part.stream, *triple
-
-
-def rows_of_parts(
-    parts: Sequence[StreamPart], batches: Iterable[pyarrow.RecordBatch]
-) -> Iterator[pyarrow.RecordBatch]:
-    """Yield the rows of some parts, in a worker of Spark. `batches` are their places in `parts`."""
-    for some in batches:
-        for place in some.column(0).to_pylist():
-            rows = rows_of_part(parts[place])
-            while found := list(islice(rows, AT_ONCE)):
-                yield batch_of_rows(SCHEMA, found)
 
 
 def triples_of(spark: SparkSession, workload: Workload, count: int | None = None) -> DataFrame:
@@ -101,8 +87,7 @@ def triples_of(spark: SparkSession, workload: Workload, count: int | None = None
     of each stream (None: two for each slot for tasks). Raises RefengineError.
     """
     parts = parts_of(workload, count or 2 * jobs.slots(spark))
-    frame = spark.range(0, len(parts), 1, len(parts))
-    return frame.mapInArrow(partial(rows_of_parts, parts), SCHEMA)
+    return frame_of_parts(spark, rows_of_part, [(part,) for part in parts], (), SCHEMA_OF_STREAMS)
 
 
 def truth_of(triples: DataFrame, workload: Workload) -> DataFrame:
@@ -138,16 +123,10 @@ def write_both(spark: SparkSession, workload: Workload, out: str, count: int | N
     """Write the triples of a workload, and then its reports over what was written. Raises
     RefengineError.
     """
-    from pyspark.errors import PySparkException
-
-    target = out if URL.match(out) else f"file://{os.path.abspath(out)}"
-    try:
-        triples_of(spark, workload, count).write.parquet(f"{target}/stream")
-        triples = spark.read.parquet(f"{target}/stream")
-        truth_of(triples, workload).write.parquet(f"{target}/truth")
-        reports = spark.read.parquet(f"{target}/truth").count()
-    except PySparkException as error:
-        raise RefengineError(plain(jobs.reason(error)), rule="spark", place=out) from None
+    write_frame(triples_of(spark, workload, count), f"{out}/stream")
+    triples = spark.read.parquet(url_of(f"{out}/stream"))
+    write_frame(truth_of(triples, workload), f"{out}/truth")
+    reports = spark.read.parquet(url_of(f"{out}/truth")).count()
     print(f"{out}: {triples.count()} triples, {reports} reports", file=sys.stderr)
 
 

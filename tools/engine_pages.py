@@ -213,6 +213,11 @@ def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {section} | {' | '.join(str(counts[kind] or '') for kind in shown)} |"
     yield ""
     yield from (f"- *{kind}*: {MEANINGS[kind]}" for kind in shown)
+    yield from _cases_by_outcome(words)
+
+
+def _cases_by_outcome(words: Mapping[str, str]) -> Iterator[str]:
+    """Yield the cases of each outcome that is no verdict for the engine, after an empty line."""
     for kind in ("fail", "error", "unstable"):
         cases = sorted(case for case, word in words.items() if word == kind)
         if cases:

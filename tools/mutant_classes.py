@@ -14,7 +14,8 @@ WORDS = "words of an error"
 CAST = "type of a cast"
 UNREACHABLE = "unreachable branch"
 END = "branch that does nothing at the end"
-CLASSES = (STRICT, WORDS, CAST, UNREACHABLE, END)
+ASSERTION = "weaker assertion"
+CLASSES = (STRICT, WORDS, CAST, UNREACHABLE, END, ASSERTION)
 
 # The errors that are also made without `raise` before them. Their first argument is the reason.
 ERRORS = frozenset({"Disputed", "NotCovered", "Unsupported", "InvalidQuery", "InvalidSemantics"})
@@ -49,6 +50,8 @@ def class_of(original: ast.FunctionDef, mutant: ast.FunctionDef) -> str | None:
         return UNREACHABLE
     if _does_nothing_at_end(path, original):
         return END
+    if _weakens_assertion(path):
+        return ASSERTION
     return None
 
 
@@ -102,12 +105,7 @@ def _changes_words(path: list[Pair]) -> bool:
     """Return whether nothing but letters of a text are changed, and the text is what an error says:
     the first argument of an error, or what is assigned to `reason`.
     """
-    original, mutant = path[-1]
-    if not isinstance(original, ast.Constant) or not isinstance(mutant, ast.Constant):
-        return False
-    if not isinstance(original.value, str) or not isinstance(mutant.value, str):
-        return False
-    if "XX" in original.value or not is_same_text(original.value, mutant.value):
+    if not _changes_letters(path[-1]):
         return False
 
     place = len(path) - 1
@@ -122,6 +120,15 @@ def _changes_words(path: list[Pair]) -> bool:
     if not isinstance(parent, ast.Call) or not (is_raised or name_of_call(parent) in ERRORS):
         return False
     return parent.args[:1] == [text]
+
+
+def _changes_letters(pair: Pair) -> bool:
+    """Return whether both are texts, and the mutant is the original but for its letters."""
+    texts = [one.value for one in pair if isinstance(one, ast.Constant)]
+    words = [text for text in texts if isinstance(text, str)]
+    if len(words) < 2 or "XX" in words[0]:
+        return False
+    return is_same_text(*words)
 
 
 def is_same_text(text: str, other: str) -> bool:
@@ -175,3 +182,10 @@ def _does_nothing_at_end(path: list[Pair], function: ast.FunctionDef) -> bool:
     if isinstance(done, ast.Return):
         return done.value is None or ast.dump(done.value) == ast.dump(ast.Constant(None))
     return isinstance(done, ast.Pass)
+
+
+def _weakens_assertion(path: list[Pair]) -> bool:
+    """Return whether an assertion of several parts becomes one of any of them."""
+    if len(path) < 3 or not isinstance(path[-3].original, ast.Assert):
+        return False
+    return isinstance(path[-1].original, ast.And) and isinstance(path[-1].mutant, ast.Or)

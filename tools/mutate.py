@@ -1,12 +1,12 @@
 """Change the code one small step at a time, and list the changes that no test notices.
 
 A mutant is the code with one such change. `[tool.mutants]` in pyproject.toml lists, package by
-package, which files are changed and which tests are run. mutmut makes the mutants and runs the
-tests, on a copy of the checkout and in an environment of its own.
+package, which files are changed and which tests are run. mutmut makes the mutants, and
+`tools.try_mutants` runs the tests, on a copy of the checkout and in an environment of its own.
 
 The copy and the environment are in a temporary folder, or in `--folder`, which is kept. A second
 call with the same folder goes on where the first one ended. After a change of the tests or cases,
-use a new folder, or name the mutants to try again.
+use a new folder, name the mutants to try again, or say `--survivors`.
 
 `--every 10` tries a sample: every tenth mutant, in the order of their names.
 
@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import filecmp
 import json
+import math
 import os
 import re
 import shutil
@@ -54,16 +56,21 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "--quiet", "ins
 ARGUED = ROOT / "docs" / "mutation.md"
 SECTION = "[tool.mutmut]\n"
 SECONDS_BETWEEN_LINES = 60  # of progress
+KILLED = (1, 3)  # mutmut's numbers
 # The outcomes that are neither a kill nor a survival. A timeout may be the machine's load alone.
 UNDECIDED = ("timeout", "not checked")
-# mutmut names the mutants only once it has made them, and its command `run` goes on to try them. So
-# that a sample can be drawn in between, this makes them by the same functions as `run` does.
+# mutmut's command `run` makes the mutants and goes on to try them. This makes them by the same
+# functions; `tools.try_mutants` tries them.
 MAKE_MUTANTS = """
 import sys
+from pathlib import Path
+
 from mutmut import __main__ as mutmut
 
-mutmut.copy_src_dir()
-mutmut.copy_also_copy_files()
+# mutmut leaves a file as it is that was only copied before, also if it is to have mutants now
+for path in Path("mutants").rglob("*.py"):
+    if not path.with_name(f"{path.name}.meta").exists():
+        path.unlink()
 mutmut.create_mutants(int(sys.argv[1]))
 """
 
@@ -163,18 +170,37 @@ def copy_checkout(copy: Path, settings: Mapping[str, Any]) -> None:
     copy.mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, copy / name, ignore=ignore, dirs_exist_ok=True)
+            shutil.copytree(
+                ROOT / name,
+                copy / name,
+                ignore=shutil.ignore_patterns("__pycache__"),
+                copy_function=copy_if_changed,
+                dirs_exist_ok=True,
+            )
         else:
-            shutil.copy2(ROOT / name, copy / name)
+            copy_if_changed(ROOT / name, copy / name)
     configuration = copy / "pyproject.toml"
     text = configuration.read_text(encoding="utf-8")
     configuration.write_text(add_settings(text, settings), encoding="utf-8")
 
 
-def start(copy: Path, program: str, arguments: Sequence[str], output: Any) -> subprocess.Popen[str]:
+def copy_if_changed(source: str | Path, target: str | Path) -> None:
+    """Copy a file, unless the target is the same. Its time is that of the copying, since mutmut
+    makes new mutants only of files that are later than the mutants which it has made.
+    """
+    if not Path(target).exists() or not filecmp.cmp(source, target, shallow=False):
+        shutil.copy(source, target)
+
+
+def start(
+    copy: Path,
+    program: str,
+    arguments: Sequence[str],
+    output: Any,
+    text: Any = subprocess.DEVNULL,
+) -> subprocess.Popen[str]:
     """Start a program of the environment (`mutmut`, `python`) on a copy, in a process group of its
-    own.
+    own. It reads its standard input from a file, `text`.
     """
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
@@ -186,6 +212,7 @@ def start(copy: Path, program: str, arguments: Sequence[str], output: Any) -> su
         env=environment,
         text=True,
         start_new_session=True,
+        stdin=text,
         stdout=output,
         stderr=subprocess.STDOUT,
     )
@@ -217,19 +244,26 @@ def ask(copy: Path, *arguments: str) -> str:
     return text
 
 
-def run_mutmut(
-    task: Task, copy: Path, program: str, arguments: Sequence[str], sample: frozenset[str] | None
+def run_program(
+    task: Task,
+    copy: Path,
+    arguments: Sequence[str],
+    sample: frozenset[str] | None,
+    names: str = "",
 ) -> None:
-    """Run a program on a copy to its end, and print every minute how many mutants are tried.
+    """Run Python on a copy to its end, and print every minute how many mutants are tried. The names
+    of the mutants to try are its standard input.
 
-    What the program prints goes to `mutmut.log` beside the copy. Its last lines are printed if it
-    fails; then subprocess.CalledProcessError is raised.
+    What it prints goes to `mutants.log` beside the copy. Its last lines are printed if it fails;
+    then subprocess.CalledProcessError is raised.
     """
-    log = copy.parent / "mutmut.log"
+    log = copy.parent / "mutants.log"
     before = count_results(exit_codes(copy), sample)
     began = time.monotonic()
-    with log.open("a", encoding="utf-8") as output:
-        process = start(copy, program, arguments, output)
+    with log.open("a", encoding="utf-8") as output, tempfile.TemporaryFile("w+") as text:
+        text.write(names)
+        text.seek(0)
+        process = start(copy, "python", arguments, output, text)
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
@@ -246,21 +280,22 @@ def run_mutmut(
         raise subprocess.CalledProcessError(process.returncode, process.args)
 
 
-def try_mutants(task: Task, copy: Path, jobs: int) -> None:
-    """Make the mutants of a task, and try those that its pattern names, or those not tried yet."""
-    arguments = ["run", "--max-children", str(jobs)]
-    if task.pattern is not None:
-        arguments.append(task.pattern)
-    run_mutmut(task, copy, "mutmut", arguments, None)
+def try_mutants(
+    task: Task,
+    copy: Path,
+    jobs: int,
+    every: int = 1,
+    survivors_again: bool = False,
+    seconds: float = math.inf,
+) -> frozenset[str]:
+    """Make the mutants of a task, and try a sample of them; return the names of the sample. With
+    `seconds` each is tried on as many tests as take no longer together.
 
-
-def try_sample(task: Task, copy: Path, jobs: int, every: int) -> frozenset[str]:
-    """Make the mutants of a task, and try a sample of them; return the names of the sample.
-
-    Mutants of the sample that were tried before are tried again only if the task has a pattern.
-    Raises LookupError if its pattern names no mutant.
+    Mutants that were tried before are tried again only if the task has a pattern, or if they
+    survived and `survivors_again` is set; then nothing else is tried. Raises LookupError if the
+    pattern names no mutant.
     """
-    run_mutmut(task, copy, "python", ["-c", MAKE_MUTANTS, str(jobs)], None)
+    run_program(task, copy, ["-c", MAKE_MUTANTS, str(jobs)], None)
     codes = exit_codes(copy)
     names = list(codes)
     if task.pattern is not None:
@@ -268,14 +303,16 @@ def try_sample(task: Task, copy: Path, jobs: int, every: int) -> frozenset[str]:
         if not names:
             raise LookupError(f"no mutant is named {task.pattern.removeprefix('refengine.')!r}")
     sample = draw_sample(names, every)
-    print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
+    if every > 1:
+        print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
     chosen = sorted(sample)
-    if task.pattern is None:
+    if survivors_again:
+        chosen = [name for name in chosen if codes[name] not in (None, *KILLED)]
+    elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
-    # Without a name, mutmut would try all mutants.
     if chosen:
-        arguments = ["run", "--max-children", str(jobs), *chosen]
-        run_mutmut(task, copy, "mutmut", arguments, sample)
+        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs), "--seconds", str(seconds)]
+        run_program(task, copy, arguments, sample, "\n".join(chosen))
     return sample
 
 
@@ -312,7 +349,7 @@ def count_results(
             continue
         counts["all"] += 1
         counts["tried"] += code is not None
-        counts["killed"] += code in (1, 3)
+        counts["killed"] += code in KILLED
     return counts
 
 
@@ -321,7 +358,7 @@ def progress(before: Counter[str], now: Counter[str], minutes: float) -> str:
     them `minutes` later.
     """
     if now["tried"] == before["tried"]:
-        return f"makes the mutants and times the tests; {minutes:.0f} min so far"
+        return f"makes the mutants and runs the tests without one; {minutes:.0f} min so far"
     left = now["all"] - now["tried"]
     rest = left * minutes / (now["tried"] - before["tried"])
     return (
@@ -475,6 +512,19 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="try a sample: every N-th mutant, in the order of their names (default: 1, all)",
     )
+    parser.add_argument(
+        "--survivors",
+        action="store_true",
+        help="try only those again that survived before in the same --folder, after a change of "
+        "the tests",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        help="try each mutant on tests that take so long together, those with the best chance "
+        "first; one that none of these notices counts as a survivor (default: on all)",
+    )
     jobs = os.cpu_count() or 1
     parser.add_argument("--jobs", type=int, default=jobs, help="how many mutants at once")
     return parser
@@ -499,11 +549,7 @@ def main() -> int:
             for task in planned_tasks:
                 copy = folder / task.name / "checkout"
                 copy_checkout(copy, task.settings)
-                sample = None
-                if options.every > 1:
-                    sample = try_sample(task, copy, options.jobs, options.every)
-                else:
-                    try_mutants(task, copy, options.jobs)
+                sample = try_mutants(task, copy, options.jobs, options.every, options.survivors)
                 own = statuses(copy, sample)
                 own_classes = classes_of(copy, own)
                 table = score_table(own, own_classes, options.every)

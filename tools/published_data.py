@@ -19,7 +19,7 @@ from conformance.bench.citybench.schema import (
     write_position,
 )
 from refengine.model.elements import Term, Triple
-from tools.bench import social
+from tools import published_network as social
 from tools.bench.generated import Arrival, decimal, integer
 
 SEED = 25
@@ -121,7 +121,7 @@ def _describe_events(random: Random, kind: str) -> frozenset[Triple]:
     return frozenset(triples)
 
 
-# the streams of the workload `lsbench` of tools.bench, as LSBench's texts name them
+# the streams of the network, as LSBench's texts name them
 SOCIAL_STREAMS = {
     social.POSTS: "poststream",
     social.POST_LIKES: "likedpoststream",
@@ -133,10 +133,10 @@ SIB = "http://www.ins.cwi.nl/sib/"
 
 
 def social_data() -> BenchmarkData:
-    """Return data for LSBench: the network of the workload `lsbench`, with ten users, of whom u984
+    """Return data for LSBench: a network of ten users, of whom u984
     is the one whom the texts ask for.
     """
-    network = social.Network(social.TRIPLES_OF_A_USER * 5 * USERS)
+    network = social.SmallNetwork(social.TRIPLES_OF_A_USER * 5 * USERS)
     static = frozenset(_as_lsbench(triple[:3]) for triple in network.static_data())
     events = (
         [(SOCIAL_STREAMS[stream], _as_lsbench(triple)) for stream, triple in event]

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
-
-from markupsafe import Markup
 
 from conformance.adaptive.published import PUBLISHED
 from conformance.adaptive.run import JoinFigures
 from conformance.adaptive.workloads import WORKLOADS
+from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
-from conformance.report.drawings.drawing import WIDTH, Drawing
-from conformance.report.template import read_asset, template
+from conformance.report.drawings.curves import Curve, draw_curves, number_text, range_text
+from conformance.report.drawings.drawing import Drawing
 
-LEFT, RIGHT, PANEL = 84, WIDTH - 16, 46
 COLUMNS = (
     "window",
     "IOU",
@@ -41,18 +38,6 @@ NOTE = (
     "are records: the most, and the mean over time; a duration is the mean of the windows that "
     "held any, in ms; of a key: the windows of a key, at most."
 )
-
-
-class JoinSection(NamedTuple):
-    """A section of the page: its title, and its plots with their names. It has no outcome, and no
-    argument and no query.
-    """
-
-    title: str
-    plots: list[tuple[str, Drawing]]
-    kind: str = ""
-    argument: str = ""
-    query: str = ""
 
 
 def tables_of(results: Sequence[JoinFigures]) -> list[Table]:
@@ -105,22 +90,17 @@ def _milliseconds(value: float | None) -> str:
 
 def page(results: Sequence[JoinFigures]) -> str:
     """Return the HTML of the page of a run. The same figures give the same page."""
-    return template("bench.html.j2").render(
+    words = PageWords(
         title="Joins over adaptive windows",
         lead=f"{len(results)} runs of windows over workloads.",
+        source="SPEC.md §15, docs/adaptive.md. The workloads follow the published generator.",
         heading="Curves",
         made_by="python -m conformance adaptive",
-        source="SPEC.md §15, docs/adaptive.md. The workloads follow the published generator.",
-        engines=[],
-        tables=tables_of(results),
-        sections=list(_sections(results)),
-        left_out=0,
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
     )
+    return table_page(words, tables_of(results), list(_sections(results)))
 
 
-def _sections(results: Iterable[JoinFigures]) -> Iterator[JoinSection]:
+def _sections(results: Iterable[JoinFigures]) -> Iterator[PageSection]:
     """Yield the curves of each workload."""
     for name, group in groupby(results, lambda one: one.workload):
         of_workload = list(group)
@@ -131,7 +111,7 @@ def _sections(results: Iterable[JoinFigures]) -> Iterator[JoinSection]:
                 _curves(of_workload, "cpu", "duration_curve", "ms"),
             ),
         ]
-        yield JoinSection(WORKLOADS[name].title, plots)
+        yield PageSection(WORKLOADS[name].title, plots)
 
 
 def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) -> Drawing:
@@ -143,34 +123,15 @@ def _curves(results: Sequence[JoinFigures], kind: str, curve: str, unit: str) ->
     if not every:
         return drawing
     most = max(1.0, *(value for _, value in every))
-    start, end = min(at for at, _ in every), max(at for at, _ in every)
-    y = 22.0
+    curves = []
     for figures in results:
         points = getattr(figures, curve)
-        drawing.write("lane", LEFT, y - 5, figures.window)
-        _frame(drawing, y, most)
-        places = " ".join(
-            f"{LEFT + (RIGHT - LEFT) * (at - start) / ((end - start) or 1):.1f},"
-            f"{y + PANEL * (1 - value / most):.1f}"
-            for at, value in _as_steps(points)
-        )
-        values = [value for _, value in points] or [0]
-        words = f"{figures.window}: from {min(values):,.0f} to {max(values):,.0f} {unit}"
-        drawing.label += f"; {words}"
-        drawing.add("polyline", kind, "", words, points=places)
-        y += PANEL + 26
-    y -= 26
-    drawing.write("tick", LEFT, y + 14, f"{start / 1000:g} s")
-    drawing.write("tick", RIGHT, y + 14, f"{end / 1000:g} s", "end")
-    drawing.height = y + 20
+        words = range_text([value for _, value in points] or [0], number_text)
+        corners = [(at / 1000, value) for at, value in _as_steps(points)]
+        curves.append(Curve(kind, figures.window, corners, most, f"{words} {unit}"))
+    instants = [at / 1000 for at, _ in every]
+    draw_curves(drawing, curves, min(instants), max(instants))
     return drawing
-
-
-def _frame(drawing: Drawing, y: float, most: float) -> None:
-    """Draw the frame of a curve whose greatest value is `most`, with its two labels."""
-    for value, place in ((0.0, y + PANEL), (most, y)):
-        drawing.line("grid", LEFT, place, RIGHT, place)
-        drawing.write("tick", LEFT - 6, place + 4, f"{value:,.0f}", "end")
 
 
 def _as_steps(points: Sequence[tuple[int, float]]) -> Iterator[tuple[int, float]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.adaptive.workloads import Workload
 from conformance.metrics import joins
-from conformance.report.drawings.charts import thin_out
+from conformance.report.drawings.curves import thin_out
 from refengine.adaptive.join import Eviction, find_evictions
 from refengine.adaptive.profiles import join_window
 from refengine.adaptive.window import JoinWindow

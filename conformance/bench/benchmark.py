@@ -31,7 +31,8 @@ class Choice:
     `scale` is `small`, `paper`, or a number whose meaning the benchmark says. `only` are the
     experiments that are run (empty: all). `runs` is how often each test is run (None: as the
     benchmark says). `data` is a folder with the user's own stream, and `config` a file that
-    declares experiments in place of the benchmark's own.
+    declares experiments in place of the benchmark's own. `is_live` says that elements are sent by
+    the clock.
     """
 
     scale: str | int = "small"
@@ -39,6 +40,7 @@ class Choice:
     runs: int | None = None
     data: Path | None = None
     config: Path | None = None
+    is_live: bool = False
 
 
 def name_of_test(experiment: str, test: str) -> str:

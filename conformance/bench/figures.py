@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
+from conformance.bench.benchmark import name_of_test
 from conformance.bench.tables import Cell, Table
 from conformance.metrics.resources import MEBIBYTE
 from conformance.report.matrix import KINDS
@@ -67,6 +68,49 @@ def worst_of(results: Iterable[Result]) -> Result:
     than an error, and either is worse than what was not judged.
     """
     return min(results, key=lambda result: (KINDS.index(result.kind), result.key))
+
+
+class ResultsOfTest(NamedTuple):
+    """The results of all runs of a test on an engine. A recording belongs to no test, and is one of
+    its own, named as its case.
+    """
+
+    engine: str
+    experiment: str
+    test: str
+    results: Sequence[Result]
+
+    @property
+    def name(self) -> str:
+        """The name of the test."""
+        return name_of_test(self.experiment, self.test)
+
+    @property
+    def worst(self) -> Result:
+        """The result with the worst outcome."""
+        return worst_of(self.results)
+
+    @property
+    def first_cells(self) -> tuple[Cell, Cell, Cell]:
+        """The cells with which a row about the test begins: engine, test and the worst outcome."""
+        return Cell(self.engine), Cell(self.name), outcome_cell(self.worst)
+
+    def measures(self) -> list[Mapping[str, Any]]:
+        """Return the benchmark's own measures of the runs that took place."""
+        found = [run_of(one).get("measures") for one in self.results]
+        return [one for one in found if one]
+
+
+def group_by_test(results: Iterable[Result]) -> Iterator[ResultsOfTest]:
+    """Yield the results of each test, engine by engine, in the reading order of their cases."""
+    tests: dict[tuple[str, str, str], list[Result]] = {}
+    for result in sorted(results, key=reading_order):
+        experiment, test = result.case, result.case
+        if (run := result.benchmark_run) is not None:
+            experiment, test = run.experiment, run.test
+        tests.setdefault((result.engine, experiment, test), []).append(result)
+    for key, of_test in tests.items():
+        yield ResultsOfTest(*key, of_test)
 
 
 def share_cell(value: float | None) -> Cell:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.bench.figures import NONE, reading_order, run_of, worst_of
+from conformance.bench.figures import NONE, group_by_test, run_of, worst_of
 from conformance.bench.tables import Cell, Table
 from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
@@ -65,19 +65,28 @@ def _cell(results: Sequence[Result]) -> Cell:
 
 
 def reasons_table(results: Iterable[Result]) -> Table:
-    """Return why queries are not answered right: a row for each run that is no pass, with the line
-    of its argument that says most.
+    """Return why answers are not right: a row for each test on an engine that is no pass, by its
+    worst run, with the known deviations that explain it and the rules that these break, or else the
+    line of its argument that says most.
     """
-    rows = [
-        (
-            Cell(result.engine),
-            Cell(result.case),
-            Cell(result.kind, result.kind),
-            Cell("; ".join(deviation.reason for deviation in result.known) or "–"),
-            Cell(most_telling_line(result.argument)),
+    rows = []
+    for test in group_by_test(results):
+        known = test.worst.known
+        if test.worst.kind == PASS:
+            continue
+        rules = sorted({rule for deviation in known for rule in deviation.rules})
+        reason = "; ".join(deviation.reason for deviation in known)
+        rows.append(
+            (
+                *test.first_cells,
+                Cell(", ".join(rules) or "–"),
+                Cell(reason or most_telling_line(test.worst.argument)),
+            )
         )
-        for result in sorted(results, key=reading_order)
-        if result.kind != PASS
-    ]
-    columns = ("engine", "query", "verdict", "known", "why")
-    return Table("What differs", columns, tuple(rows), is_prose=True)
+    return Table(
+        "What differs",
+        ("engine", "test", "verdict", "rules", "why"),
+        tuple(rows),
+        "Of several runs of a test the worst is taken.",
+        is_prose=True,
+    )

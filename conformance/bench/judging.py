@@ -19,6 +19,7 @@ from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
 from refengine.core.query import Query
 from refengine.core.semantics import UNKNOWN, Profile
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Missing
 
@@ -44,11 +45,13 @@ def judge_run(
     run: Run,
     digests: Mapping[str, str],
     *,
+    answers: SharedAnswers | None = None,
     is_explained: bool = False,
 ) -> Result:
     """Return the result of a run: its outcome under the engine's profile, the argument, the known
     deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files. If `is_explained`, the argument of a fail says what would explain it.
+    the streams' files. `answers` is a table that several runs of the workload may share; None makes
+    a new one. If `is_explained`, the argument of a fail says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
     be compared with one on a recording.
@@ -56,19 +59,21 @@ def judge_run(
     workload, asked = run.workload, run.feeding.exchange
     profile = profile_of(tested, workload, asked.question.query)
     claiming = replace(tested, profile=profile)
-    answers = [answer._replace(window=None) for answer in asked.answers]
-    exchange = replace(asked, answers=answers, missing=_missing(workload, tested))
+    given = [answer._replace(window=None) for answer in asked.answers]
+    exchange = replace(asked, answers=given, missing=_missing(workload, tested))
+    answers = answers or SharedAnswers()
     judged = judge_relations(
         exchange.question,
         profile,
         exchange.relations,
-        timestamps=[answer.instant for answer in answers],
+        timestamps=[answer.instant for answer in given],
         missing=exchange.missing,
         witnesses=workload.witnesses,
+        answers=answers,
         is_fail_explained=is_explained,
     )
-    table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
-    entries = measure_windows(workload, answers, judged.judgement)
+    table = evidence.of_verdict(exchange.question, given, judged.judgement, exchange.text)
+    entries = measure_windows(workload, given, judged.judgement)
     if entries is not None:
         table["metrics"] = entries
     table["samples"] = [sample.as_json() for sample in run.feeding.samples]
@@ -87,7 +92,14 @@ def judge_run(
     if is_explained:
         argument = f"{result.argument}\n{_with_open_t0(tested, workload, exchange)}".rstrip()
         result = replace(result, argument=argument)
-    return _with_known_deviations(result, claiming, exchange)
+    about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
+    found = find_explaining_deviations(claiming, about, exchange, answers, workload.witnesses)
+    claim = Claim.of(claiming, exchange.question.query)
+    return replace(
+        result,
+        argument=f"{result.argument}\n{write_explanation(about, found, claim)}",
+        known=describe_deviations(found, about, claim),
+    )
 
 
 def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str:
@@ -127,18 +139,6 @@ def measure_windows(
         reading or workload.reading,
         MEASURED_REPORTS,
         is_from_start=is_from_start,
-    )
-
-
-def _with_known_deviations(result: Result, claiming: Engine, exchange: Exchange) -> Result:
-    """Return a fail with the known deviations of the engine that explain it, if they do."""
-    about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
-    claim = Claim.of(claiming, exchange.question.query)
-    found = find_explaining_deviations(claiming, about, exchange)
-    return replace(
-        result,
-        argument=f"{result.argument}\n{write_explanation(about, found, claim)}",
-        known=describe_deviations(found, about, claim),
     )
 
 

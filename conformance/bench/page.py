@@ -7,17 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
-
-from markupsafe import Markup
 
 from conformance.bench.benchmark import Benchmark, name_of_test
 from conformance.bench.figures import worst_of
+from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Table
 from conformance.report import texts
 from conformance.report.drawings import boxplots, charts
-from conformance.report.drawings.drawing import WIDTH, Drawing
-from conformance.report.template import read_asset, template
+from conformance.report.drawings.drawing import Drawing
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
 
@@ -26,34 +23,23 @@ TESTS = 300  # of all engines together
 CELL = 400  # characters of a cell
 
 
-class PageSection(NamedTuple):
-    """The section of one test on one engine: its title, its outcome, the argument and the
-    query of the run with the worst outcome, and its plots.
-    """
-
-    title: str
-    kind: str
-    argument: str
-    query: str
-    plots: list[tuple[str, Drawing]]
-
-
 def page(benchmark: Benchmark, tables: Sequence[Table], results: Sequence[Result]) -> str:
     """Return the HTML of the page of a benchmark's results. The same results give the same page."""
     sections = list(_sections(results))
     engines = [texts.clean(name) for name in sorted({result.engine for result in results})]
-    return template("bench.html.j2").render(
+    words = PageWords(
         title=benchmark.title,
-        source=benchmark.source,
-        engines=engines,
         lead=f"{count_text(len(results), 'run')} of {', '.join(engines) or 'no engine'}.",
+        source=benchmark.source,
         heading="Tests",
         made_by="python -m conformance bench",
-        tables=list(map(_cleaned, tables)),
-        sections=sections[:TESTS],
-        left_out=max(0, len(sections) - TESTS),
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
+    )
+    return table_page(
+        words,
+        list(map(_cleaned, tables)),
+        sections[:TESTS],
+        engines,
+        max(0, len(sections) - TESTS),
     )
 
 
@@ -78,10 +64,10 @@ def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
             title += f", {len(runs)} runs"
         yield PageSection(
             texts.clean(title),
+            _plots(runs),
+            texts.block((shown.evidence or {}).get("query", "")),
             shown.kind,
             texts.block(shown.argument),
-            texts.block((shown.evidence or {}).get("query", "")),
-            _plots(runs),
         )
 
 

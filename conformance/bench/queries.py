@@ -123,6 +123,17 @@ def _used_prefixes(prologue: Iterable[str], body: str) -> list[str]:
     ]
 
 
+def with_long_slides(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a query whose windows slide by half of their size at least, so that a short run has
+    few windows.
+    """
+    windows = [
+        {**window, "slide": max(window["slide"], window["size"] // 2)}
+        for window in table["windows"]
+    ]
+    return {**table, "windows": windows}
+
+
 def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
     """Return the table that says of each query what it asks for, and where its text comes from."""
     return Table(

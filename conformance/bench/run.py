@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +25,7 @@ from conformance.verdict.results import Outcome, Result, writing
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
+from refengine.oracle.answers import SharedAnswers
 
 
 class Task(NamedTuple):
@@ -41,27 +42,27 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: a benchmark, what a user chose of it, and the engines. If `is_live`, elements
-    are sent by the clock, and if `is_explained`, it is looked for what would explain a fail. `out`
-    is the folder of everything that is written.
+    """What is run: a benchmark, what a user chose of it, and the engines. `out` is the folder of
+    everything that is written. If `is_explained`, it is looked for what would explain a fail.
     """
 
     benchmark: Benchmark
     choice: Choice
     engines: Sequence[Engine]
-    is_live: bool
     out: Path
     is_explained: bool = False
 
     def tasks(self) -> list[Task]:
-        """Return the runs in their order: engine by engine. Raises RefengineError."""
+        """Return the runs in their order: test by test, so that the engines can share what is read
+        and expected of a test. Raises RefengineError.
+        """
         check_choice(self.benchmark, self.choice)
         _check_folders(self.engines)
         workloads = self.benchmark.workloads(self.choice)
         return [
             Task(tested, workload, number)
-            for tested in self.engines
             for workload in workloads
+            for tested in self.engines
             for number in range(1, workload.runs + 1)
         ]
 
@@ -75,7 +76,7 @@ class Plan:
     def _parts(self) -> Iterator[bytes]:
         """Yield what the results depend on."""
         yield version("refengine").encode()
-        yield json.dumps([self.benchmark.name, self.is_live, self.is_explained]).encode()
+        yield json.dumps([self.benchmark.name, self.choice.is_live, self.is_explained]).encode()
         if self.choice.config is not None:
             yield _read(self.choice.config)
         for workload in self.benchmark.workloads(self.choice):
@@ -135,20 +136,61 @@ def _check_configured(choice: Choice) -> None:
         )
 
 
-def run_task(plan: Plan, task: Task) -> Result:
-    """Run one workload on an engine, write its files, and return its result. There is a result
-    whatever the engine does. Raises RefengineError if a file cannot be written, or if the workload
-    itself is malformed.
+@dataclass(frozen=True)
+class LoadedWorkload:
+    """What all runs of a workload share: its question with its streams and static data in memory,
+    the digests of the streams' files, and the answers that were computed for verdicts.
     """
-    tested, workload = task.tested, task.workload
-    loaded = {name: source.load() for name, source in workload.streams.items()}
-    streams = {name: one.stream for name, one in loaded.items()}
-    question = Question(workload.query, streams, workload.static_source.load())
-    try:
-        feeding = feed(tested, workload, question, plan.is_live)
-        run = Run(workload, tested.name, task.number, feeding)
+
+    question: Question
+    digests: Mapping[str, str]
+    answers: SharedAnswers
+
+    @staticmethod
+    def of(workload: Workload) -> LoadedWorkload:
+        """Read the streams and static data of a workload. Raises RefengineError."""
+        loaded = {name: source.load() for name, source in workload.streams.items()}
+        streams = {name: one.stream for name, one in loaded.items()}
+        question = Question(workload.query, streams, workload.static_source.load())
         digests = {name: one.digest for name, one in loaded.items()}
-        result = judge_run(plan.benchmark, tested, run, digests, is_explained=plan.is_explained)
+        return LoadedWorkload(question, digests, SharedAnswers())
+
+
+class TaskRunner:
+    """Runs the tasks of a plan, one after the other. What was read and computed for a workload is
+    kept until a task with another workload comes.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._workload: Workload | None = None
+        self._loaded: LoadedWorkload | None = None
+
+    def run(self, task: Task) -> Result:
+        """Run one workload on an engine, write its files, and return its result. There is a result
+        whatever the engine does. Raises RefengineError if a file cannot be written, or if the
+        workload itself is malformed.
+        """
+        if self._loaded is None or task.workload is not self._workload:
+            self._loaded = LoadedWorkload.of(task.workload)
+            self._workload = task.workload
+        return _run_task(self.plan, task, self._loaded)
+
+
+def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload) -> Result:
+    """Run one workload on an engine, and return its result, as TaskRunner does."""
+    tested, workload = task.tested, task.workload
+    try:
+        feeding = feed(tested, workload, loaded.question, plan.choice.is_live)
+        run = Run(workload, tested.name, task.number, feeding)
+        result = judge_run(
+            plan.benchmark,
+            tested,
+            run,
+            loaded.digests,
+            answers=loaded.answers,
+            is_explained=plan.is_explained,
+        )
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     except Disputed as error:

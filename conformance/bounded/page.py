@@ -7,8 +7,7 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from markupsafe import Markup
-
+from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
 from conformance.bounded.paper import (
     Estimate,
@@ -19,9 +18,9 @@ from conformance.bounded.paper import (
 )
 from conformance.bounded.sweep import RunFigures
 from conformance.report import texts
-from conformance.report.drawings.drawing import WIDTH, Drawing
+from conformance.report.drawings.drawing import Drawing
 from conformance.report.drawings.sweeps import amount_curve, heat_map, share_curves
-from conformance.report.template import read_asset, template
+from conformance.verdict.explain import count_text
 
 CELL = 80  # the most characters of a name
 VERDICTS = {"agrees": "pass", "differs": "fail", "open": "unsupported"}
@@ -40,16 +39,6 @@ class WorkloadOnPage(NamedTuple):
     title: str
     query: str
     needed: Sequence[tuple[int, int]]
-
-
-class SweepSection(NamedTuple):
-    """A section of the page: its title, its plots with their names, and the query."""
-
-    title: str
-    plots: list[tuple[str, Drawing]]
-    query: str
-    kind: str = ""
-    argument: str = ""
 
 
 def tables_of(
@@ -171,24 +160,19 @@ def page(
 ) -> str:
     """Return the HTML of the page of a sweep. The same figures give the same page."""
     titles = {name: texts.clean(one.title) for name, one in workloads.items()}
-    return template("bench.html.j2").render(
+    words = PageWords(
         title="Joins with bounded memory",
-        lead=f"{len(runs):,} runs of {len(titles)} workload{'s' if len(titles) != 1 else ''}.",
-        made_by="python -m conformance bounded",
-        heading="Workloads",
+        lead=f"{count_text(len(runs), 'run')} of {count_text(len(titles), 'workload')}.",
         source="Recall of eviction policies and load shedding, against the unlimited join.",
-        engines=[],
-        tables=tables_of(runs, titles, has_paper),
-        sections=list(_sections(runs, workloads)),
-        left_out=0,
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
+        heading="Workloads",
+        made_by="python -m conformance bounded",
     )
+    return table_page(words, tables_of(runs, titles, has_paper), list(_sections(runs, workloads)))
 
 
 def _sections(
     runs: Sequence[RunFigures], workloads: Mapping[str, WorkloadOnPage]
-) -> Iterator[SweepSection]:
+) -> Iterator[PageSection]:
     """Yield the plots of each workload."""
     for name, group in groupby(runs, key=lambda run: run.workload):
         of_workload = list(group)
@@ -200,7 +184,7 @@ def _sections(
         plots.append(
             ("Memory needed over time, in bindings", amount_curve("memory needed", shown.needed))
         )
-        yield SweepSection(texts.clean(shown.title), plots, texts.block(shown.query))
+        yield PageSection(texts.clean(shown.title), plots, texts.block(shown.query))
 
 
 def _plots_of_recall(

@@ -97,7 +97,9 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
 
 
 def _run_all(
-    workloads: list[Workload], windows: list[str], options: argparse.Namespace
+    workloads: list[Workload],
+    windows: list[str],
+    options: argparse.Namespace,
 ) -> list[JoinFigures]:
     """Return the figures of all windows over all workloads, with a progress bar."""
     from conformance.adaptive.run import run_workload

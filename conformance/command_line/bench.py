@@ -183,7 +183,12 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             f"must be <= {MOST_RUNS}, got {options.runs}", rule="usage", place="--runs"
         )
     choice = Choice(
-        _scale(options.scale), tuple(options.only), options.runs, options.data, options.config
+        _scale(options.scale),
+        tuple(options.only),
+        options.runs,
+        options.data,
+        options.config,
+        options.live,
     )
     engines = _engines(options.engine, options.classpath)
     names = [tested.name for tested in engines]
@@ -193,7 +198,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             rule="usage",
             place="--engine",
         )
-    return Plan(benchmark, choice, engines, options.live, out, options.explain)
+    return Plan(benchmark, choice, engines, out, options.explain)
 
 
 def _scale(text: str) -> str | int:
@@ -271,13 +276,14 @@ def _run_tasks(plan: Plan, tasks: Sequence[Task], done: Mapping[Key, Result]) ->
     """Run the tasks whose results are not there yet, and yield their results, with a progress
     bar.
     """
-    from conformance.bench.run import run_task
+    from conformance.bench.run import TaskRunner
 
     left = [task for task in tasks if task.key(plan.benchmark) not in done]
     before = len(tasks) - len(left)
     bar = progress_bar(total=len(tasks), initial=before, desc=plan.benchmark.name, unit="run")
     with bar() as progress:
+        runner = TaskRunner(plan)
         for task in left:
             progress.set_postfix_str(f"{task.tested.name} {task.workload.name}")
-            yield run_task(plan, task)
+            yield runner.run(task)
             progress.update()

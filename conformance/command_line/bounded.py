@@ -315,7 +315,9 @@ def _run_all(
 
 
 def _write(
-    options: argparse.Namespace, workloads: Sequence[JoinWorkload], runs: Sequence[RunFigures]
+    options: argparse.Namespace,
+    workloads: Sequence[JoinWorkload],
+    runs: Sequence[RunFigures],
 ) -> None:
     """Write results, tables and page, and print the tables. Raises RefengineError."""
     from conformance.bench.tables import all_as_text

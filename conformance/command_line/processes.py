@@ -68,7 +68,7 @@ def _leave_signals_to_parent() -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Delay interrupts until the context ends. They must not reach a pool that is not fully
+    """Hold interrupts back until the context ends. They must not reach a pool that is not fully
     started, nor a worker before it has its handlers.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows

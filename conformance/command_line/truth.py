@@ -248,7 +248,10 @@ def _semantics(profile: str, *words: str) -> Semantics:
 
 
 def _compute(
-    plan: TruthPlan, done: set[int], options: argparse.Namespace, bar: Callable[..., tqdm[NoReturn]]
+    plan: TruthPlan,
+    done: set[int],
+    options: argparse.Namespace,
+    bar: Callable[..., tqdm[NoReturn]],
 ) -> Truth:
     """Compute what is left of a run, and print how long it took."""
     from conformance.spark import jobs, session, truth_run

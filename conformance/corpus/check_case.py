@@ -180,7 +180,9 @@ def _by_pushes(
 
 
 def differences_of_reports(
-    block: Mapping[str, Any], case_query: Query, got: Sequence[engine.Report]
+    block: Mapping[str, Any],
+    case_query: Query,
+    got: Sequence[engine.Report],
 ) -> list[str]:
     """Return one line for each way in which reports differ from those that a block expects."""
     closure = semantics_of(block["semantics"]).closure

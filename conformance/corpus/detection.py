@@ -42,7 +42,11 @@ Passes = Callable[[list[Report]], bool]
 
 
 def find_wrong_engine_that_fails(
-    rule: str, make_question: MakeQuestion, profile: Profile, missing: int, states_windows: bool
+    rule: str,
+    make_question: MakeQuestion,
+    profile: Profile,
+    missing: int,
+    states_windows: bool,
 ) -> str:
     """Return the first wrong engine of a rule that would fail a question under a profile, by its
     full name (`WIN-8 nothing expires`). It is empty if all of them would pass.
@@ -93,7 +97,10 @@ def find_wrong_engine_that_differs(case: Case) -> str:
 
 
 def _first_failing(
-    rule: str, make_question: MakeQuestion, semantics: Semantics, passes: Passes
+    rule: str,
+    make_question: MakeQuestion,
+    semantics: Semantics,
+    passes: Passes,
 ) -> str:
     """Return the full name of the first wrong engine of a rule whose reports do not pass."""
     for wrong_engine in wrong_engines_of(rule):

@@ -126,7 +126,10 @@ class Engine(StartableEngine):
         return self.profile is None
 
     def text(
-        self, query: Query, static: bool = False, table: Mapping[str, Any] | None = None
+        self,
+        query: Query,
+        static: bool = False,
+        table: Mapping[str, Any] | None = None,
     ) -> str:
         """Return the text of a query in the engine's language. `table` is the table from which the
         query was made, for an engine that reads tables. Raises Unrenderable if the language cannot

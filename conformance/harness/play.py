@@ -146,7 +146,9 @@ def _can_be_joined(before: Command, following: Command) -> bool:
 
 
 def _registration(
-    engine_query: EngineQuery, streams: Mapping[str, Stream], static: Dataset
+    engine_query: EngineQuery,
+    streams: Mapping[str, Stream],
+    static: Dataset,
 ) -> dict[str, Any]:
     """Return the fields of `register`."""
     # windows over undeclared streams are the judge's business (QRY-4)
@@ -201,7 +203,9 @@ def _push(stream: str, element: Element) -> dict[str, Any]:
 
 
 def _with_heartbeats(
-    pushes: Iterator[Command], heartbeat: Heartbeat, after: int
+    pushes: Iterator[Command],
+    heartbeat: Heartbeat,
+    after: int,
 ) -> Iterator[Command]:
     """Yield the pushes and, between them and up to `after` ms after the last one, `advance` to the
     instants of a heartbeat. Time does not go back for a late element.
@@ -225,7 +229,10 @@ def _advances(heartbeat: Heartbeat, after: int, until: int) -> Iterator[Command]
 
 
 def _reports(
-    reply: Mapping[str, Any], variables: tuple[str, ...], command: str, labels: dict[str, Term]
+    reply: Mapping[str, Any],
+    variables: tuple[str, ...],
+    command: str,
+    labels: dict[str, Term],
 ) -> Iterator[EngineReport]:
     """Yield the reports of a reply. Raises Broken for malformed terms."""
     for number, entry in enumerate(reply.get("relations", ())):

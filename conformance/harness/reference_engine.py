@@ -53,7 +53,12 @@ class Reference:
         return []
 
     def push(
-        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
+        self,
+        stream: str,
+        at: int,
+        graph: str,
+        batch: int | None = None,
+        end: int | None = None,
     ) -> Reports:
         """Return the reports that are complete when an element arrives."""
         self.arrivals += 1

@@ -78,7 +78,10 @@ def missing_tool(package: Package) -> str:
 
 
 def install(
-    name: str, package: Package, progress: Progress, silence: float = SECONDS_OF_SILENCE
+    name: str,
+    package: Package,
+    progress: Progress,
+    silence: float = SECONDS_OF_SILENCE,
 ) -> Path:
     """Install an engine in the user's cache folder, and return its folder there. If the registry's
     tool is silent for `silence` seconds, it is stopped with all that it has started.
@@ -224,7 +227,10 @@ def _count_packages(package: Package, folder: Path) -> int:
 
 
 def _start(
-    name: str, installer: Installer, folder: Path, output: IO[bytes]
+    name: str,
+    installer: Installer,
+    folder: Path,
+    output: IO[bytes],
 ) -> subprocess.Popen[bytes]:
     """Return the process of an installer's command. Raises RefengineError if it cannot be
     started.

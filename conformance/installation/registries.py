@@ -58,7 +58,9 @@ class Installer(ABC):
 
 
 class Npm(Installer):
-    """npm, which checks each package against `package-lock.json`. No script of a package runs."""
+    """The installer npm. It checks each package against `package-lock.json`, and runs no script of
+    a package.
+    """
 
     tool = "npm"
     comes_with = "Node.js 20 or newer"
@@ -89,7 +91,7 @@ class Npm(Installer):
 
 
 class Pip(Installer):
-    """pip, which checks each package against the hashes of `requirements.txt`."""
+    """The installer pip. It checks each package against the hashes of `requirements.txt`."""
 
     tool = sys.executable
     comes_with = "pip"

@@ -36,7 +36,9 @@ def observation_variables(variables: Iterable[str]) -> tuple[str, ...]:
 
 
 def completeness(
-    expected: Iterable[Bag], answered: Iterable[Bag], variables: Sequence[str]
+    expected: Iterable[Bag],
+    answered: Iterable[Bag],
+    variables: Sequence[str],
 ) -> Completeness:
     """Return how complete answers are: of the observations that the expected answers name, how many
     the engine's name. An observation counts once, in whichever answer it is.
@@ -68,7 +70,9 @@ def observations_of(bag: Bag, variables: Sequence[str]) -> Iterator[Term]:
 
 
 def latencies(
-    answers: Iterable[tuple[Bag, float]], sent: Mapping[Term, float], variables: Sequence[str]
+    answers: Iterable[tuple[Bag, float]],
+    sent: Mapping[Term, float],
+    variables: Sequence[str],
 ) -> Mapping[Term, float]:
     """Return the latency of each observation that an answer names: from when it was sent to the
     first answer that names it, in seconds.

@@ -68,7 +68,9 @@ def count_matches(window: JoinWindow, eviction: Eviction) -> tuple[int, int]:
 
 
 def count_pairs(
-    window: JoinWindow, evictions: Sequence[Eviction], whole_join: Mapping[str, int]
+    window: JoinWindow,
+    evictions: Sequence[Eviction],
+    whole_join: Mapping[str, int],
 ) -> dict[str, PairCounts]:
     """Return the numbers of pairs of each key; `whole_join` has those of the whole join."""
     matches: Counter[str] = Counter()

@@ -123,7 +123,9 @@ def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list
 
 
 def mismatch_of_pairs(
-    outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
+    outputs: Mapping[str, Output],
+    eager: Collection[str] = (),
+    mode: Mode = Mode.VALUE,
 ) -> Iterator[tuple[tuple[str, str], Fraction | None]]:
     """Yield every ordered pair of engines with its mismatch in percent. For the engines in `eager`
     each row is a block of its own.
@@ -157,7 +159,9 @@ def comp(
 
 
 def mismatches(
-    outputs: Mapping[str, Output], eager: Collection[str] = (), mode: Mode = Mode.VALUE
+    outputs: Mapping[str, Output],
+    eager: Collection[str] = (),
+    mode: Mode = Mode.VALUE,
 ) -> dict[tuple[str, str], float | None]:
     """Return the mismatch of every ordered pair of engines, (E1, E2) → mm(E1, E2) in percent; None
     where it is undefined.

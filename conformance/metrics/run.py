@@ -120,7 +120,10 @@ class _Contents:
 
 
 def _contents(
-    setting: Setting, answer: engine.EvaluateBody, *, is_incremental: bool = False
+    setting: Setting,
+    answer: engine.EvaluateBody,
+    *,
+    is_incremental: bool = False,
 ) -> _Contents | None:
     """Return the answers over shifted windows. None if the query does not have one time-based
     window over points, without a lag: only then does the content of a window decide its answer.
@@ -254,7 +257,10 @@ def _folded_by_code(
 
 
 def _slide_entries(
-    query: Query, expected: Sequence[Report], actual: Sequence[Bag], mode: Mode
+    query: Query,
+    expected: Sequence[Report],
+    actual: Sequence[Bag],
+    mode: Mode,
 ) -> Iterator[Entry]:
     """Yield the entries under content change, one for each slide [o + kβ, o + (k+1)β) in which
     something is reported; o is the opening of a window.

@@ -15,9 +15,11 @@ from refengine.model.elements import Bag, Row
 
 
 def deal_to_slides(
-    expected: Sequence[Bag], actual: Sequence[Bag], mode: Mode = Mode.VALUE
+    expected: Sequence[Bag],
+    actual: Sequence[Bag],
+    mode: Mode = Mode.VALUE,
 ) -> list[Bag]:
-    """Deal the rows of an output to slides by their order, since an engine's clock does not say to
+    """Give the rows of an output to slides by their order, since an engine's clock does not say to
     which slide an answer belongs. Returns the rows of each slide.
 
     1. The slides that are answered exactly, from the first on and from the last back, get their
@@ -40,9 +42,12 @@ def deal_to_slides(
 
 
 def _deal_exact(
-    expected: Sequence[Bag], rows: list[Row], dealt: list[Bag], mode: Mode
+    expected: Sequence[Bag],
+    rows: list[Row],
+    dealt: list[Bag],
+    mode: Mode,
 ) -> tuple[range, list[Row]]:
-    """Deal rows to the slides that are answered exactly, from the first on and from the last back.
+    """Give rows to the slides that are answered exactly, from the first on and from the last back.
     Returns the range of the other slides, and the other rows.
     """
     first = 0
@@ -67,9 +72,13 @@ def _deal_exact(
 
 
 def _deal_others(
-    expected: Sequence[Bag], rows: list[Row], between: range, dealt: list[Bag], mode: Mode
+    expected: Sequence[Bag],
+    rows: list[Row],
+    between: range,
+    dealt: list[Bag],
+    mode: Mode,
 ) -> None:
-    """Deal the other rows to the slides of a range, by a longest common subsequence of the expected
+    """Give the other rows to the slides of a range, by a longest common subsequence of the expected
     and the actual rows.
     """
     slide = [number for number in between for _ in range(expected[number].total())]

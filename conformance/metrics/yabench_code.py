@@ -74,8 +74,7 @@ def steps_code(
     opened = 0
 
     for t in expects.instants:
-        while opened * slide + size < t:
-            opened += 1
+        opened = _first_open(opened, t, size, slide)
         window = (opened * slide, t)
         now = expects.answer(*window)
         due = _new(now, before, mode)
@@ -94,6 +93,13 @@ def steps_code(
         before = now
 
     yield from _unexpected(coming, max(expects.instants, default=0), slide)
+
+
+def _first_open(opened: int, t: int, size: int, slide: int) -> int:
+    """Return the number of the first window, from the given one on, that does not end before t."""
+    while opened * slide + size < t:
+        opened += 1
+    return opened
 
 
 def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step]:
@@ -123,7 +129,11 @@ def _says_nothing(rows: Bag) -> bool:
 
 
 def _hold(
-    waiting: Timed, coming: Iterator[Timed], due: list[Row], window: Borders, mode: Mode
+    waiting: Timed,
+    coming: Iterator[Timed],
+    due: list[Row],
+    window: Borders,
+    mode: Mode,
 ) -> Generator[Step, None, tuple[Timed | None, bool]]:
     """Compare the engine's relations with the rows that are due, and remove from these the rows
     that are found. Returns the relation that waits, if one does, and whether any row was found.

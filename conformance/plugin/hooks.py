@@ -151,7 +151,9 @@ def conformance_harnesses(pytestconfig: pytest.Config) -> Iterator[Harnesses]:
 
 @pytest.fixture
 def conformance_settle(
-    request: pytest.FixtureRequest, conformance_harnesses: Harnesses, pytestconfig: pytest.Config
+    request: pytest.FixtureRequest,
+    conformance_harnesses: Harnesses,
+    pytestconfig: pytest.Config,
 ) -> Callable[[Item], None]:
     """Give a function that runs an item and ends the test accordingly."""
     from conformance.plugin.item_outcome import settle_item

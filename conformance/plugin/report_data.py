@@ -29,7 +29,9 @@ def keep_result(test: pytest.Item, result: Result) -> None:
 
 
 def attach_to_report(
-    report: pytest.TestReport, test: pytest.Item, late_lines: Iterable[LateLine]
+    report: pytest.TestReport,
+    test: pytest.Item,
+    late_lines: Iterable[LateLine],
 ) -> None:
     """Attach to the report of a test what was kept, and the late lines that have come by now."""
     # pytest takes what a plugin adds along

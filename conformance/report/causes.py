@@ -103,7 +103,10 @@ def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
 
 
 def _cause(
-    engine: str, cause: DiagnosedCause, rules: Iterable[str], explained: Sequence[Entry]
+    engine: str,
+    cause: DiagnosedCause,
+    rules: Iterable[str],
+    explained: Sequence[Entry],
 ) -> CauseOfCases:
     """Return a cause with the rules that are broken by it and the fails that it explains."""
     return CauseOfCases(

@@ -208,7 +208,10 @@ def _assertion_of_rule(verdict: RuleVerdict, date: str | None) -> Iterator[str]:
 
 
 def _assertion_of_case(
-    key: tuple[str, str, str], outcome: str, information: str, date: str | None
+    key: tuple[str, str, str],
+    outcome: str,
+    information: str,
+    date: str | None,
 ) -> Iterator[str]:
     """Yield the lines of an outcome of a case for an engine, from engine, suite and case."""
     engine, suite, case = key
@@ -217,7 +220,11 @@ def _assertion_of_case(
 
 
 def _assertion(
-    iri: str, engine: str, test: str, result: tuple[str, str], date: str | None
+    iri: str,
+    engine: str,
+    test: str,
+    result: tuple[str, str],
+    date: str | None,
 ) -> Iterator[str]:
     """Yield the lines of an assertion. `result` is its outcome and its information."""
     outcome, information = result

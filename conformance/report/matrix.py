@@ -124,7 +124,9 @@ def engine_rows(entries: Iterable[Entry], names: Sequence[str]) -> Iterator[dict
 
 
 def sections(
-    entries: Sequence[Entry], names: Sequence[str], verdicts: Verdicts
+    entries: Sequence[Entry],
+    names: Sequence[str],
+    verdicts: Verdicts,
 ) -> Iterator[tuple[str, list[MatrixLine]]]:
     """Yield title and rows of each section: first the sections of SPEC.md, then the benchmarks."""
     with_a_row_each = _short_benchmarks(entries)
@@ -184,7 +186,9 @@ def _line(row: MatrixRow, by_engine: Mapping[str, Counter[str]], verdicts: Verdi
 
 
 def _verdict_cell(
-    verdict: RuleVerdict, kinds: Counter[str], filters: Mapping[str, str]
+    verdict: RuleVerdict,
+    kinds: Counter[str],
+    filters: Mapping[str, str],
 ) -> MatrixCell:
     """Return the cell of a rule with a verdict. `kinds` counts the results of the rule's own cases
     by their kind; if there are none, the link leads to the case by which the rule is broken.

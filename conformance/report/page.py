@@ -29,7 +29,9 @@ NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
 def page(
-    results: Results, earlier: Sequence[Entry] | None = None, lines_of: LinesOf | None = None
+    results: Results,
+    earlier: Sequence[Entry] | None = None,
+    lines_of: LinesOf | None = None,
 ) -> str:
     """Return the HTML of the page of results, with what has changed since those of an `earlier`
     run, if there is one. `lines_of` gives the lines that a harness got for a result, if they are

@@ -98,7 +98,7 @@ def keys_of_rows(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.Rec
     """
     for batch in batches:
         found = [
-            (number, repr(compare.split(line, Mode.VALUE)[0]), line, count)
+            (number, repr(compare.split(line)[0]), line, count)
             for number, bindings in zip(*(c.to_pylist() for c in batch.columns), strict=True)
             for line, count in sorted(bag_of(bindings).items())
         ]

@@ -82,6 +82,8 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
         # a recording without relations lacks the first report first
         .where((f.col("relations") > 0) | (f.col("before") == 0))
     )
+    # A recording without relations has no ends, so nothing is missing before its first relation.
+    found = found.where((f.col("before") == 0) | (f.col("relations") > 0))
     is_all = f.col("after").between(0, missing)
     is_all = is_all & ((f.col("relations") > 0) | (f.col("reports") == 0))
     passes = f.col("relation").isNull() & is_all
@@ -110,8 +112,7 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
 
 def compare_reports(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataFrame:
     """Return the comparison of each report with the relation at its place, for each number from 0
-    to
-    `missing` of reports that may be missing `before` the first relation.
+    to `missing` of reports that may be missing `before` the first relation.
 
     `recorded` and `reports` are as for `judge`. A row has `before`; `relation`, the number of the
     relation with which the report is compared (below 1 or above the last one if there is none:

@@ -221,7 +221,9 @@ class CauseSearch:
         )
 
     def _best_first_cause(
-        self, ranked: Sequence[ScoredCandidate], comparison: Comparison
+        self,
+        ranked: Sequence[ScoredCandidate],
+        comparison: Comparison,
     ) -> list[Candidate]:
         """Return that one of the best candidates which leaves the fewest fails of the sample as the
         first cause; none if there is none.

@@ -73,7 +73,9 @@ class Comparison:
     passes: Cases
 
     def credible_candidates(
-        self, candidates: Iterable[Candidate], first_look: Callable[[Candidate], Cases]
+        self,
+        candidates: Iterable[Candidate],
+        first_look: Callable[[Candidate], Cases],
     ) -> list[ScoredCandidate]:
         """Return the best of some candidates with their scores, the best first. A candidate is
         tried on all of the sample if it explains one of its `first_look`, and on passes if it may

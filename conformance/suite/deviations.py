@@ -22,9 +22,14 @@ from refengine.oracle.trial import RecordingToJudge
 
 
 def find_explaining_deviations(
-    tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange
+    tested: Engine,
+    case: Case | BenchmarkQuery,
+    exchange: Exchange,
+    answers: SharedAnswers | None = None,
+    witnesses: tuple[str, ...] = EVERY_WITNESS,
 ) -> tuple[Deviation, ...]:
-    """Return the known deviations that explain a fail, none if they do not.
+    """Return the known deviations that explain a fail, none if they do not. `answers` is a table of
+    answers that other verdicts may share (None: a new one), and `witnesses` confirm them.
 
     If a deviation that the oracle cannot be told of lists this case, the oracle cannot say what the
     fail comes from. Then all deviations that list the case are returned, those with fields, too. If
@@ -33,7 +38,7 @@ def find_explaining_deviations(
     in_no_field = _in_no_field(tested, case)
     if in_no_field:
         return in_no_field + _grantable(tested, case)
-    return _needed_deviations(tested, exchange)
+    return _needed_deviations(tested, exchange, answers or SharedAnswers(), witnesses)
 
 
 def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
@@ -63,12 +68,14 @@ def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, 
     )
 
 
-def _needed_deviations(tested: Engine, exchange: Exchange) -> tuple[Deviation, ...]:
+def _needed_deviations(
+    tested: Engine, exchange: Exchange, answers: SharedAnswers, witnesses: tuple[str, ...]
+) -> tuple[Deviation, ...]:
     """Return known deviations with which the oracle passes the answers, and of which none can be
     left out; none if it does not pass them with all, since all are in force at once. Those that
     make the semantics refuse the question are not. The last ones are left out first.
     """
-    explain = partial(_explain, tested, exchange, SharedAnswers())
+    explain = partial(_explain, tested, exchange, answers, witnesses)
     grantable = [deviation for deviation in tested.deviations if deviation.can_be_granted]
     if explain(grantable) is None:
         grantable = [one for one in grantable if explain([one]) is not None]
@@ -90,7 +97,11 @@ def grant_fields(
 
 
 def _explain(
-    tested: Engine, exchange: Exchange, answers: SharedAnswers, deviations: Sequence[Deviation]
+    tested: Engine,
+    exchange: Exchange,
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+    deviations: Sequence[Deviation],
 ) -> bool | None:
     """Whether the oracle passes the answers under the engine's profile with these deviations; None
     if it has no verdict.
@@ -99,7 +110,7 @@ def _explain(
     question, profile = grant_fields(tested, exchange.question, fields)
     recorded = RecordingToJudge.of(question, exchange.relations, **exchange.judgement_options)
     try:
-        judgement = judge_recording(recorded, profile, answers, EVERY_WITNESS)
+        judgement = judge_recording(recorded, profile, answers, witnesses)
     # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
         return None

@@ -132,7 +132,9 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
 
 
 def _make_cause(
-    candidate: Candidate, explained: Sequence[RecordedCase], can_be_stated: bool
+    candidate: Candidate,
+    explained: Sequence[RecordedCase],
+    can_be_stated: bool,
 ) -> Cause:
     """Return the cause of some fails. `can_be_stated` says whether the engine's file can state
     it.

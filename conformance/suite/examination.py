@@ -25,7 +25,9 @@ RIGHT_WITH_ROWS, OTHER_SUPPORTED, NOT_SUPPORTED = range(3)
 
 
 def examine_results(
-    results: Iterable[Result], items: Iterable[Item], diagnoses: Iterable[Diagnosis] = ()
+    results: Iterable[Result],
+    items: Iterable[Item],
+    diagnoses: Iterable[Diagnosis] = (),
 ) -> list[Result]:
     """Return results with `caught_wrong_engine`, as far as a verdict on each rule needs it.
 
@@ -71,7 +73,9 @@ def _engines_with_findings(
 
 
 def _examine_rule(
-    tested: Engine, of_rule: Sequence[CaseResult], cases: Mapping[str, Case]
+    tested: Engine,
+    of_rule: Sequence[CaseResult],
+    cases: Mapping[str, Case],
 ) -> list[Result]:
     """Return the results of a rule, with `caught_wrong_engine` where the case would catch one."""
     results = {found.result.case: found.result for found in of_rule}

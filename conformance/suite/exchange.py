@@ -96,7 +96,9 @@ class PreparedQuestion:
 
 
 def prepare_question(
-    tested: Engine, question: Question, table: Mapping[str, Any] | None
+    tested: Engine,
+    question: Question,
+    table: Mapping[str, Any] | None,
 ) -> PreparedQuestion:
     """Return a question as it is put to an engine that has a semantics of its own. `table` is the
     table from which the query was made. Raises Unrenderable.
@@ -126,7 +128,10 @@ def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
 
 
 def ask_question(
-    tested: Engine, harness: Harness, question: Question, table: Mapping[str, Any] | None
+    tested: Engine,
+    harness: Harness,
+    question: Question,
+    table: Mapping[str, Any] | None,
 ) -> Exchange:
     """Put a question to an engine, and return the exchange. `table` is the table from which the
     query was made. For an engine that has no end of a stream, the question of the exchange has

@@ -40,7 +40,9 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     """
     if not expects_reports(case):
         raise Unsupported(
-            "the case expects nothing that an engine could answer", rule="case", place=case.path
+            "the case expects nothing that an engine could answer",
+            rule="case",
+            place=case.path,
         )
     question = corpus.question_of(case)
     lines: list[str] = []
@@ -68,12 +70,20 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
         outcome = Outcome.FAIL
     argument = "\n".join(f"{case.rule}: {line}" for line in lines)
     return Result(
-        tested.name, "corpus", case.id, case.rule, outcome, argument, evidence=evidence_table
+        tested.name,
+        "corpus",
+        case.id,
+        case.rule,
+        outcome,
+        argument,
+        evidence=evidence_table,
     )
 
 
 def prepare_blocks(
-    tested: Engine, case: Case, question: Question
+    tested: Engine,
+    case: Case,
+    question: Question,
 ) -> Iterator[tuple[Block, PreparedQuestion]]:
     """Yield the blocks of a case that expect reports, each with the question of the case as it is
     put to an engine that is sent the semantics of the block. Raises RefengineError.
@@ -105,7 +115,10 @@ def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
 
 
 def _differences(
-    setting: Setting, block: Block, answers: list[EngineReport], window_closure: Closure | None
+    setting: Setting,
+    block: Block,
+    answers: list[EngineReport],
+    window_closure: Closure | None,
 ) -> Iterator[str]:
     """Yield a line for each way in which an engine's reports differ from the expected ones.
 
@@ -149,7 +162,9 @@ def _differences_in_window(
 
 
 def _differences_in_time(
-    report: Mapping[str, Any], answer: EngineReport, instants: frozenset[int] | None
+    report: Mapping[str, Any],
+    answer: EngineReport,
+    instants: frozenset[int] | None,
 ) -> Iterator[str]:
     """Yield a line for each difference in instant and trigger, as far as both sides state them.
 

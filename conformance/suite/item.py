@@ -311,7 +311,10 @@ def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
 
 
 def _ask(
-    harnesses: Harnesses, engine: Engine, item: tuple[str, str], put: Callable[[Harness], Result]
+    harnesses: Harnesses,
+    engine: Engine,
+    item: tuple[str, str],
+    put: Callable[[Harness], Result],
 ) -> Result:
     """Put a question to the harness of an engine, and return the result. `item` is suite and case.
 
@@ -380,7 +383,11 @@ def _csrbench_question(query: str, source: Path) -> Question:
 
 
 def _run_csrbench(
-    engine: Engine, name: str, query: str, source: Path, harnesses: Harnesses
+    engine: Engine,
+    name: str,
+    query: str,
+    source: Path,
+    harnesses: Harnesses,
 ) -> Result:
     """Put a query of CSRBench to an engine, and return the result. The evidence has the resources
     that the engine used.
@@ -399,7 +406,10 @@ def _run_csrbench(
 
 
 def _with_samples(
-    harness: Harness, engine: Engine, about: BenchmarkQuery, question: Question
+    harness: Harness,
+    engine: Engine,
+    about: BenchmarkQuery,
+    question: Question,
 ) -> Result:
     """Put a benchmark's query to an engine, and add the samples of its resources to the
     evidence.
@@ -455,12 +465,16 @@ def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses],
 
 
 def _of_answer_file(
-    folder: Path, file: csrbench.AnswerFile, judging: Judging
+    folder: Path,
+    file: csrbench.AnswerFile,
+    judging: Judging,
 ) -> Callable[[Harnesses], Result]:
     return lambda _: csrbench.judge_query(folder, file.query, (file,), judging)[0]
 
 
 def _of_recorder(
-    recorder: own_engines.Recorder, name: str, judging: Judging
+    recorder: own_engines.Recorder,
+    name: str,
+    judging: Judging,
 ) -> Callable[[Harnesses], Result]:
     return lambda _: own_engines.judge_ours(name, judging, [recorder])[0]

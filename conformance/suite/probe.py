@@ -41,7 +41,10 @@ def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
 
 
 def probe_benchmark(
-    tested: Engine, harness: Harness, query: BenchmarkQuery, question: Question
+    tested: Engine,
+    harness: Harness,
+    query: BenchmarkQuery,
+    question: Question,
 ) -> Result:
     """Put a benchmark's query to an engine, and return the result. Only the relations are judged,
     and not the windows that the engine states: so the verdict can be compared with one on a
@@ -57,7 +60,9 @@ def probe_benchmark(
 
 
 def _result_or_error(
-    tested: Engine, case: Case | BenchmarkQuery, ask: Callable[[], Result]
+    tested: Engine,
+    case: Case | BenchmarkQuery,
+    ask: Callable[[], Result],
 ) -> Result:
     """Return the result of asking a question, or the result for the error with which it ends.
 
@@ -81,7 +86,10 @@ def _result_or_error(
 
 
 def _make_result(
-    tested: Engine, case: Case | BenchmarkQuery, outcome: Outcome, argument: str
+    tested: Engine,
+    case: Case | BenchmarkQuery,
+    outcome: Outcome,
+    argument: str,
 ) -> Result:
     """Return a result with an outcome and an argument. It has no evidence, judgement, witnesses and
     known deviations yet.
@@ -93,7 +101,9 @@ def _make_result(
 
 
 def describe_deviations(
-    deviations: tuple[Deviation, ...], case: Case | BenchmarkQuery, claim: Claim
+    deviations: tuple[Deviation, ...],
+    case: Case | BenchmarkQuery,
+    claim: Claim,
 ) -> tuple[KnownDeviation, ...]:
     """Return deviations as the result of a case has them. `claim` is what the engine claims."""
     return tuple(

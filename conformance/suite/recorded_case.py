@@ -154,7 +154,11 @@ class RecordedCase:
         )
 
     def _can_be_reported_in_one(
-        self, settings: Sequence[Setting], defects: Sequence[SimpleDefect], *, is_shared: bool
+        self,
+        settings: Sequence[Setting],
+        defects: Sequence[SimpleDefect],
+        *,
+        is_shared: bool,
     ) -> bool | None:
         """Whether an engine with some defects can give the answers under one of some settings, as
         in `_can_be_reported`; None also if there are more settings than are tried.
@@ -167,7 +171,11 @@ class RecordedCase:
         return False if len(settings) <= OUTPUTS_BOUND else None
 
     def _can_be_reported(
-        self, setting: Setting, defects: Sequence[SimpleDefect], *, is_shared: bool
+        self,
+        setting: Setting,
+        defects: Sequence[SimpleDefect],
+        *,
+        is_shared: bool,
     ) -> bool | None:
         """Whether an engine that makes other reports of its right outputs can give the answers;
         None if there are no right outputs. They are computed once if they are shared with other

@@ -121,7 +121,10 @@ def describe_cause(diagnosis: Diagnosis, cause: Cause) -> str:
 
 
 def describe_unjudged_engines(
-    engines: Iterable[str], items: Iterable[Item], *, is_smoke: bool
+    engines: Iterable[str],
+    items: Iterable[Item],
+    *,
+    is_smoke: bool,
 ) -> Iterator[str]:
     """Yield a line for each engine whose items were all skipped, so that nothing was judged.
     `items` are those of the run, and `is_smoke` says whether they are the cases for a first look.

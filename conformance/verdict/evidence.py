@@ -65,13 +65,7 @@ def evidence(
     """
     query, streams = question.query, question.streams
     names = dict.fromkeys(window.stream for window in query.windows)
-    closure = None
-    if semantics is not None:
-        closure = semantics.closure
-    actual = [
-        (answer.relation, _by_closure(answer.window, window_closure, closure), answer.instant)
-        for answer in answers
-    ]
+    actual = _reports_of(answers, window_closure, semantics)
     table: dict[str, Any] = {
         "query": (text or query.body.text)[:TEXT],
         "windows": [_window(window) for window in query.windows],
@@ -90,6 +84,23 @@ def evidence(
     if semantics is not None:
         table["semantics"] = semantics_to_json(semantics)
     return {**table, "cut": cut}
+
+
+def _reports_of(
+    answers: Sequence[EngineReport],
+    stated: Closure | None,
+    semantics: Semantics | None,
+) -> list[DueReport]:
+    """Return the reports of an engine, whose windows are stated with a closure, with the closure of
+    the semantics.
+    """
+    closure = None
+    if semantics is not None:
+        closure = semantics.closure
+    return [
+        (answer.relation, _by_closure(answer.window, stated, closure), answer.instant)
+        for answer in answers
+    ]
 
 
 def of_verdict(
@@ -216,7 +227,9 @@ def measures(
 
 
 def _by_closure(
-    stated: Borders | None, stated_closure: Closure | None, closure: Closure | None
+    stated: Borders | None,
+    stated_closure: Closure | None,
+    closure: Closure | None,
 ) -> Borders | None:
     """Return the borders that a stated window has by another closure: (-1, 9] is [0, 10) by `[)`.
     They stay as they are where one of the closures is None.

@@ -52,7 +52,10 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
 
 
 def explain_fail(
-    profile: Profile, judgement: Judgement, far: UnreachableRow | None, near: Explanations | None
+    profile: Profile,
+    judgement: Judgement,
+    far: UnreachableRow | None,
+    near: Explanations | None,
 ) -> str:
     """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
     edges of windows, and what would explain the output.
@@ -211,7 +214,10 @@ def _difference(name: str, testimony: Testimony) -> str:
 
 
 def _first_divergence(
-    judgement: Judgement, trial: Trial, where: Divergence, shorten: Shortener
+    judgement: Judgement,
+    trial: Trial,
+    where: Divergence,
+    shorten: Shortener,
 ) -> list[str]:
     """Write where the recording first diverges from the assignment, and the elements of the window
     there.
@@ -260,7 +266,10 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
 
 
 def _content(
-    query: Query, content: Sequence[Element], rows: Iterable[Row], shorten: Shortener
+    query: Query,
+    content: Sequence[Element],
+    rows: Iterable[Row],
+    shorten: Shortener,
 ) -> list[str]:
     """Write the elements in the window: all if they are few, else those on which the first
     differing row rests.

@@ -48,7 +48,9 @@ def _moved_rows(moved: Sequence[BorderRow], semantics: Semantics, shorten: Short
 
 
 def _no_closure(
-    moved: Sequence[BorderRow], in_place: Sequence[BorderRow], near: Explanations
+    moved: Sequence[BorderRow],
+    in_place: Sequence[BorderRow],
+    near: Explanations,
 ) -> Iterator[str]:
     """Yield the line that no closure explains the rows that moved over a border, if none does."""
     if _names_closure(near):

@@ -83,7 +83,10 @@ def judge_relations(
 
 
 def _result(
-    profile: Profile, outcome: Outcome, argument: str, judgement: Judgement | None = None
+    profile: Profile,
+    outcome: Outcome,
+    argument: str,
+    judgement: Judgement | None = None,
 ) -> Result:
     """Return a result whose suite and case are still empty."""
     witnesses: tuple[str, ...] = ()

@@ -68,7 +68,9 @@ def _contents_to_search(judgement: Judgement, where: Divergence) -> Iterator[Seq
 
 
 def find_derivation(
-    body: Body, content: Iterable[Element], rows: Iterable[Row]
+    body: Body,
+    content: Iterable[Element],
+    rows: Iterable[Row],
 ) -> Derivation | None:
     """Return a derivation over a content of the first of some rows that has one; None if none has,
     or the body does not say it in one way.
@@ -94,7 +96,10 @@ def elements_with(found: Derivation, content: Sequence[Element]) -> Iterator[Ele
 
 
 def _find_equal_derivation(
-    body: Body, stream: Iterable[Element], row: Row, mode: compare.Mode
+    body: Body,
+    stream: Iterable[Element],
+    row: Row,
+    mode: compare.Mode,
 ) -> Derivation | None:
     """Return a derivation of a recorded row over all elements of a stream. Only bodies are searched
     in which the terms of the row lead to its triples.

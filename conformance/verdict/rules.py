@@ -164,7 +164,10 @@ def _broken_rules(result: Result) -> set[str]:
 
 
 def _judge_rule(
-    engine: str, rule: str, cases: Sequence[CaseResult], breaking: Sequence[CaseResult]
+    engine: str,
+    rule: str,
+    cases: Sequence[CaseResult],
+    breaking: Sequence[CaseResult],
 ) -> RuleVerdict:
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
     if breaking:

@@ -21,7 +21,9 @@ def any_window_is_taken(right: Right, window: JoinWindow) -> None:
 
 @wrong("ADA-2", replaces=records.with_watermarks)
 def a_watermark_reaches_its_own_record(
-    right: Right, steps: Iterable[Step], window: JoinWindow
+    right: Right,
+    steps: Iterable[Step],
+    window: JoinWindow,
 ) -> Iterator[Step]:
     """Set the watermark to a record's own time before it arrives, so that a record at the last
     instant of its window comes after the eviction.
@@ -35,7 +37,9 @@ def a_watermark_reaches_its_own_record(
 
 @wrong("ADA-3", replaces=join.partners_of)
 def a_record_meets_its_own_stream(
-    right: Right, record: JoinRecord, open_window: OpenWindow
+    right: Right,
+    record: JoinRecord,
+    open_window: OpenWindow,
 ) -> list[JoinRecord]:
     """Join a record with those of its own stream."""
     return open_window.lists[record.side]
@@ -48,7 +52,11 @@ def a_record_meets_its_own_stream(
     besides={join.sliding_openings: lambda window, at: [at]},
 )
 def windows_open_at_records(
-    right: Right, window: JoinWindow, state: WindowState, last_end: int | None, at: int
+    right: Right,
+    window: JoinWindow,
+    state: WindowState,
+    last_end: int | None,
+    at: int,
 ) -> int:
     """Open each window at the record that comes first in it, whatever `opens` and the slide say."""
     return at
@@ -62,7 +70,10 @@ def windows_open_at_records(
     seen=f"{RMLSTREAMER}: cleanUpWindow clears all that adapts, besides the lists",
 )
 def windows_never_adapt(
-    right: Right, window: JoinWindow, state: WindowState, held: HeldRecords
+    right: Right,
+    window: JoinWindow,
+    state: WindowState,
+    held: HeldRecords,
 ) -> WindowState:
     """Forget the new duration and the new expected records at each eviction."""
     return adaptation.initial_state(window)

@@ -253,7 +253,9 @@ def no_base(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
     seen=f"{YABENCH}: the base is the last answer that held something new",
 )
 def the_base_is_what_was_sent(
-    right: Right, sending: RelationToStream, change: AnswerChange
+    right: Right,
+    sending: RelationToStream,
+    change: AnswerChange,
 ) -> Output:
     """Compare with the answer of the last evaluation that sent something, instead of the evaluation
     before.
@@ -304,7 +306,9 @@ def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R
 
 @wrong("R2S-7", replaces=RecomputedAnswers.at)
 def append_of_new_elements_or_of_all(
-    right: Right, answers: RecomputedAnswers, windows: tuple[WindowContent, ...]
+    right: Right,
+    answers: RecomputedAnswers,
+    windows: tuple[WindowContent, ...],
 ) -> AnswerChange:
     """Evaluate append over the new elements alone, so that a row that joins one of them with an
     older element is lost. Where no element is new, return the whole answer.

@@ -37,10 +37,11 @@ def windows_and_conditions_of_one_side_are_not_asked(
 @wrong("BND-3", "BND-5", replaces=Memory.put)
 def a_full_memory_stays_as_it_is(
     right: Right, memory: Memory, binding: Binding, is_collected: bool
-) -> None:
+) -> Any:
     """Store nothing when every slot is filled, so that the bindings that came first stay."""
     if memory.capacity is None or len(memory.bindings) < memory.capacity:
-        right(memory, binding, is_collected)
+        return right(memory, binding, is_collected)
+    return memory.capacity  # a slot of which no policy is told
 
 
 @wrong("BND-4", replaces=Scores.choose)

@@ -124,7 +124,10 @@ def _is_same(a: Row, b: Row, mode: Mode) -> bool:
     seen=f"{CSRBENCH_ORACLE} and yasper (https://github.com/streamreasoning/rsp4j) compare sets",
 )
 def what_is_recorded_must_be_expected(
-    right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE
+    right: Right,
+    a: Bag,
+    b: Bag,
+    mode: Mode = Mode.VALUE,
 ) -> bool:
     """Accept two bags if every row of the second is a row of the first, or a part of one."""
 
@@ -140,7 +143,7 @@ def what_is_recorded_must_be_expected(
 
 @wrong("CMP-3", replaces=compare.difference)
 def the_first_that_fits(right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
-    """Pair each row with the first that is near it, in the order of their texts, and never try
+    """Take for each row the first that is near it, in the order of their texts, and never try
     another pairing.
     """
     unpaired = sorted(b.elements())
@@ -161,7 +164,10 @@ def _are_same(a: Bag, b: Bag, mode: Mode) -> bool:
 
 @wrong("CMP-4", replaces=compare.equal)
 def blank_nodes_are_renamed_row_by_row(
-    right: Right, a: Bag, b: Bag, mode: Mode = Mode.VALUE
+    right: Right,
+    a: Bag,
+    b: Bag,
+    mode: Mode = Mode.VALUE,
 ) -> bool:
     """Compare the blank nodes of one row or two by their labels. Of more rows rename them one to
     one within each row, whatever they are called in other rows.

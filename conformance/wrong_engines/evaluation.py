@@ -32,7 +32,9 @@ def contents_at(views: Sequence[WindowView], t: int, arrived: Sequence[int]) -> 
 
 
 def every_instant(
-    views: Sequence[WindowView], arrived: Sequence[int], interval: range
+    views: Sequence[WindowView],
+    arrived: Sequence[int],
+    interval: range,
 ) -> Iterator[Stretch]:
     """Visit every instant: right, but slow. To skip some, as ENG-2 does, presumes right windows."""
     for t in interval:
@@ -76,7 +78,10 @@ def nothing_follows(right: Right, *values: Any) -> None:
     "bounded source ends with the greatest watermark",
 )
 def the_end_is_a_flush(
-    right: Right, windows: Sequence[Window], elements: Sequence[Element], end: int | End
+    right: Right,
+    windows: Sequence[Window],
+    elements: Sequence[Element],
+    end: int | End,
 ) -> Any:
     """Close the open windows after the last arrival, even where `horizon` says that nothing
     follows.
@@ -96,7 +101,10 @@ def the_end_is_a_flush(
     ),
 )
 def a_tuple_window_is_alone_and_filled_at_the_end(
-    right: Right, query: Query, streams: Streams, semantics: Semantics
+    right: Right,
+    query: Query,
+    streams: Streams,
+    semantics: Semantics,
 ) -> Any:
     """Drop the other windows of a query that has a tuple-based one, and close that at the end of
     the stream, full or not.
@@ -121,7 +129,10 @@ def a_tuple_window_is_alone_and_filled_at_the_end(
     half="the conditions on the content at all of them or at none",
 )
 def arrivals_only(
-    right: Right, views: Sequence[WindowView], arrived: Sequence[int], interval: range
+    right: Right,
+    views: Sequence[WindowView],
+    arrived: Sequence[int],
+    interval: range,
 ) -> Iterator[Stretch]:
     """Look at the first instant between two arrivals only, so that later expiry there goes
     unnoticed.
@@ -156,7 +167,11 @@ def _stamped_one_later(instant: Instant, semantics: Semantics, at: Evaluation, _
     besides={engine.output_instant: _stamped_one_later},
 )
 def the_bound_is_one_too_low_and_stamps_one_too_late(
-    right: Right, count: int, bound: int, arrivals: Sequence[Element], k: int
+    right: Right,
+    count: int,
+    bound: int,
+    arrivals: Sequence[Element],
+    k: int,
 ) -> Any:
     """Refuse as many reports as the bound allows, and stamp each with the instant after its
     evaluation, under every closure.
@@ -236,7 +251,11 @@ def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> N
     half="the last evaluation",
 )
 def nothing_was_before(
-    right: Right, query: Query, planned: Plan, part: Part, max_reports: int
+    right: Right,
+    query: Query,
+    planned: Plan,
+    part: Part,
+    max_reports: int,
 ) -> int:
     """Begin each part as if no evaluation came before it, with the first halo that is tried."""
     before = [

@@ -127,7 +127,10 @@ def unknown_functions_are_errors(right: Right, text: str) -> Any:
     seen=f"{RDFLIB}",
 )
 def errors_are_counted(
-    right: Right, function: Aggregate, results: Sequence[Result], choose: Any
+    right: Right,
+    function: Aggregate,
+    results: Sequence[Result],
+    choose: Any,
 ) -> Any:
     """Count errors in COUNT, and leave errors and what is no number out of the other aggregates."""
     if function.name == "COUNT":

@@ -13,14 +13,17 @@ from refengine.model.elements import Element
 
 @habit("WIN-8", replaces=plan.merge_streams)
 def an_element_waits_for_the_next(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
-    """Let an element into no window until the next element of any stream has come."""
+    """Keep an element out of all windows until the next element of any stream has come."""
     arrivals, counts = right(streams)
     return arrivals, {name: [0, *counted[:-1]] for name, counted in counts.items()}
 
 
 @habit("WIN-2", replaces=window.content, besides=EVERY_INSTANT)
 def elements_on_any_border_are_lost(
-    right: Right, view: WindowView, t: int, arrived: int
+    right: Right,
+    view: WindowView,
+    t: int,
+    arrived: int,
 ) -> Content:
     """Put an element that is on a border of any window into no window at all."""
     content: Content = right(view, t, arrived)

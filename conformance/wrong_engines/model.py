@@ -80,7 +80,9 @@ def late_elements_are_added(right: Right, stream: Iterable[Element], disorder: i
     half="and counted",
 )
 def late_elements_are_not_counted(
-    right: Right, stream: Iterable[Element], disorder: int | str
+    right: Right,
+    stream: Iterable[Element],
+    disorder: int | str,
 ) -> Any:
     """Drop late elements without listing them, and reverse the order of simultaneous ones."""
     admitted: AdmittedElements = right(stream, disorder)
@@ -270,7 +272,10 @@ def no_window_is_needed(right: Right, query: Query) -> None:
     half="no two windows have one name",
 )
 def the_last_of_several_windows_counts(
-    right: Right, query: Query, streams: Streams, semantics: Semantics
+    right: Right,
+    query: Query,
+    streams: Streams,
+    semantics: Semantics,
 ) -> Any:
     """Replace all windows of a query with its last one."""
     with_last_window = replace(query, windows=query.windows[-1:])

@@ -153,7 +153,11 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
     half="do not give it again",
 )
 def what_expires_is_forgotten(
-    right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
+    right: Right,
+    look: Any,
+    moment: Any,
+    grown: list[Any],
+    base: Bag,
 ) -> Any:
     """Expect the outputs of an instant to sum to Q(F) − Q(K), even where what expires is derived
     again.
@@ -167,7 +171,11 @@ def what_expires_is_forgotten(
     half="K ⊆ the content just before the instant",
 )
 def all_that_was_kept_was_seen(
-    right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
+    right: Right,
+    look: Any,
+    moment: Any,
+    grown: list[Any],
+    base: Bag,
 ) -> Bag:
     """Expect the outputs of an instant to sum to the set of rows that its elements complete."""
     completed_rows = {derivation.row for derivation in grown}
@@ -215,7 +223,12 @@ def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool
     half="the orders are searched, one of each class",
 )
 def the_search_tries_one_order(
-    right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
+    right: Right,
+    look: Any,
+    moment: Any,
+    grown: Any,
+    states: set[State],
+    base: Bag,
 ) -> tuple[set[State], Bag, int]:
     """Try only the order of the file where orders must be searched."""
     before = base
@@ -257,7 +270,7 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
     half="must be confirmed (R2R-5)",
 )
 def one_witness(right: Right, *values: Any) -> None:
-    """Trust the definition, and ask no witness."""
+    """Accept the answers of the definition, and ask no witness."""
 
 
 @wrong(
@@ -266,7 +279,11 @@ def one_witness(right: Right, *values: Any) -> None:
     half="its reports up to the first divergence",
 )
 def all_of_the_stream(
-    right: Right, recorded: Any, assigned: Any, answers: Any, witnesses: tuple[str, ...]
+    right: Right,
+    recorded: Any,
+    assigned: Any,
+    answers: Any,
+    witnesses: tuple[str, ...],
 ) -> None:
     """Ask a witness to confirm every report of the assignment, even after the first divergence."""
     planned = engine.plan(recorded.query, recorded.streams, assigned.semantics)
@@ -284,7 +301,7 @@ def no_divergence(right: Right, *values: Any) -> Divergence:
 
 @wrong("ORA-10", replaces=divergence.find_unreachable_row)
 def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
-    """Assume that some semantics can give any row."""
+    """Take every row for one that some semantics can give."""
 
 
 @wrong(

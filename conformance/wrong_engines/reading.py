@@ -123,7 +123,10 @@ def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
     },
 )
 def an_element_is_what_stands_by_itself(
-    right: Right, path: Path, statements: Iterable[Any], dating: Any
+    right: Right,
+    path: Path,
+    statements: Iterable[Any],
+    dating: Any,
 ) -> Any:
     """Drop the triples of nodes without a date, read each quad as an element, and take one blank
     node label for one node in all messages of a log.
@@ -262,7 +265,11 @@ def the_querys_operator_alone(right: Right, query: Query, spoken: Any, r2s: R2S 
     seen=f"the grammar of {C_SPARQL}: (<NAMED>)*",
 )
 def named_streams_are_merged(
-    right: Right, source: QuerySource, stream: str, extent: Node | None, name: str | None = None
+    right: Right,
+    source: QuerySource,
+    stream: str,
+    extent: Node | None,
+    name: str | None = None,
 ) -> Any:
     """Read FROM NAMED STREAM without its NAMED."""
     if name == stream:

@@ -128,7 +128,7 @@ def closed_when_passed(right: Right, semantics: Semantics) -> int:
 def expiry_has_a_timer(
     right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> Any:
-    """Let elements expire at an arrival's instant before the arrival is seen, whatever
+    """Drop the elements that expire at an arrival's instant before the arrival is seen, whatever
     `expiry_seen` says.
     """
     return right(ExpirySeen.EAGER, interval, own, frames)
@@ -175,7 +175,7 @@ def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
 def expiry_is_no_change(
     right: Right, change: ChangeScope, view: WindowView, content: Content, base: Content
 ) -> bool:
-    """See a change of content only where an element, or a triple of its graph, is new."""
+    """Take a content for changed only where an element, or a triple of its graph, is new."""
     if change is ChangeScope.ELEMENTS:
         return bool(set(content) - set(base))
     return not report.graph(view, content) <= report.graph(view, base)

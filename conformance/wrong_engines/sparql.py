@@ -243,7 +243,9 @@ def what_pyoxigraph_answers_is_right(
     seen=f"{YASPER} and csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)",
 )
 def sets_of_solutions(
-    right: Right, variables: tuple[str, ...], solutions: Iterable[Mapping[str, Term]]
+    right: Right,
+    variables: tuple[str, ...],
+    solutions: Iterable[Mapping[str, Term]],
 ) -> Relation:
     """Return a set of solutions for SELECT: equal rows are one."""
     distinct = {row(solution.items()) for solution in solutions}
@@ -252,7 +254,9 @@ def sets_of_solutions(
 
 @wrong("R2R-2", replaces=evaluation.select_answer)
 def unbound_is_empty_text(
-    right: Right, variables: tuple[str, ...], solutions: Iterable[Mapping[str, Term]]
+    right: Right,
+    variables: tuple[str, ...],
+    solutions: Iterable[Mapping[str, Term]],
 ) -> Any:
     """Bind every unbound variable to the empty string."""
     empty = dict.fromkeys(variables, '""')
@@ -316,7 +320,7 @@ def all_must_confirm_its_terms(
     witnesses: Sequence[str] = ("rdflib", "pyoxigraph"),
     asked: Any = r2r.ask_evaluator,
 ) -> r2r.Testimony:
-    """Dispute an answer that any one witness does not confirm, or writes in other digits."""
+    """Refuse an answer that any one witness does not confirm, or writes in other digits."""
     relation = asked(r2r.DEFINITION, body, graph)
     for name in witnesses:
         if asked(name, body, graph).rows != relation.rows:

@@ -50,7 +50,10 @@ def a_partition_without_keys(right: Right, view: WindowView, arrived: int) -> Co
 
 @wrong("WIN-15", replaces=window.key)
 def those_without_a_key_are_one(
-    right: Right, spec: Window, element: Element, place: str
+    right: Right,
+    spec: Window,
+    element: Element,
+    place: str,
 ) -> tuple[str, ...]:
     """Put the elements that lack the key into a partition of their own, instead of
     refusing them.

@@ -121,7 +121,7 @@ def there_is_a_window_before_window_0(
 def a_lag_is_ignored(
     right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
 ) -> Any:
-    """Let every window end at the present, whatever its lag is."""
+    """Move the end of every window to the present, whatever its lag is."""
     return right(replace(spec, lag=0), closure, t0, partial)
 
 
@@ -319,7 +319,7 @@ def content_is_looked_up_at_the_trigger(
     seen=f"{CQELS} 1.x: expiry emits nothing",
 )
 def expiry_is_not_seen(right: Right, view: WindowView, t: int, arrived: int) -> Any:
-    """Assume that no content shrinks between two arrivals."""
+    """Expect no content to shrink between two arrivals."""
     if view.frame is None or window.scope(view.frame, t) is None:
         return right(view, t, arrived)
     return next((time for time in view.times[:arrived] if time > t), None)

@@ -75,28 +75,35 @@ def _one_after_the_other(
     window: JoinWindow, steps: Sequence[Step], key: str, places: Sequence[int]
 ) -> Iterator[EnumeratedWindow]:
     """Yield the windows of a key that has one at a time."""
-    on_time = list(places)
-    if window.late is LateRecords.DROP:
-        on_time = [place for place in places if _time(steps, place) > _watermark(steps, place)]
+    waiting = [place for place in places if not _is_dropped(window, steps, place)]
     state = _first_state(window.adaptation, window.duration)
     last_end: int | None = None  # of the window before, and the place of its eviction
     last_eviction = 0
-    while on_time:
-        first = on_time[0]
+    while waiting:
+        opened, from_place = _time(steps, waiting[0]), waiting[0]
         if window.opens is Opening.PREVIOUS_END and last_end is not None:
             opened, from_place = last_end, last_eviction
-        else:
-            opened, from_place = _time(steps, first), first
         if window.opens is Opening.ZERO:
             opened = opened // state.duration * state.duration
         end = opened + state.duration
         eviction = _first_watermark(steps, from_place, _last_instant(window, end))
-        content = [place for place in on_time if place < eviction]
-        on_time = [place for place in on_time if place >= eviction]
+        content, waiting = _split(waiting, eviction)
         if content:
-            yield EnumeratedWindow(key, opened, end, tuple(content))
+            yield EnumeratedWindow(key, opened, end, content)
         state = _state_after(window, state, [_side(steps, place) for place in content])
         last_end, last_eviction = end, eviction
+
+
+def _is_dropped(window: JoinWindow, steps: Sequence[Step], place: int) -> bool:
+    """Return whether a record is left out, since the watermark has reached its time."""
+    is_late = _time(steps, place) <= _watermark(steps, place)
+    return is_late and window.late is LateRecords.DROP
+
+
+def _split(places: Sequence[int], eviction: int) -> tuple[tuple[int, ...], list[int]]:
+    """Return the places of records before an eviction, and those after it."""
+    before = tuple(place for place in places if place < eviction)
+    return before, [place for place in places if place > eviction]
 
 
 def _on_a_grid(
@@ -110,15 +117,19 @@ def _on_a_grid(
         end = opened + window.duration
         last = _last_instant(window, end)
         inside = [place for place in places if opened <= _time(steps, place) <= last]
-        if window.late is LateRecords.DROP:
-            inside = [place for place in inside if _watermark(steps, place) < last]
-        while inside:  # late records open the same window again
-            eviction = _first_watermark(steps, inside[0], last)
-            yield EnumeratedWindow(
-                key, opened, end, tuple(place for place in inside if place < eviction)
-            )
-            inside = [place for place in inside if place >= eviction]
+        waiting = [place for place in inside if not _is_late_for(window, steps, place, last)]
+        while waiting:  # late records open the same window again
+            eviction = _first_watermark(steps, waiting[0], last)
+            content, waiting = _split(waiting, eviction)
+            yield EnumeratedWindow(key, opened, end, content)
         opened += slide
+
+
+def _is_late_for(window: JoinWindow, steps: Sequence[Step], place: int, last: int) -> bool:
+    """Return whether a record is left out of a window, since the watermark has reached the last
+    instant of this.
+    """
+    return window.late is LateRecords.DROP and _watermark(steps, place) >= last
 
 
 def _last_instant(window: JoinWindow, end: int) -> int:

@@ -195,18 +195,17 @@ class BoundedJoin:
         if self._credits_shedding:
             for result, _ in found:
                 self._shedder.credit(result)
-        eviction = self.memory.eviction
-        if eviction is None:
+        eviction, capacity = self.memory.eviction, self.memory.capacity
+        if eviction is None or capacity is None:
             return
         used: dict[int, int] = {}
         for _, slots in found:
             for slot in slots if len(slots) == 2 else {*slots}:
-                if slot >= 0:
+                if 0 <= slot < capacity:
                     used[slot] = used.get(slot, 0) + 1
         bindings = self.memory.bindings
         for slot in sorted(used, key=lambda slot: bindings[slot].number):
-            if self.memory.is_evictable(slot):
-                eviction.use(slot, used[slot])
+            eviction.use(slot, used[slot])
 
 
 def _numbers(found: tuple[Result, tuple[int, ...]]) -> list[int]:

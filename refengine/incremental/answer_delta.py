@@ -9,7 +9,6 @@ from sortedcontainers import SortedList
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
-from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 
 
@@ -94,7 +93,7 @@ class NearEqualIndex:
         """Insert a row. Raises NotCovered for a row with NaN, and if another row is nearly equal
         to this one but not equal.
         """
-        key, numbers = compare.split(row, Mode.VALUE)
+        key, numbers = compare.split(row)
         if not numbers:
             return
         values = [number.value for number in numbers]
@@ -106,7 +105,7 @@ class NearEqualIndex:
         for step, at in ((-1, place - 1), (1, place)):
             while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
                 other_values, other = neighbours[at]
-                other_numbers = compare.split(other, Mode.VALUE)[1]
+                other_numbers = compare.split(other)[1]
                 if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
                     raise NotCovered("rows that are nearly equal")
                 at += step
@@ -114,7 +113,7 @@ class NearEqualIndex:
 
     def remove(self, row: Row) -> None:
         """Remove a row. It must be present, if it has numbers."""
-        key, numbers = compare.split(row, Mode.VALUE)
+        key, numbers = compare.split(row)
         if numbers:
             neighbours = self.rows[key]
             neighbours.remove(([number.value for number in numbers], row))

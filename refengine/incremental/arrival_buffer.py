@@ -103,16 +103,13 @@ class ArrivalBuffer(Sequence[Element]):
 
 
 class ArrivalTimes(Sequence[int]):
-    """An instant of each arrival in a buffer, as `instant_of` gives it. The first is known for
-    ever (WIN-7 asks for it); that of another forgotten arrival is less than any instant.
+    """An instant of each arrival in a buffer, as `instant_of` gives it. That of a forgotten arrival
+    is less than any instant.
     """
 
-    def __init__(
-        self, buffer: ArrivalBuffer, instant_of: Callable[[Element], int], first: int
-    ) -> None:
+    def __init__(self, buffer: ArrivalBuffer, instant_of: Callable[[Element], int]) -> None:
         self.buffer = buffer
         self.instant_of = instant_of
-        self.first = first
 
     def __len__(self) -> int:
         return len(self.buffer)
@@ -121,8 +118,6 @@ class ArrivalTimes(Sequence[int]):
         buffer = self.buffer
         if index >= buffer.number_forgotten:
             return self.instant_of(buffer.items[index - buffer.number_forgotten])
-        if index == 0:
-            return self.first
         return -TIME_BOUND - 1
 
 
@@ -196,10 +191,10 @@ def plan_streamed(
     times: Sequence[int] = ids
     own: Sequence[int] = ArrivalIds(buffer)
     if spec.kind is not WindowKind.TUPLE:
-        times = own = ArrivalTimes(buffer, attrgetter("app"), view.times[0])
+        times = own = ArrivalTimes(buffer, attrgetter("app"))
         if semantics.close_rule is not CloseRule.REACHED:
             shift = tick.shift_of_own_instants(semantics)
-            own = ArrivalTimes(buffer, lambda element: element.app + shift, view.times[0])
+            own = ArrivalTimes(buffer, lambda element: element.app + shift)
     return Plan(
         semantics,
         views=(replace(view, elements=buffer, times=times, ids=ids),),

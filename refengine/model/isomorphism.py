@@ -34,13 +34,10 @@ def rename(rows: Bag, names: dict[Term, Term]) -> Bag:
 # Colours
 
 
-def classes_of_numbers(lines: Iterable[Row], mode: Mode) -> dict[Term, int]:
+def classes_of_numbers(lines: Iterable[Row]) -> dict[Term, int]:
     """Return the class of each number: near numbers are always in one, numbers further apart than
     their margin with none between are not.
     """
-    if mode is Mode.TERM:
-        return {}
-
     numbers = []
     for term in {term for line in lines for _, term in line}:
         what = value(term)
@@ -69,7 +66,7 @@ def colours(
     """Return a label-independent text for each blank node, by some rounds of colour refinement;
     isomorphic bags give equal texts, but equal texts need not mean isomorphic bags.
     """
-    colour = dict.fromkeys(blanks(rows), "")
+    colour = {node: "" for node in blanks(rows)}
     lines = [
         _Line(line, [_shade(term, mode, classes) for _, term in line], count)
         for line, count in rows.items()
@@ -140,19 +137,19 @@ def split_components(rows: Bag, mode: Mode, classes: Mapping[Term, int]) -> tupl
     """Return the rows without blank nodes, and the components of the others by their colours."""
     plain = Counter({line: count for line, count in rows.items() if not blanks([line])})
     touching: dict[Term, list[Row]] = defaultdict(list)
-    for line in rows.keys() - plain.keys():
+    for line in sorted(rows.keys() - plain.keys()):
         for node in blanks([line]):
             touching[node].append(line)
 
     colour = colours(rows, mode, classes)
     components: Components = defaultdict(list)
     done: set[Term] = set()
-    for start in sorted(colour, key=lambda node: (colour[node], node)):
+    for start in sorted(colour):
         if start in done:
             continue
         nodes = _reachable(start, touching)
         done.update(nodes)
-        lines = {line for node in nodes for line in touching[node]}
+        lines = dict.fromkeys(line for node in nodes for line in touching[node])
         component = Component(
             Counter({line: rows[line] for line in lines}), {node: colour[node] for node in nodes}
         )

@@ -136,7 +136,7 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
-def split(line: Row, mode: Mode) -> tuple[Exact, tuple[TolerantNumber, ...]]:
+def split(line: Row, mode: Mode = Mode.VALUE) -> tuple[Exact, tuple[TolerantNumber, ...]]:
     """Return two parts of a row: what must be equal, and its numbers, which must be near."""
     if mode is Mode.TERM:
         return line, ()

@@ -141,22 +141,22 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
 
     done = []
 
-    def run_until_interrupted(plan, task):
+    def run_until_interrupted(runner, task):
         if len(done) == 2:
             raise KeyboardInterrupt
         done.append(task.workload.name)
         return Result("reference", "csrbench", task.workload.name, "", Outcome.PASS, "")
 
-    monkeypatch.setattr(run, "run_task", run_until_interrupted)
+    monkeypatch.setattr(run.TaskRunner, "run", run_until_interrupted)
     words = ["bench", "csrbench", "--engine=reference", "-o", str(tmp_path)]
     assert main(words) == 130
     assert "2 of 7 runs are done" in capsys.readouterr().err
     assert not (tmp_path / "results.ndjson").exists()
 
     monkeypatch.setattr(
-        run,
-        "run_task",
-        lambda plan, task: Result(
+        run.TaskRunner,
+        "run",
+        lambda runner, task: Result(
             "reference", "csrbench", task.workload.name, "", Outcome.FAIL, ""
         ),
     )
@@ -181,7 +181,7 @@ def test_a_run_is_another_if_anything_changes_on_which_its_results_depend(tmp_pa
     def fingerprint_of_run() -> str:
         choice = Choice(config=config)
         tested = engine_file.engine(str(file))
-        return Plan(YABENCH, choice, [tested], False, tmp_path / "out").fingerprint()
+        return Plan(YABENCH, choice, [tested], tmp_path / "out").fingerprint()
 
     found = [fingerprint_of_run()]
     assert fingerprint_of_run() == found[0]
@@ -367,6 +367,6 @@ def test_two_engines_with_one_folder_are_refused(tmp_path):
     engines = [
         replace(tested, name=name) for tested, name in zip(engines, ("a b", "a_b"), strict=True)
     ]
-    plan = Plan(CSRBENCH, Choice(), engines, False, tmp_path)
+    plan = Plan(CSRBENCH, Choice(), engines, tmp_path)
     with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
         plan.tasks()

@@ -21,8 +21,10 @@ from conformance.harness.engine_file import command
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Result
+from refengine.core import r2r
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
+from refengine.oracle.answers import SharedAnswers
 
 SECONDS = {"a": 1, "b": 4, "c": 10, "d": 13, "e": 20, "f": 25}
 OM = "http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#"
@@ -53,9 +55,16 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def judge(stream: Path, query: str, answers: Sequence[str], late: int = 0) -> Result:
+def judge(
+    stream: Path,
+    query: str,
+    answers: Sequence[str],
+    late: int = 0,
+    shared: SharedAnswers | None = None,
+) -> Result:
     """Return the result of an engine that gives rows of these observations, a relation for each
-    text. It gives Q1's answers so many ms after their windows have closed.
+    text. It gives Q1's answers so many ms after their windows have closed. `shared` are the answers
+    that verdicts share.
     """
     [workload] = CSRBENCH.workloads(Choice(data=stream, only=(query,)))
     loaded = {name: source.load().stream for name, source in workload.streams.items()}
@@ -66,7 +75,7 @@ def judge(stream: Path, query: str, answers: Sequence[str], late: int = 0) -> Re
         reports.append(EngineReport(relation, 10_000 * number + late))
     exchange = Exchange(Question(workload.query, loaded), reports, "the query")
     run = Run(workload, "theirs", 1, Feeding(exchange, 0, 1.0, [], 0.0, False))
-    return judge_run(CSRBENCH, command("true", "csparql", "csparql"), run, {})
+    return judge_run(CSRBENCH, command("true", "csparql", "csparql"), run, {}, answers=shared)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -123,3 +132,21 @@ def test_a_late_engine_passes_and_is_late(folder: Path) -> None:
     in_time, late = ((result.evidence or {})["metrics"] for result in results)
     more = [one["delay"] - other["delay"] for one, other in zip(late, in_time, strict=True)]
     assert more == [3000, 3000, 3000]
+
+
+def test_verdicts_on_several_engines_ask_witnesses_once(folder: Path, monkeypatch) -> None:
+    """The answers that they share change nothing in the result of a fail."""
+    wrong = ["ab", "d", "f"]
+    alone = judge(folder, "Q1", wrong)
+
+    asked = []
+    hear_witnesses = r2r.hear_witnesses
+    monkeypatch.setattr(
+        r2r, "hear_witnesses", lambda *words: asked.append(words) or hear_witnesses(*words)
+    )
+    shared = SharedAnswers()
+    judge(folder, "Q1", RIGHT_Q1, shared=shared)
+    count = len(asked)
+    assert count and judge(folder, "Q1", wrong, shared=shared) == alone
+    contents = [graph for _, graph, *_ in asked]
+    assert len(contents) == len({*contents}) and len(asked) > count

@@ -12,6 +12,7 @@ from itertools import islice, pairwise
 from statistics import fmean, pvariance
 
 import pytest
+from bench_wordings import answers_to_wordings
 
 from conformance.__main__ import main
 from conformance.bench import streams
@@ -355,18 +356,7 @@ def test_the_answers_that_follow_from_the_climates():
 def test_the_wordings_of_a_query_have_the_same_answers(name):
     question, semantics = loaded(name)
     [workload] = SRBENCH.workloads(Choice(only=(name,)))
-    merged, declared, numbered = (
-        [
-            report.relation.rows
-            for report in evaluate(
-                from_table(wording),
-                question.streams,
-                semantics.semantics(),
-                static=question.static,
-            )
-        ]
-        for wording in wordings(workload.table)
-    )
+    merged, declared, numbered = answers_to_wordings(question, semantics, workload.table)
     assert merged == declared == numbered
 
 

@@ -5,12 +5,20 @@ definition's reports, and lines say what was run. Nothing timed is asserted.
 from __future__ import annotations
 
 import json
+from itertools import islice
 
 import pytest
 
+from conformance.bench.benchmark import Choice
+from conformance.bench.lsbench import LSBENCH
+from conformance.bench.lsbench.activity import Parameters
+from conformance.bench.lsbench.data import static_source
+from refengine.core.query import WindowKind
 from refengine.model.elements import Dataset
+from refengine.rdf.lines import parse_line_with_time
+from tools import published_network as social
 from tools.bench import __main__ as command
-from tools.bench import city, constructs, generated, social, srbench, table, workloads
+from tools.bench import constructs, generated, published, table, workloads
 from tools.bench.constructs import CONSTRUCTS
 from tools.bench.lab import Lab
 from tools.bench.table import BENCHMARKS
@@ -18,9 +26,9 @@ from tools.bench.workloads import RunMeasurement, WorkloadRun, measure_run
 
 TINY = {
     "constructs": {"window": 24},
-    "lsbench": {"static": 400},
+    "lsbench": {"users": 50},
     "srbench": {"stations": 5},
-    "city": {"sensors": 5},
+    "city": {},
 }
 LINE = {
     "name": str,
@@ -65,9 +73,9 @@ def test_a_construct_is_maintained_and_has_the_definitions_reports(query):
 @pytest.mark.parametrize(
     ("workload", "query"),
     [
-        *(("lsbench", query) for query in social.QUERIES),
-        *(("srbench", query) for query in srbench.BODIES),
-        *(("city", query) for query in city.QUERIES),
+        *(("lsbench", query) for query in published.LSBENCH_QUERIES),
+        *(("srbench", query) for query in published.SRBENCH_QUERIES),
+        *(("city", query) for query in published.CITYBENCH_QUERIES),
     ],
 )
 def test_a_query_is_maintained_and_has_the_definitions_reports(workload, query):
@@ -108,7 +116,7 @@ def test_the_slope_and_the_growth_are_without_the_seconds_before_the_first_repor
     assert [point["cpu_seconds"] for point in line["points"]] == [3.0, 5.0]
     assert total == {"name": "lsbench", "cpu_seconds": 5.0, "peak_mib": 7.0}
 
-    by_static = fake(lambda run: run.elements**2 * run.sizes["static"])
+    by_static = fake(lambda run: run.elements**2 * run.sizes["users"])
     line, _ = lines(lab, "lsbench", by_static)
     assert (line["slope"], line["growth"]) == (2.0, 2.0)
 
@@ -163,7 +171,7 @@ def test_a_difference_fails_the_command(tmp_path, monkeypatch, capsys):
 
 def test_another_engine_is_refused():
     with pytest.raises(ValueError, match="engine must be incremental or definitional, got 'other'"):
-        measure_run(WorkloadRun("city", "two roads", 5, TINY["city"], engine="other"))
+        measure_run(WorkloadRun("city", "Q1", 5, TINY["city"], engine="other"))
 
 
 def test_a_fresh_process_gives_the_same():
@@ -174,36 +182,50 @@ def test_a_fresh_process_gives_the_same():
 
 def test_the_sizes_are_those_of_lsbench_and_enough():
     full = {name: BENCHMARKS[name].full for name in TINY}
-    assert full["lsbench"]["static"] == 219_825
-    assert full["lsbench"]["growth"].sizes == (10_000, 100_000, 1_000_000)
-    assert full["lsbench"]["elements"][-1] == full["city"]["elements"] == 100_000
-    assert full["srbench"]["elements"] == 100_000
+    declared = static_source(Parameters(full["lsbench"]["users"]))
+    assert len(declared.load()) == pytest.approx(219_825, rel=0.01)
+    assert full["lsbench"]["growth"].sizes == (250, 2_500, 25_000)
+    assert full["lsbench"]["elements"][-1] == full["srbench"]["elements"] == 100_000
+    assert full["city"]["elements"] == 10_000
     assert (full["constructs"]["elements"], full["constructs"]["window"]) == (1000, 800)
     assert full["constructs"]["growth"].sizes == (100, 10_000)
 
 
+@pytest.mark.parametrize("query", published.LSBENCH_QUERIES)
+def test_a_query_asks_what_the_benchmark_declares_and_windows_slide_at_each_change(query):
+    """The body and the sizes are those of a run of the benchmark; so are the elements."""
+    [*_, workload] = LSBENCH.workloads(Choice(scale="paper", only=(query,)))
+    made = published.lsbench_setting(query, 40, 1000)
+    assert made.query.body.text == workload.query.body.text
+    assert [window.size for window in made.query.windows] == [
+        window.size for window in workload.query.windows
+    ]
+    assert {window.kind for window in made.query.windows} == {WindowKind.RANGE}
+    for name, source in workload.streams.items():
+        items = made.streams[name].elements
+        beginning = [*islice(source.lines(), len(items))]
+        assert [parse_line_with_time(line, name) for line in beginning] == [
+            (*element.graph, element.app) for element in items
+        ]
+
+
 @pytest.mark.parametrize("static", [400, 401, 5000])
 def test_a_network_has_as_many_static_triples_as_are_asked_for(static):
-    network = social.Network(static)
+    network = social.SmallNetwork(static)
     statements: Dataset = network.static_data()
     assert len(statements) == static
     knows = {(a, b) for a, predicate, b in statements if predicate == social.KNOWS}
     assert knows == {(b, a) for a, b in knows} and len(knows) > network.users
-    assert social.Network(static).static_data() == statements
-
-
-def test_the_user_of_q1_to_q3_is_there_at_every_size():
-    sizes = BENCHMARKS["lsbench"].full["growth"].sizes
-    assert social.Network(min(sizes)).users > 84
+    assert social.SmallNetwork(static).static_data() == statements
 
 
 @pytest.mark.parametrize("workload", TINY)
 def test_streams_have_so_many_elements_and_the_same_again(workload):
     queries = {
         "constructs": ("two streams", "GRAPH ?w"),
-        "lsbench": social.QUERIES,
-        "srbench": srbench.BODIES,
-        "city": city.QUERIES,
+        "lsbench": published.LSBENCH_QUERIES,
+        "srbench": published.SRBENCH_QUERIES,
+        "city": published.CITYBENCH_QUERIES,
     }
     make = workloads.SETTINGS[workload]
     for query in queries[workload]:
@@ -243,12 +265,6 @@ def test_windows_of_a_construct_have_their_part_of_the_size():
         ("urn:w", 30),
         ("urn:v", 15),
     ]
-
-
-def test_the_strength_of_wind_is_nested_conditions():
-    """12 conditions; the innermost is for the least strength, and 12 is what exceeds them all."""
-    text = srbench.beaufort("?v")
-    assert text.startswith("IF(?v < 1, 0, IF(?v < 4, 1, ") and text.endswith(", 11, 12" + 12 * ")")
 
 
 def test_every_workload_is_a_benchmark():

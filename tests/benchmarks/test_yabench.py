@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 import yabench_literal
+from conftest import draws
 
 from conformance.bench.yabench import generator
 from conformance.bench.yabench.generator import Parameters
@@ -263,7 +264,7 @@ def bag(rows: list[tuple]) -> Counter:
     )
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(draws(80)))
 def test_measures_are_those_of_the_literal_script(tmp_path, seed):
     """Row for row, as the paper reads them and as the code does; some observations are on borders,
     which the first reads for one window and the second for two.

@@ -15,14 +15,27 @@ from conformance.bounded.generators import (
     WindParameters,
     generate_viewing,
     generate_wind,
+    iri,
 )
 from conformance.bounded.page import WorkloadOnPage, page, tables_of
-from conformance.bounded.paper import POLICIES, RECALL, estimate, orderings
+from conformance.bounded.paper import (
+    POLICIES,
+    RECALL,
+    estimate,
+    orderings,
+    policies_of,
+    published_recall,
+)
 from conformance.bounded.sweep import RunFigures, SweepTask, run_task, tasks_of
 from conformance.bounded.workloads import WORKLOADS, find_workload
+from refengine import stream
+from refengine.bounded import run_join
+from refengine.model.elements import XSD, literal
 from refengine.model.errors import RefengineError
 
+NUMBER = XSD + "integer"
 FEW = WindParameters(clusters=(3, 2), rounds=4)
+STAMPED = replace(FEW, stamped=True)
 FEW_USERS = ViewingParameters(users=20, channels=3, duration=120 * MINUTE)
 
 
@@ -59,6 +72,24 @@ def test_programmes_follow_one_another_and_users_watch_one_channel_at_a_time():
     assert generate_viewing(FEW_USERS, 1) == streams != generate_viewing(FEW_USERS, 2)
 
 
+def test_stamped_winds_say_their_instant():
+    plain, stamped = generate_wind(FEW, 1)["wind"], generate_wind(STAMPED, 1)["wind"]
+    assert [one.app for one in plain] == [one.app for one in stamped]
+    for element, more in zip(plain, stamped, strict=True):
+        ((subject, _, instant),) = more.graph - element.graph
+        assert (subject, instant.split('"')[1]) == (
+            next(iter(element.graph))[0],
+            str(element.app),
+        )
+
+
+def test_staggered_channels_follow_a_schedule_of_their_own():
+    staggered = replace(FEW_USERS, channels=9, staggered=True)
+    starts = {one.app for one in generate_viewing(staggered, 1)["guide"]}
+    assert {start % (15 * MINUTE) for start in starts} == {0, 5 * MINUTE, 10 * MINUTE}
+    assert min(starts) == staggered.start
+
+
 # Tasks
 
 
@@ -89,6 +120,51 @@ def test_a_seed_in_the_text_of_a_policy_is_the_one_that_is_used():
         for policy, seed in [("random:7", 0), ("random", 7), ("random", 0)]
     }
     assert right["random:7", 0] == right["random", 7] != right["random", 0]
+
+
+def test_a_share_of_memory_is_of_what_the_memory_is_for():
+    """Three channels need three programmes at a time, of which 67 % are two."""
+    workload = replace(
+        WORKLOADS["viewing-coded"], streams_of=lambda seed: generate_viewing(FEW_USERS, seed)
+    )
+    for_guide = run_task(workload, SweepTask(workload.name, "fifo+only:guide", "67%", 0))
+    for_all = run_task(workload, SweepTask(workload.name, "fifo", "67%", 0))
+    assert for_guide.bindings == for_guide.most_held == 2 < for_all.bindings
+    with pytest.raises(RefengineError, match="no input reads a stream 'logs'"):
+        tasks_of(workload, ["fifo+only:logs"], ["5%"], 1)
+
+
+def test_the_winds_of_the_code_are_joined_once_a_pair_at_its_distances():
+    """Equal speeds of two sensors, more than 100 and less than 500 ms apart: b with a; d with the
+    second report of a, with b and with c.
+    """
+    reports = [("a", 12, 0), ("c", 12, 100), ("b", 12, 101), ("a", 12, 200), ("e", 11, 300)]
+    reports += [("d", 12, 500), ("f", 9, 700), ("g", 9, 900)]
+    items = []
+    for name, speed, at in reports:
+        words = [("reports", speed), ("at", at)]
+        graph = {(iri(name), iri(word), literal(str(n), NUMBER)) for word, n in words}
+        items.append((frozenset(graph), at))
+    join = WORKLOADS["wind-coded"].query
+    steps = list(run_join(join, {"wind": stream(items)}))
+    pairs = [
+        "".join(term[-2] for _, term in join.row(result))
+        for step in steps
+        for result in step.results
+    ]
+    assert sorted(pairs) == ["ab", "ad", "bd", "cd"]
+
+
+def test_the_policies_of_a_workload_are_the_papers_as_its_authors_have_them():
+    assert policies_of("wind") == list(POLICIES)
+    assert policies_of("viewing-coded")[:2] == [
+        "clock:most=2+gc+only:guide",
+        "clock-exp:0.25+gc+only:guide",
+    ]
+    assert published_recall("wind-coded", "5%")["clock-exp:0.25:w0=0:credit=agreeing"] == 0.291
+    assert published_recall("wind-coded", "6%") == {}
+    for name, workload in WORKLOADS.items():
+        assert tasks_of(workload, policies_of(name), ["5%"], 1)
 
 
 @pytest.mark.parametrize("memory", ["0", "0%", "5 %", "-1", "1.5", "", "9" * 12])

@@ -67,7 +67,7 @@ from refengine.strategies import inputs, queries, semantics, triples
 
 SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 SECTION = SPEC.read_text(encoding="utf-8").partition("\n## Laws\n")[2].partition("\n## ")[0]
-DRAWS = {"ci": 120, "fuzz": 20_000}.get(PROFILE, 2000)
+DRAWS = {"ci": 60, "fuzz": 20_000}.get(PROFILE, 2000)
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = (
     Condition.CLOSE,
     Condition.CHANGE,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import rsp_js_items
+from rsp_js_items import ENDLESS
 
 from conformance import corpus
 from conformance.benchmarks import csrbench
@@ -37,6 +38,7 @@ from conformance.suite.joins import join_cases
 from conformance.suite.probe import judge_exchange, probe_case
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
+from conformance.verdict.results import Result
 from refengine import evaluate, from_table, profile, stream
 from refengine.core.question import Question
 from refengine.dialects import Unrenderable
@@ -510,13 +512,21 @@ def rsp_js(rsp_js_harnesses):
     return rsp_js_harnesses.of(RSP_JS)
 
 
-@pytest.fixture
-def becomes(rsp_js, rsp_js_run):
+@pytest.fixture(scope="module")
+def becomes(rsp_js_harnesses, rsp_js_run, hurried_harnesses):
     """What becomes of a case on RSP-JS: what a run of the suite found, or, of a case that asks
     nothing there, what is found here.
     """
     found = {one.case: one for one in rsp_js_run.results}
-    return lambda case: found.get(case) or probe_case(RSP_JS, rsp_js, CASES[case])
+    hurried = hurried_harnesses.of(HURRIED)
+    found[ENDLESS] = probe_case(HURRIED, hurried, CASES[ENDLESS])
+
+    def result(case: str) -> Result:
+        if case not in found:
+            found[case] = probe_case(RSP_JS, rsp_js_harnesses.of(RSP_JS), CASES[case])
+        return found[case]
+
+    return result
 
 
 def test_rsp_js_is_of_the_version_that_its_file_names(rsp_js_installed):

@@ -59,6 +59,21 @@ def test_a_pattern_whose_filter_refuses_a_triple_leaves_nothing_to_the_pattern_t
     assert not changes
 
 
+@pytest.mark.parametrize(
+    ("rows", "count"),
+    [(f"(UNDEF {B})", 1), (f"({A} UNDEF)", 1), (f"(UNDEF {C})", 0), (f"(UNDEF {B}) ({A} {B})", 2)],
+)
+def test_undef_is_compatible_with_every_term(rows: str, count: int):
+    """R2R-2: VALUES leaves the variable unbound, and a join fills it."""
+    changes = Counter()
+    body = MaintainedBody(
+        Body(f"SELECT * {{ ?x {P} ?y VALUES (?x ?y) {{ {rows} }} }}"),
+        lambda row, count: changes.update({row: count}),
+    )
+    body.insert((A, P, B))
+    assert changes == ({(("x", A), ("y", B)): count} if count else {})
+
+
 def test_what_enters_and_leaves_a_partition():
     elements = stream([((key, P, C), t) for t, key in enumerate((A, B, A))])
     query = over_one_window(ALL, kind="partition", size=1, by=["subject"])

@@ -19,6 +19,8 @@ from refengine.incremental.algebra.aggregates import (
     RunningMembers,
     RunningSum,
 )
+from refengine.incremental.algebra.answers import MaintainedAsk
+from refengine.incremental.algebra.constants import MaintainedValues
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.extremes import RunningExtreme
 from refengine.incremental.algebra.groups import compile_aggregate
@@ -38,7 +40,7 @@ from refengine.incremental.algebra.operators import (
 from refengine.incremental.answer_delta import AnswerDelta, NearEqualIndex
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
-from refengine.sparql.algebra import Aggregate, Call, Variable
+from refengine.sparql.algebra import Aggregate, Call, Values, Variable
 from refengine.sparql.order import MOST_TIED
 from refengine.sparql.values import DOUBLE, Number
 
@@ -146,6 +148,16 @@ def test_a_filter_asks_the_parts_after_an_error():
 
 
 IS_POSITIVE = Call(">", (Variable("x"), integer(0)))
+
+
+def test_what_each_solution_of_a_node_binds():
+    """VALUES with UNDEF may leave a variable unbound; the row of ASK has its value."""
+    x, y = Variable("x"), Variable("y")
+    one = integer(1)
+    values = MaintainedValues(Values((x, y), ((one, None), (one, one))))
+    assert (values.names, values.certain) == (("x", "y"), {"x"})
+    ask = MaintainedAsk(values)
+    assert (ask.names, ask.certain) == (("ask",), {"ask"})
 
 
 def test_what_a_part_of_a_union_does_not_name_is_unbound():
@@ -368,6 +380,13 @@ def test_a_sum_of_decimals_has_no_more_digits_than_every_evaluator_keeps():
     assert total(decimal("99999999999999999.9")).value == Fraction(10**18 - 1, 10)
     with pytest.raises(NotCovered, match=r"^a sum of decimals of more digits than every evaluator"):
         total(decimal("99999999999999999.9"), decimal("0.1"))
+
+
+def test_a_sum_near_to_zero_has_a_slack_down_to_two_to_the_minus_1000():
+    halves = [2.0**-1001, 2.0**-1002, 2.0**-1002]
+    assert total(*(double(repr(each)) for each in halves)).value == 2.0**-1000
+    with pytest.raises(NotCovered, match=r"^a sum of 3 doubles depends on the order of adding$"):
+        total(*(double(repr(each)) for each in [*halves[:2], 2.0**-1003]))
 
 
 def test_a_rounded_sum_is_none_that_a_set_depends_on():

@@ -36,6 +36,10 @@ BODIES = {
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z OPTIONAL { ?z <urn:q> ?y } } }": (
         "EXISTS with ?y from outside in an OPTIONAL"
     ),
+    "SELECT * { ?x <urn:p> ?y FILTER EXISTS "
+    "{ ?x <urn:q> ?z { ?x ?q ?w FILTER(?w = ?y) } OPTIONAL { ?z <urn:q> ?v } } }": (
+        "EXISTS with ?y from outside in an inner filter"
+    ),
     "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?x <urn:q> ?z { ?z ?q ?w FILTER(?w = ?y) } } }": (
         "EXISTS with ?y from outside in an inner filter"
     ),
@@ -70,6 +74,7 @@ BODIES = {
     "SELECT ?x (COUNT(STRUUID()) AS ?n) { ?x <urn:p> ?y } GROUP BY ?x": "STRUUID()",
     f"SELECT ?x (<{TIMESTAMP}>(?x, <urn:p>, ?y) AS ?t) {{ ?x <urn:p> ?y }}": "the time of a triple",
     "BASE <urn:b:> SELECT (IRI(?y) AS ?z) { ?x <urn:p> ?y }": "IRI() in a body with BASE",
+    "BASE <urn:b:> SELECT (URI(?y) AS ?z) { ?x <urn:p> ?y }": "URI() in a body with BASE",
     "SELECT * { ?x <urn:p> 'a'@EN FILTER(LANG(?x) = 'en') }": (
         "LANG() in a body that writes a language tag in upper case"
     ),

@@ -45,11 +45,13 @@ def test_four_arrivals(closing, expected):
         .but(t0=0, report="content-change", tick="tuple", close_rule=closing, horizon="none")
         .semantics()
     )
-    planned = engine.plan(QUERY, {"s": FOUR}, semantics)
-    assert is_covered_by_time_windows(planned)
-    groups = time_window_groups(planned, max_reports=100)
-    found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
-    assert found == expected
+    whole = engine.plan(QUERY, {"s": FOUR}, semantics)
+    streamed = plan_streamed(QUERY, {"s": iter(FOUR)}, semantics)
+    for planned in (whole, streamed):
+        assert is_covered_by_time_windows(planned)
+        groups = time_window_groups(planned, max_reports=100)
+        found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
+        assert found == expected
 
 
 def test_simultaneous_arrivals_are_evaluated_together():

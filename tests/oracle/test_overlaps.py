@@ -13,6 +13,7 @@ from refengine import Disputed, Relation, from_table, incremental, literal, prof
 from refengine.core import r2r
 from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
+from refengine.core.window import Content
 from refengine.model.elements import XSD, Dataset, Stream
 from refengine.oracle import answers as oracle_answers
 from refengine.oracle import confirmation, overlaps
@@ -168,6 +169,36 @@ def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPa
     assert sorted(asked) == [
         (name, size) for name in ("definition", "pyoxigraph", "rdflib") for size in (0, 10)
     ]
+
+
+@pytest.mark.parametrize(
+    ("contents", "sizes"),
+    [
+        # the union of the first three spans 8, twice the longest; with the fourth it would span 10
+        ([range(0, 4), range(2, 6), range(4, 8), range(6, 10)], [3, 1]),
+        # 3 is in both; then the union spans 5, and twice the longest is 6
+        ([range(0, 3), range(2, 5)], [2]),
+        ([range(0, 3), range(3, 5)], [1, 1]),
+        # what begins earlier counts, too: 2 to 8 spans 7, and 2 to 10 would span 9, twice 4 is 8
+        ([range(4, 6), range(2, 5), range(5, 9), range(8, 11)], [3, 1]),
+        # 0 to 9 spans 10, twice the longest, be it the last one or the first
+        ([range(0, 2), range(1, 4), range(3, 6), range(5, 10)], [4]),
+        ([range(0, 5), range(4, 7), range(6, 10), range(9, 11)], [3, 1]),
+        # the second group begins anew: 8 to 12 spans 5
+        ([range(0, 2), range(8, 11), range(10, 13)], [1, 2]),
+        # an empty content is by itself, and ends no group
+        ([range(0, 4), range(4, 4), range(2, 6)], [1, 2]),
+        # the elements of a partition are not next to one another
+        ([(0, 3), (3, 6, 7)], [2]),
+    ],
+)
+def test_a_union_spans_twice_its_longest_content_at_most(
+    contents: list[Content], sizes: list[int]
+) -> None:
+    groups = list(overlaps.split_into_overlaps(contents))
+    assert [len(group) for group in groups] == sizes
+    together = [content for group in groups for content in group]
+    assert sorted(together, key=contents.index) == contents
 
 
 def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:

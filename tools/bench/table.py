@@ -7,9 +7,9 @@ from math import log
 from statistics import linear_regression
 from typing import Any, NamedTuple
 
-from tools.bench import city, social, srbench
 from tools.bench.constructs import CONSTRUCTS
 from tools.bench.lab import Lab, Line, line
+from tools.bench.published import CITYBENCH_QUERIES, LSBENCH_QUERIES, SRBENCH_QUERIES
 from tools.bench.pushes import pushes
 from tools.bench.queries import BenchmarkQuery, csrbench, temperatures
 from tools.bench.workload_lines import (
@@ -175,27 +175,27 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "lsbench": Benchmark(
         measure_lsbench,
         {
-            "queries": social.QUERIES,
+            "queries": LSBENCH_QUERIES,
             "elements": (10_000, 30_000, 100_000),
-            "static": 219_825,
-            "growth": Growth((10_000, 100_000, 1_000_000), 30_000),
+            "users": 4_650,  # who have 219,477 static triples
+            "growth": Growth((250, 2_500, 25_000), 30_000),
         },
         {
             "queries": ["Q3"],
             "elements": (20, 40),
-            "static": 2400,
-            "growth": Growth((2400, 4800), 20),
+            "users": 50,
+            "growth": Growth((50, 100), 20),
         },
     ),
     "srbench": Benchmark(
         measure_workload,
-        {"queries": srbench.BODIES, "elements": 100_000},
+        {"queries": SRBENCH_QUERIES, "elements": 100_000},
         {"queries": ["Q1"], "elements": 40},
     ),
     "city": Benchmark(
         measure_workload,
-        {"queries": city.QUERIES, "elements": 100_000},
-        {"queries": ["mean of a road"], "elements": 40},
+        {"queries": CITYBENCH_QUERIES, "elements": 10_000},
+        {"queries": ["Q10"], "elements": 40},
     ),
 }
 

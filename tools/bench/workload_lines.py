@@ -122,12 +122,12 @@ def measure_lsbench(
     name: str,
     queries: Iterable[str],
     elements: Sequence[int],
-    static: int,
+    users: int,
     growth: Growth,
     measure: Measure = measure_in_new_process,
 ) -> Iterator[Line]:
-    """Measure LSBench's queries over longer and longer streams beside `static` static triples; and
-    the cost of an element, as the static data grow. The last line has the sums.
+    """Measure LSBench's queries over longer and longer streams beside the static data of so many
+    users; and the cost of an element, as the users grow. The last line has the sums.
 
     `slope` is the exponent of the seconds as a power of the elements, by least squares over the
     logarithms, without the seconds until the first report. `slope_with_rows` is that of the
@@ -137,10 +137,10 @@ def measure_lsbench(
     seconds = 0.0
     peak_mib = 0.0
     for query in queries:
-        run = WorkloadRun("lsbench", query, elements[-1], {"static": static}, lab.engine)
+        run = WorkloadRun("lsbench", query, elements[-1], {"users": users}, lab.engine)
         longer = [run._replace(elements=count) for count in elements]
         grown = [
-            run._replace(elements=growth.elements, sizes={"static": size}) for size in growth.sizes
+            run._replace(elements=growth.elements, sizes={"users": size}) for size in growth.sizes
         ]
         found = find_least(lab, measure, *longer, *grown)
         by_length, by_static = found[: len(longer)], found[len(longer) :]

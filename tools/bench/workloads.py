@@ -19,14 +19,14 @@ from typing import NamedTuple
 from refengine import Report, evaluate, incremental
 from refengine.core import r2r
 from refengine.core.question import Setting
-from tools.bench import city, constructs, social, srbench
+from tools.bench import constructs, published
 from tools.bench.measure import compare_reports, peak_mib, run_module
 
 SETTINGS: Mapping[str, Callable[..., Setting]] = {
     "constructs": constructs.setting,
-    "lsbench": social.setting,
-    "srbench": srbench.setting,
-    "city": city.setting,
+    "lsbench": published.lsbench_setting,
+    "srbench": published.srbench_setting,
+    "city": published.citybench_setting,
 }
 
 

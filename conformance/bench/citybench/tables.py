@@ -5,57 +5,27 @@ published.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from conformance.bench.citybench.configuration import REPOSITORY_SENSORS
 from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.figures import (
     NONE,
+    ResultsOfTest,
     amount_cell,
+    group_by_test,
     mean,
-    outcome_cell,
-    run_of,
     table_of_runs,
-    worst_of,
 )
 from conformance.bench.functional import functional_table, reasons_table
 from conformance.bench.queries import table_of_queries
 from conformance.bench.tables import Cell, Table
 from conformance.verdict.results import Result
 
-Measures = Mapping[str, Any]
 ENGINES = {"csparql": "C-SPARQL", "cqels": "CQELS"}
-
-
-class _Test(NamedTuple):
-    """The results of all runs of a test on an engine."""
-
-    engine: str
-    name: str
-    results: Sequence[Result]
-
-    def measures(self) -> list[Measures]:
-        """Return the measures of the runs that took place."""
-        found = [run_of(one).get("measures") for one in self.results]
-        return [one for one in found if one]
-
-    def published(self) -> Mapping[str, Mapping[str, float]]:
-        """Return what CityBench published of the test, by its engines; nothing if it asks
-        otherwise.
-        """
-        measures = self.measures()
-        if not measures:
-            return {}
-        knobs = measures[0]["knobs"]
-        if knobs["rate"] != 1.0 or knobs["window"] is not None:
-            return {}
-        if knobs["background"] > REPOSITORY_SENSORS:
-            return {}
-        key = knobs["query"], knobs["frequency"], knobs["duplicates"]
-        return {engine: published_means().get((*key, engine), {}) for engine in ENGINES}
 
 
 @cache
@@ -75,7 +45,7 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
     """
     functional = functional_table([one for one in results if _is_of_query(one)], list(QUERIES))
     return [
-        _measures(list(_group_tests(results))),
+        _measures(sorted(group_by_test(results), key=_place_of)),
         functional,
         reasons_table(results),
         table_of_queries(QUERIES.values()),
@@ -88,24 +58,29 @@ def _is_of_query(result: Result) -> bool:
     return result.benchmark_run is not None and result.benchmark_run.experiment in QUERIES
 
 
-def _group_tests(results: Sequence[Result]) -> Iterator[_Test]:
-    """Yield the results of each test, engine by engine, the queries first and in their order."""
-    tests: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        if (run := result.benchmark_run) is not None:
-            name = run.test
-            tests.setdefault((result.engine, run.experiment, name), []).append(result)
-    order = {name: number for number, name in enumerate(QUERIES)}
-    for engine, experiment, name in sorted(
-        tests, key=lambda key: (key[0], order.get(key[1], len(order)), key)
-    ):
-        shown = name
-        if experiment != name:
-            shown = f"{experiment}: {name}"
-        yield _Test(engine, shown, tests[engine, experiment, name])
+def _place_of(test: ResultsOfTest) -> tuple[object, ...]:
+    """Return the place of a test in the table of an engine: the queries come first, in order."""
+    order = list(QUERIES)
+    if test.experiment in order:
+        return test.engine, order.index(test.experiment), test.test
+    return test.engine, len(order), test.name
 
 
-def _measures(tests: Sequence[_Test]) -> Table:
+def _published_of(test: ResultsOfTest) -> Mapping[str, Mapping[str, float]]:
+    """Return what CityBench published of a test, by its engines; nothing if it asks otherwise."""
+    measures = test.measures()
+    if not measures:
+        return {}
+    knobs = measures[0]["knobs"]
+    if knobs["rate"] != 1.0 or knobs["window"] is not None:
+        return {}
+    if knobs["background"] > REPOSITORY_SENSORS:
+        return {}
+    key = knobs["query"], knobs["frequency"], knobs["duplicates"]
+    return {engine: published_means().get((*key, engine), {}) for engine in ENGINES}
+
+
+def _measures(tests: Sequence[ResultsOfTest]) -> Table:
     """Return the table of CityBench's measures."""
     published = [
         f"{title} {what}" for title in ENGINES.values() for what in ("latency ms", "memory MiB")
@@ -134,20 +109,18 @@ def _measures(tests: Sequence[_Test]) -> Table:
     )
 
 
-def _row(test: _Test) -> tuple[Cell, ...]:
+def _row(test: ResultsOfTest) -> tuple[Cell, ...]:
     """Return the row of a test."""
     measures = test.measures()
     found = [one["completeness"] for one in measures if "completeness" in one]
-    published = test.published()
+    published = _published_of(test)
     cells = [
         amount_cell(published.get(engine, {}).get(key), 1)
         for engine in ENGINES
         for key in ("latency", "memory")
     ]
     return (
-        Cell(test.engine),
-        Cell(test.name),
-        outcome_cell(worst_of(test.results)),
+        *test.first_cells,
         amount_cell(mean(one["latency"] for one in measures), 1),
         amount_cell(mean(one.get("memory") for one in measures), 1),
         _completeness_cell(found),

@@ -19,6 +19,7 @@ from conformance.bench.lsbench.data import Replay, static_source, streams_of
 from conformance.bench.lsbench.declaration import (
     EXPERIMENTS,
     INSTANCE_QUERIES,
+    PAIRING,
     RATES,
     SEMANTICS,
     STATIC_QUERIES,
@@ -30,6 +31,7 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.measures import measure_output
 from conformance.bench.lsbench.network import LEAST_USERS
 from conformance.bench.lsbench.tables import tables
+from conformance.bench.queries import with_long_slides
 from conformance.metrics.run import Reading
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
@@ -42,8 +44,10 @@ class Size:
 
     `parameters` are those of the data. `crowd` is the number of users for queries at the streams'
     own times without static data, whose windows hold little else. `limits` are how many elements
-    all streams of a query have together: of one stream, and of several. `at_both_rates` are the
-    queries that are also run at the lower rate (empty: all). `users` and `instances` are the
+    all streams of a query have together: of one stream, and of several; `pairing_limit` is that of
+    Q4, which pairs posts, so that its rows grow with the square (None: as of one stream). If
+    `has_long_slides`, windows of hours slide by half of their size at least. `at_both_rates` are
+    the queries that are also run at the lower rate (empty: all). `users` and `instances` are the
     numbers of the two scalings. These have so many queries (`scaled_queries`), and each of their
     runs has `scaled` elements.
     """
@@ -56,6 +60,14 @@ class Size:
     instances: tuple[int, ...]
     scaled_queries: int
     scaled: int
+    pairing_limit: int | None = None
+    has_long_slides: bool = False
+
+    def limit_of(self, name: str) -> int:
+        """Return how many elements all streams of a query have together."""
+        if name == PAIRING and self.pairing_limit is not None:
+            return self.pairing_limit
+        return self.limits[len(queries()[name].table["windows"]) > 1]
 
 
 @dataclass(frozen=True)
@@ -87,12 +99,14 @@ def size_of(choice: Choice) -> Size:
         return Size(
             Parameters(60, 10),
             crowd=400,
-            limits=(600, 200),
+            limits=(600, 100),
             at_both_rates=("Q1", "Q10"),
             users=(60, 120),
             instances=(1, 2),
             scaled_queries=1,
             scaled=100,
+            pairing_limit=300,
+            has_long_slides=True,
         )
     users = int(choice.scale)
     if users < LEAST_USERS:
@@ -148,18 +162,25 @@ def _tests(experiment: str, size: Size) -> Iterator[Workload]:
                     test = f"{name} registered {instances} times"
                     yield _workload(experiment, test, size.parameters, size.scaled, options)
         case _:
-            query = queries()[experiment]
-            rates = rates_of(query)
-            if size.at_both_rates and experiment not in size.at_both_rates:
-                rates = rates[-1:]
-            limit = size.limits[len(query.table["windows"]) > 1]
-            parameters = size.parameters
-            if rates == (None,) and not query.graphs:
-                parameters = replace(parameters, users=size.crowd)
-            for rate in rates:
-                options = TestOptions(experiment, rate, parameters.users)
-                test = "own times" if rate is None else str(rate)
-                yield _workload(experiment, test, parameters, limit, options)
+            yield from _tests_of_query(experiment, size)
+
+
+def _tests_of_query(name: str, size: Size) -> Iterator[Workload]:
+    """Yield the tests of a query: one at each rate, or one at the streams' own times."""
+    query = queries()[name]
+    rates = rates_of(query)
+    if size.at_both_rates and name not in size.at_both_rates:
+        rates = rates[-1:]
+    parameters = size.parameters
+    if rates == (None,) and not query.graphs:
+        parameters = replace(parameters, users=size.crowd)
+    for rate in rates:
+        options = TestOptions(name, rate, parameters.users)
+        test = "own times" if rate is None else str(rate)
+        workload = _workload(name, test, parameters, size.limit_of(name), options)
+        if rate is None and size.has_long_slides:
+            workload = replace(workload, table=with_long_slides(workload.table))
+        yield workload
 
 
 def _workload(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from refengine.core.query import Query
@@ -55,23 +55,27 @@ def class_of(query: Query) -> QueryClass:
     pattern = query.body.algebra.pattern
     nodes = list(walk(pattern))
     triples = [node for node in nodes if isinstance(node, TriplePattern)]
-    kinds = {type(node) for node in nodes}
-    is_selection = len(triples) == 1 and not all(
-        isinstance(term, Variable) for term in (triples[0].subject, triples[0].object)
-    )
     has = {
-        "F": is_selection or any(_is_comparison(node) for node in nodes),
+        "F": _is_selection(triples) or any(map(_is_comparison, nodes)),
         "J": len(triples) > 1,
         "E": sum(isinstance(node, Project) for node in nodes) > 1,
-        "N": Minus in kinds or any(isinstance(node, Exists) for node in nodes),
-        "T": Slice in kinds,
-        "U": Union in kinds,
-        "A": Aggregate in kinds,
+        "N": any(isinstance(node, Minus | Exists) for node in nodes),
+        "T": any(isinstance(node, Slice) for node in nodes),
+        "U": any(isinstance(node, Union) for node in nodes),
+        "A": any(isinstance(node, Aggregate) for node in nodes),
         "S": any(True for _ in _static_patterns(pattern)),
     }
     streams = {window.stream for window in query.windows}
     features = "".join(letter for letter in FEATURES if has[letter])
     return QueryClass(len(triples), len(streams), features)
+
+
+def _is_selection(triples: Sequence[TriplePattern]) -> bool:
+    """Whether there is one pattern, whose subject or object is given."""
+    if len(triples) != 1:
+        return False
+    [triple] = triples
+    return not (isinstance(triple.subject, Variable) and isinstance(triple.object, Variable))
 
 
 def _is_comparison(node: Any) -> bool:

@@ -13,12 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
 from conformance.bench.figures import table_of_runs
 from conformance.bench.functional import Published, functional_table, reasons_table
-from conformance.bench.queries import PublishedQuery, read_queries, table_of_queries
+from conformance.bench.queries import (
+    PublishedQuery,
+    read_queries,
+    table_of_queries,
+    with_long_slides,
+)
 from conformance.bench.srbench import dumps, places
 from conformance.bench.srbench.observations import (
     STREAM,
@@ -83,17 +87,6 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
         choice.runs or 1,
         static=static,
     )
-
-
-def with_long_slides(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a query whose windows slide by half of their size at least, so that a short run has
-    few windows.
-    """
-    windows = [
-        {**window, "slide": max(window["slide"], window["size"] // 2)}
-        for window in table["windows"]
-    ]
-    return {**table, "windows": windows}
 
 
 def _name_of(parameters: Parameters) -> str:

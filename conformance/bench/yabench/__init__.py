@@ -35,12 +35,14 @@ from refengine.oracle.trial import Missing
 
 STREAM = "http://ex.org/streams/test"
 SMALL = ("small", "gracious", "non-gracious")  # the tests of the scale `small`
+SMALL_DURATION = 6_000  # ms of streams of many stations at the scale `small`: a window and a border
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the tests that were chosen: those of a configuration, or of the paper's experiments.
 
-    At the scale `small` it is the smallest test of each experiment, run once. At a number it is the
+    At the scale `small` it is the smallest test of each experiment, run once: live as it is, and
+    otherwise over the beginning of its stream where it has many stations. At a number it is the
     same tests with so many stations. Raises RefengineError.
     """
     if choice.data is not None:
@@ -55,6 +57,8 @@ def workloads(choice: Choice) -> Sequence[Workload]:
         tests = configuration.experiments(choice.only)
         if choice.scale != "paper":
             tests = [replace(test, runs=1) for test in tests if test.name in SMALL]
+        if choice.scale == "small" and not choice.is_live:
+            tests = [_shortened(test) for test in tests]
     if isinstance(choice.scale, int):
         tests = [_with_stations(test, choice.scale) for test in tests]
     if choice.runs is not None:
@@ -68,6 +72,17 @@ def _with_stations(test: TestSetup, stations: int) -> TestSetup:
     if test.parameters is None:
         return test
     return replace(test, parameters=replace(test.parameters, stations=stations))
+
+
+def _shortened(test: TestSetup) -> TestSetup:
+    """Return a test over the beginning of its stream, if it has more than one station. The
+    generator draws observation by observation, so a shorter duration leaves out the end alone.
+    """
+    parameters = test.parameters
+    if parameters is None or parameters.stations == 1:
+        return test
+    duration = min(parameters.duration, SMALL_DURATION)
+    return replace(test, parameters=replace(parameters, duration=duration))
 
 
 def _workload(test: TestSetup) -> Workload:
@@ -139,13 +154,15 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
 
 
 def _is_as_published(test: TestSetup) -> bool:
-    """Whether a test asks the same over the same stream as one of the paper's."""
+    """Whether a test asks the same as one of the paper's, over the same stream or its beginning."""
 
     def question_of(one: TestSetup) -> tuple[object, ...]:
         return one.experiment, one.name, one.query, one.size, one.slide, one.parameters
 
     published = configuration.experiments([test.experiment])
-    return question_of(test) in map(question_of, published)
+    return question_of(test) in {
+        question_of(each) for one in published for each in (one, _shortened(one))
+    }
 
 
 def test_of(run: Run) -> TestSetup:

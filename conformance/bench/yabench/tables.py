@@ -10,23 +10,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.benchmark import name_of_test
 from conformance.bench.figures import (
     NONE,
+    ResultsOfTest,
     amount_cell,
     cpu_used,
+    group_by_test,
     mean,
     mean_of,
-    outcome_cell,
     run_of,
     share_cell,
     table_of_runs,
-    worst_of,
 )
+from conformance.bench.functional import reasons_table
 from conformance.bench.tables import Cell, Table
 from conformance.bench.yabench import files
 from conformance.metrics.resources import MEBIBYTE, cpu_percents
-from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
 from refengine.core.semantics import Condition
 
@@ -34,27 +33,12 @@ Entry = Mapping[str, Any]
 Published = Mapping[str, Any]  # the means of one test, by the names of published.toml
 
 
-class TestResults(NamedTuple):
-    """The results of all runs of a test on an engine."""
-
-    engine: str
-    experiment: str
-    test: str
-    results: Sequence[Result]
-
-    @property
-    def name(self) -> str:
-        """The name of the test."""
-        return name_of_test(self.experiment, self.test)
-
-    @property
-    def worst(self) -> Result:
-        """The result with the worst outcome."""
-        return worst_of(self.results)
+class TestResults(ResultsOfTest):
+    """The results of all runs of a test on an engine, and what YABench published of the test."""
 
     def option(self, name: str) -> bool:
         """Whether an option of the test is on, as far as one of its runs took place."""
-        return any(run_of(one).get("measures", {}).get(name, False) for one in self.results)
+        return any(measures.get(name, False) for measures in self.measures())
 
     def entries(self) -> list[Entry]:
         """Return the measures of all windows of all runs, by the paper."""
@@ -62,11 +46,7 @@ class TestResults(NamedTuple):
 
     def entries_of_code(self) -> list[Entry]:
         """Return the measures of all windows of all runs, by YABench's code."""
-        return [
-            entry
-            for one in self.results
-            for entry in run_of(one).get("measures", {}).get("code", [])
-        ]
+        return [entry for measures in self.measures() for entry in measures.get("code", [])]
 
     def samples(self) -> list[Sequence[Entry]]:
         """Return the samples of each run."""
@@ -110,17 +90,14 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
     runs = table_of_runs(results)
     if not tests:
         return [runs]
-    return [_scores(tests), _sizes(tests), _resources(tests), _differences(tests), runs]
+    return [_scores(tests), _sizes(tests), _resources(tests), reasons_table(results), runs]
 
 
 def group_tests(results: Iterable[Result]) -> Iterator[TestResults]:
     """Yield the results of each test, engine by engine. A recording belongs to no test."""
-    tests: dict[tuple[str, str, str], list[Result]] = {}
-    for result in sorted(results, key=lambda result: result.key):
-        if (run := result.benchmark_run) is not None:
-            tests.setdefault((result.engine, run.experiment, run.test), []).append(result)
-    for key in sorted(tests):
-        yield TestResults(*key, tests[key])
+    of_tests = (result for result in results if result.benchmark_run is not None)
+    for test in group_by_test(of_tests):
+        yield TestResults(*test)
 
 
 def _scores(tests: Sequence[TestResults]) -> Table:
@@ -130,8 +107,8 @@ def _scores(tests: Sequence[TestResults]) -> Table:
         (
             "engine",
             "test",
-            "runs",
             "verdict",
+            "runs",
             "P",
             "R",
             "gracious P",
@@ -162,10 +139,8 @@ def _score_row(test: TestResults) -> tuple[Cell, ...]:
         means = test.published_of(engine)
         published += [share_cell(means.get("precision")), share_cell(means.get("recall"))]
     return (
-        Cell(test.engine),
-        Cell(test.name),
+        *test.first_cells,
         Cell(str(len(test.results))),
-        outcome_cell(test.worst),
         *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
         *(share_cell(mean_of(gracious, key)) for key in ("precision", "recall")),
         share_cell(mean(entry.precision for entry in by_code)),
@@ -262,59 +237,58 @@ def _resources(tests: Sequence[TestResults]) -> Table:
     )
 
 
-def _resource_row(test: TestResults) -> tuple[Cell, ...]:
-    """Return the row of a test in the table of resources."""
-    means = test.published()
-    runs = test.samples()
+class AverageUse(NamedTuple):
+    """The means over the samples of all runs of a test: memory in MiB, CPU in percent of a core and
+    threads, and memory and CPU seconds of the engine alone, where its share is known.
+    """
+
+    memory: float | None
+    cpu_percent: float | None
+    threads: float | None
+    engine_memory: float | None
+    engine_cpu: float | None
+
+
+def _average_use(runs: Sequence[Sequence[Entry]]) -> AverageUse:
+    """Return the means over the samples of some runs."""
     every = [sample for samples in runs for sample in samples]
-    engine_runs = [
-        [sample["engine"] for sample in samples if "engine" in sample] for samples in runs
-    ]
-    of_engine = [use for uses in engine_runs for use in uses]
-    memory = mean_of(every, "rss")
-    engine_memory = mean_of(of_engine, "rss")
     percents = [
         percent
         for samples in runs
         for _, percent in cpu_percents((sample["at"], sample["cpu"]) for sample in samples)
     ]
-    return (
-        Cell(test.engine),
-        Cell(test.name),
-        amount_cell(memory and memory / MEBIBYTE, 1),
-        amount_cell(means.get("memory"), 1),
-        amount_cell(mean(percents), 1),
-        amount_cell(means.get("cpu"), 1),
-        amount_cell(mean_of(every, "threads"), 1),
-        amount_cell(means.get("threads"), 1),
-        amount_cell(engine_memory and engine_memory / MEBIBYTE, 1),
-        amount_cell(mean(map(cpu_used, engine_runs)), 2),
-        amount_cell(mean(run_of(one).get("sampling_seconds") for one in test.results), 3),
+    of_engine = [[one["engine"] for one in samples if "engine" in one] for samples in runs]
+    return AverageUse(
+        _mean_memory(every),
+        mean(percents),
+        mean_of(every, "threads"),
+        _mean_memory([use for uses in of_engine for use in uses]),
+        mean(map(cpu_used, of_engine)),
     )
 
 
-def _differences(tests: Sequence[TestResults]) -> Table:
-    """Return the table that says of each test why its answers are not right."""
-    rows = []
-    for test in tests:
-        worst = test.worst
-        if worst.outcome == "pass":
-            continue
-        rules = sorted({rule for known in worst.known for rule in known.rules})
-        reasons = "; ".join(known.reason for known in worst.known)
-        rows.append(
-            (
-                Cell(test.engine),
-                Cell(test.name),
-                outcome_cell(worst),
-                Cell(", ".join(rules)) if rules else NONE,
-                Cell(reasons or most_telling_line(worst.argument)),
-            )
-        )
-    return Table(
-        "What differs",
-        ("engine", "test", "verdict", "rules", "why"),
-        tuple(rows),
-        "The known deviations of the engine that explain the run with the worst outcome, or its "
-        "first divergence.",
+def _mean_memory(samples: Sequence[Entry]) -> float | None:
+    """Return the mean memory of samples in MiB; None if there are none."""
+    memory = mean_of(samples, "rss")
+    if memory is None:
+        return None
+    return memory / MEBIBYTE
+
+
+def _resource_row(test: TestResults) -> tuple[Cell, ...]:
+    """Return the row of a test in the table of resources."""
+    means = test.published()
+    use = _average_use(test.samples())
+    return (
+        Cell(test.engine),
+        Cell(test.name),
+        amount_cell(use.memory, 1),
+        amount_cell(means.get("memory"), 1),
+        amount_cell(use.cpu_percent, 1),
+        amount_cell(means.get("cpu"), 1),
+        amount_cell(use.threads, 1),
+        amount_cell(means.get("threads"), 1),
+        amount_cell(use.engine_memory, 1),
+        amount_cell(use.engine_cpu, 2),
+        amount_cell(mean(run_of(one).get("sampling_seconds") for one in test.results), 3),
     )

@@ -66,7 +66,12 @@ class Spark:
         self.new += relations(frame, self.program)
 
     def push(
-        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
+        self,
+        stream: str,
+        at: int,
+        graph: str,
+        batch: int | None = None,
+        end: int | None = None,
     ) -> list[dict[str, Any]]:
         """Write an element as a whole file, and return the relations that Spark answers."""
         if stream != self.window.stream:

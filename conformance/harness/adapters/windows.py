@@ -54,7 +54,12 @@ class Windows:
         self._ask(f"query {self.window.span} {self.window.step}")
 
     def push(
-        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
+        self,
+        stream: str,
+        at: int,
+        graph: str,
+        batch: int | None = None,
+        end: int | None = None,
     ) -> None:
         """Give the engine an element, and keep the relations of the windows that it reports."""
         if stream != self.window.stream:
@@ -66,7 +71,7 @@ class Windows:
         self._keep_relations(self._ask(f"element {at} {number}"))
 
     def end(self) -> list[dict[str, Any]]:
-        """Let time go on to the horizon `flush` (ENG-1), and return all relations of the case. None
+        """Move time on to the horizon `flush` (ENG-1), and return all relations of the case. None
         is returned before, since the engine or the body may still be refused.
         """
         if not self.elements:  # silence would count as a pass

@@ -8,15 +8,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.metrics.resources import cpu_percents
-from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
+from conformance.report.drawings.curves import (
+    LEFT,
+    RIGHT,
+    Curve,
+    Place,
+    Point,
+    draw_curves,
+    draw_frame,
+    number_text,
+    range_text,
+    thin_out,
+)
+from conformance.report.drawings.drawing import Axis, Drawing, lanes
 from conformance.verdict.explain import count_text
 
 WINDOWS, SAMPLES = 120, 2_000  # the most that are drawn
-LEFT, RIGHT, PANEL = 84, WIDTH - 16, 96
+PANEL = 96
 SIZES = {"elements": "elements", "expected": "rows expected", "actual": "rows given"}
 Entry = Mapping[str, Any]
-Point = tuple[float, float]  # an instant and a value
-Place = Callable[[float], float]  # from a value to where it is drawn
 
 
 def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
@@ -34,18 +44,6 @@ def charts(evidence: Mapping[str, Any]) -> list[tuple[str, Drawing]]:
     if samples:
         titled.append(("Memory, CPU and threads", resources(samples)))
     return titled
-
-
-def thin_out(points: Sequence[Point], most: int) -> Sequence[Point]:
-    """Return about `most` of the points at even distances, with those that have the least and the
-    greatest value.
-    """
-    if len(points) <= most:
-        return points
-    numbers = {number * len(points) // most for number in range(most)}
-    for choose in (min, max):
-        numbers.add(choose(range(len(points)), key=lambda number: points[number][1]))
-    return [points[number] for number in sorted(numbers)]
 
 
 # Precision and recall
@@ -83,7 +81,7 @@ def scores(metrics: Sequence[Entry]) -> Drawing:
 def _scores_in_words(metrics: Sequence[Entry]) -> str:
     """Return between what precision and recall of the windows are."""
     ranges = [
-        f"{name} {_range([entry[name] for entry in metrics], _percent)}"
+        f"{name} {range_text([entry[name] for entry in metrics], _percent)}"
         for name in ("precision", "recall")
     ]
     return f"{count_text(len(metrics), 'window')}: {', '.join(ranges)}"
@@ -117,7 +115,12 @@ def _scores_of(drawing: Drawing, entry: Entry, x: float, place: Place) -> None:
 
 
 def _extents(
-    drawing: Drawing, axis: Axis, title: str, windows: Sequence[Sequence[int]], kind: str, y: float
+    drawing: Drawing,
+    axis: Axis,
+    title: str,
+    windows: Sequence[Sequence[int]],
+    kind: str,
+    y: float,
 ) -> float:
     """Draw windows as bars, in as many lanes as are needed so that none overlaps another. Return
     the y below them.
@@ -138,11 +141,11 @@ def delays(metrics: Sequence[Entry]) -> Drawing:
     """
     late = [entry["delay"] for entry in metrics if entry["delay"] is not None]
     ranges = [
-        f"{words} {_range([entry[name] for entry in metrics], _number)}"
+        f"{words} {range_text([entry[name] for entry in metrics], number_text)}"
         for name, words in SIZES.items()
     ]
     if late:
-        ranges.insert(0, f"delay {_range(late, _number)}")
+        ranges.insert(0, f"delay {range_text(late, number_text)}")
     drawing = Drawing(f"{count_text(len(metrics), 'window')}: {', '.join(ranges)}")
     axis = Axis([entry["window"][1] for entry in metrics if entry["window"]], LEFT + 20, RIGHT - 40)
     closes = _closes(axis, metrics, 6)
@@ -160,7 +163,7 @@ def _delays(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float],
     if not late:
         return y
     values = [entry["delay"] for _, entry in late]
-    place = _panel(drawing, y, max(1, *values), _number, min(0, *values))
+    place = _panel(drawing, y, max(1, *values), number_text, min(0, *values))
     for x, entry in late:
         top = place(entry["delay"])
         drawing.line("stem", x, place(0), x, top)
@@ -172,7 +175,7 @@ def _delays(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float],
 def _sizes(drawing: Drawing, metrics: Sequence[Entry], closes: Sequence[float], y: float) -> None:
     """Draw three bars a window: its elements, and the rows expected and given."""
     most = max(1, *(entry[name] for entry in metrics for name in SIZES))
-    place = _panel(drawing, y, most, _number)
+    place = _panel(drawing, y, most, number_text)
     width = max(1.5, min(8, (RIGHT - LEFT) / (4 * len(metrics))))
     for x, entry in zip(closes, metrics, strict=True):
         for shift, name in enumerate(SIZES):
@@ -199,45 +202,26 @@ def resources(samples: Sequence[Entry]) -> Drawing:
         ("cpu", "CPU, % of one core", list(cpu_percents(cpu_times))),
         ("threads", "threads", [(sample["at"], sample["threads"]) for sample in samples]),
     )
-    y = 22.0
-    for name, title, points in panels:
-        if not points:
-            continue
-        values = [value for _, value in points]
-        place = _panel(drawing, y, max(1e-9, *values), _number)
-        drawing.write("lane", LEFT, y - 6, title)
-        seconds = (end - start) or 1
-        line = " ".join(
-            f"{LEFT + (RIGHT - LEFT) * (at - start) / seconds:.1f},{place(value):.1f}"
-            for at, value in thin_out(points, SAMPLES)
+    curves = [
+        Curve(
+            name,
+            title,
+            thin_out(points, SAMPLES),
+            max(1e-9, *(value for _, value in points)),
+            range_text([value for _, value in points], number_text),
         )
-        words = f"{title}: {_range(values, _number)}"
-        drawing.label += f"; {words}"
-        drawing.add("polyline", name, "", words, points=line)
-        y += PANEL + 30
-    y -= 30
-    drawing.write("tick", LEFT, y + 14, f"{start:g} s")
-    drawing.write("tick", RIGHT, y + 14, f"{end:g} s", "end")
-    drawing.height = y + 20
+        for name, title, points in panels
+        if points
+    ]
+    draw_curves(drawing, curves, start, end)
     return drawing
 
 
 # What charts have in common
 
 
-def _range(values: Sequence[float], label: Callable[[float], str]) -> str:
-    """Return the least and the greatest of some values: `from 2 to 8`."""
-    return f"from {label(min(values))} to {label(max(values))}"
-
-
 def _percent(share: float) -> str:
     return f"{share:.0%}"
-
-
-def _number(value: float) -> str:
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}"
 
 
 def _key(drawing: Drawing, words_of: Mapping[str, str]) -> None:
@@ -258,18 +242,14 @@ def _dot(drawing: Drawing, kind: str, x: float, y: float, title: str) -> None:
 
 
 def _panel(
-    drawing: Drawing, y: float, most: float, label: Callable[[float], str], least: float = 0
+    drawing: Drawing,
+    y: float,
+    most: float,
+    label: Callable[[float], str],
+    least: float = 0,
 ) -> Place:
-    """Draw a frame with three labels; return where a value is in it."""
-    span = (most - least) or 1
-
-    def place(value: float) -> float:
-        return y + PANEL - PANEL * (value - least) / span
-
-    for value in (least, (least + most) / 2, most):
-        drawing.line("grid", LEFT, place(value), RIGHT, place(value))
-        drawing.write("tick", LEFT - 6, place(value) + 4, label(value), "end")
-    return place
+    """Draw the frame of a panel; return where a value is in it."""
+    return draw_frame(drawing, y, PANEL, most, label, least)
 
 
 def _with_times(drawing: Drawing, axis: Axis, instants: Sequence[float], y: float) -> Drawing:

@@ -50,7 +50,13 @@ class Drawing:
         self.add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def bar(
-        self, kind: str, x1: float, x2: float, y: float, height: float, title: str = ""
+        self,
+        kind: str,
+        x1: float,
+        x2: float,
+        y: float,
+        height: float,
+        title: str = "",
     ) -> None:
         """Add a rectangle that is never too narrow to be seen."""
         self.add(

@@ -15,7 +15,10 @@ Point = tuple[float, float]  # where a value is measured, and a value from 0 to 
 
 
 def heat_map(
-    title: str, rows: Sequence[str], columns: Sequence[str], shares: Mapping[tuple[str, str], float]
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    shares: Mapping[tuple[str, str], float],
 ) -> Drawing:
     """Draw shares from 0 to 1 as cells, darker for more. A cell that is missing stays empty."""
     drawing = Drawing(f"{title}: {len(rows)} rows, {len(columns)} columns")
@@ -46,7 +49,9 @@ def heat_map(
 
 
 def share_curves(
-    title: str, labels: Sequence[str], series: Mapping[str, Sequence[Point | None]]
+    title: str,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[Point | None]],
 ) -> Drawing:
     """Draw a curve of each series over the same places, which have the given labels. A point has a
     value from 0 to 1 and half the width of its interval; None where there is none.

@@ -112,7 +112,10 @@ def place_of(report: Report, bounds: str) -> str:
 
 
 def _label(
-    evidence: Mapping[str, Any], instants: Sequence[float], diverging: Pair | None, bounds: str
+    evidence: Mapping[str, Any],
+    instants: Sequence[float],
+    diverging: Pair | None,
+    bounds: str,
 ) -> str:
     """Return in words what a time line shows: its length, how much it has of what, and the first
     difference.
@@ -254,7 +257,13 @@ def _ruler(drawing: Drawing, axis: Axis, borders: Sequence[int], times: Sequence
         drawing.line("axis", x, 20, x, 24)
     for x in axis.breaks:
         drawing.add(
-            "text", "break", "⋯", "an empty time, drawn shorter", x=x, y=28, text_anchor="middle"
+            "text",
+            "break",
+            "⋯",
+            "an empty time, drawn shorter",
+            x=x,
+            y=28,
+            text_anchor="middle",
         )
     return 30
 
@@ -299,7 +308,11 @@ def _stream(
 
 
 def _names_of_elements(
-    drawing: Drawing, axis: Axis, elements: Elements, shorten: Shorten, y: float
+    drawing: Drawing,
+    axis: Axis,
+    elements: Elements,
+    shorten: Shorten,
+    y: float,
 ) -> None:
     """Write below each instant the triples of its elements: all of them if there is room as far as
     half the way to the next instant, else their subjects, else nothing.
@@ -357,7 +370,12 @@ def _note_of_missing(
 
 
 def _reports(
-    drawing: Drawing, side: str, marks: Sequence[Mark], first: int | None, bounds: str, y: float
+    drawing: Drawing,
+    side: str,
+    marks: Sequence[Mark],
+    first: int | None,
+    bounds: str,
+    y: float,
 ) -> float:
     """Draw the reports of one side (`due` or `given`), in as many lanes as are needed so that none
     overlaps another. Return the y below them.

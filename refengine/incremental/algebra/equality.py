@@ -7,10 +7,9 @@ pairs may be equal. The filter itself is asked of each of these.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 from refengine.incremental.algebra.nodes import Index, LookUp, MaintainedNode, PickKey
 from refengine.model.elements import Term
@@ -26,7 +25,6 @@ from refengine.sparql.values import (
     single,
     value_of,
 )
-from refengine.sparql.values.rounding import nearest_single
 
 UNBOUND = ("unbound",)  # an equality with an unbound variable is an error
 RESOURCE, NUMBER, STRING, BOOLEAN = range(4)
@@ -71,9 +69,7 @@ def _key_of_number(number: Number) -> Hashable | None:
     exact = number.value
     if number.slack or exact != exact:
         return None
-    if number.rank >= FLOAT:
-        return NUMBER, single(float(exact))
-    nearest = nearest_single(cast("int | Fraction", exact))
+    nearest = single(as_binary(number, FLOAT))
     if nearest != single(as_binary(number, DOUBLE)):
         return None
     return NUMBER, nearest

@@ -367,13 +367,8 @@ def _group_divergence(
 
 
 def _end_divergence(recorded: RecordingToJudge, furthest: int) -> Divergence:
-    """Return the divergence after the last group, where relations are left or outputs are missing
-    that may not be.
-    """
+    """Return the divergence after the last group, where relations are left."""
     rows = recorded.rows
+    reason = "the semantics reports nothing more"
     cost = Distance(len(rows) - furthest, 0)
-    if furthest < len(rows):
-        reason = "the semantics reports nothing more"
-        return Divergence(furthest, None, None, (), None, rows[furthest], reason, cost=cost)
-    reason = "reports were expected and none was recorded"
-    return Divergence(furthest, None, None, (), None, None, reason, cost=cost)
+    return Divergence(furthest, None, None, (), None, rows[furthest], reason, cost=cost)
