@@ -55,20 +55,43 @@ def draws(usual: int) -> int:
     return scaled.get(PROFILE, usual)
 
 
-# Groups of tests that take long together, the longest first.
-LONG_GROUPS = ("spark", "drawn", "equivalences", "rsp-js", "drawn streams", "drawn for dialects")
+# Groups and files of tests that take long together, the longest first.
+LONGEST = (
+    "spark",
+    "rsp-js",
+    "wrong engines",
+    "tests/core/test_laws.py",
+    "browser",
+    "tests/suite/test_suite.py",
+    "tests/bench/test_lsbench_bench.py",
+    "drawn",
+    "drawn for dialects",
+    "tests/benchmarks/test_yabench.py",
+    "tests/model/test_compare.py",
+    "tests/command_line/test_cli.py",
+    "tests/rdf/test_sources.py",
+    "tests/oracle/test_infer.py",
+    "tests/oracle/test_oracle_laws.py",
+    "tests/harness/test_zero_engine.py",
+    "tests/adaptive/test_join.py",
+    "equivalences",
+    "drawn streams",
+)
 
 
 def rank(item: pytest.Item) -> int:
-    """The place of a test in the order in which workers begin: first the groups that take long,
-    then the single tests that do.
+    """The place of a test in the order in which workers begin: first what is in `LONGEST`, then
+    the single tests that take long.
     """
     group = item.get_closest_marker("xdist_group")
-    if group is not None and group.args[0] in LONG_GROUPS:
-        return LONG_GROUPS.index(group.args[0])
+    unit = item.nodeid.partition("::")[0]
+    if group is not None:
+        unit = group.args[0]
+    if unit in LONGEST:
+        return LONGEST.index(unit)
     if item.get_closest_marker("long") is not None:
-        return len(LONG_GROUPS)
-    return len(LONG_GROUPS) + 1
+        return len(LONGEST)
+    return len(LONGEST) + 1
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -106,7 +129,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A test that takes long by itself is a group of its own, not a part of its file."""
     if item.get_closest_marker("long") and not item.get_closest_marker("xdist_group"):
-        item.add_marker(pytest.mark.xdist_group(item.name))
+        item.add_marker(pytest.mark.xdist_group(item.name.partition("[")[0]))
 
 
 @pytest.hookimpl(trylast=True)

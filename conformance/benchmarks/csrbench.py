@@ -129,7 +129,9 @@ def _answer_file(path: Path) -> AnswerFile:
     fault = None
     if engine not in PROFILES:
         fault = InvalidStream(
-            f"no profile {engine!r}{nearest(engine, PROFILES)}", rule="SEM-1", place=str(path)
+            f"no profile {engine!r}{nearest(engine, PROFILES)}",
+            rule="SEM-1",
+            place=str(path),
         )
     return AnswerFile(engine, f"Q{number}", suffix or "", path, fault)
 

@@ -65,7 +65,9 @@ def read_vectors(path: Path) -> Iterator[Vector]:
         )
         if problem is not None:
             raise InvalidStream(
-                f"{problem.json_path}: {problem.message[:200]}", rule="vector", place=place
+                f"{problem.json_path}: {problem.message[:200]}",
+                rule="vector",
+                place=place,
             )
         try:
             yield _vector(place, table)
@@ -83,7 +85,11 @@ def _vector(place: str, table: dict[str, Any]) -> Vector:
     if "periodic" in table["report"]:
         period, anchor = table.get("period"), 0
     semantics = profile("flink").but(
-        t0=table["t0"], report=table["report"], period=period, anchor=anchor, tick=table["tick"]
+        t0=table["t0"],
+        report=table["report"],
+        period=period,
+        anchor=anchor,
+        tick=table["tick"],
     )
     triggers = "reports" in table
     expected: tuple[Any, ...]

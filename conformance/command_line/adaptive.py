@@ -50,7 +50,10 @@ def add_parser(commands: Commands) -> None:
         help="how long each workload is (default: %(default)s)",
     )
     adaptive.add_argument(
-        "--seed", type=int, default=1, help="the seed of the workloads (default: %(default)s)"
+        "--seed",
+        type=int,
+        default=1,
+        help="the seed of the workloads (default: %(default)s)",
     )
     add_page_folder(adaptive, "adaptive")
 

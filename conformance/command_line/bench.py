@@ -63,7 +63,10 @@ def add_parser(commands: Commands) -> None:
         help="run this experiment or query alone; can be given several times",
     )
     bench.add_argument(
-        "--runs", type=int, metavar="N", help="run each test N times (default: as the scale says)"
+        "--runs",
+        type=int,
+        metavar="N",
+        help="run each test N times (default: as the scale says)",
     )
     bench.add_argument(
         "--live",
@@ -105,7 +108,9 @@ def add_parser(commands: Commands) -> None:
         help="the class path of an engine that its user brings",
     )
     bench.add_argument(
-        "--resume", action="store_true", help="go on with the interrupted run whose folder is OUT"
+        "--resume",
+        action="store_true",
+        help="go on with the interrupted run whose folder is OUT",
     )
     bench.add_argument(
         "-o",
@@ -180,7 +185,9 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
         )
     if options.runs is not None and options.runs > MOST_RUNS:
         raise RefengineError(
-            f"must be <= {MOST_RUNS}, got {options.runs}", rule="usage", place="--runs"
+            f"must be <= {MOST_RUNS}, got {options.runs}",
+            rule="usage",
+            place="--runs",
         )
     choice = Choice(
         _scale(options.scale),

@@ -51,7 +51,9 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         help="a TOML file with windows and body; with --dialect, a text in that language",
     )
     bounded.add_argument(
-        "--dialect", choices=sorted(DIALECTS), help="the language of QUERY, if it is not TOML"
+        "--dialect",
+        choices=sorted(DIALECTS),
+        help="the language of QUERY, if it is not TOML",
     )
     bounded.add_argument(
         "--stream",
@@ -130,7 +132,9 @@ def _add_how(bounded: argparse.ArgumentParser) -> None:
         help="run the sweep over Spark: local[2], spark://HOST:PORT, sc://HOST:PORT, …",
     )
     bounded.add_argument(
-        "--resume", action="store_true", help="go on with the interrupted sweep in OUT"
+        "--resume",
+        action="store_true",
+        help="go on with the interrupted sweep in OUT",
     )
     add_page_folder(bounded, "bounded")
 
@@ -246,7 +250,9 @@ def _share(text: str) -> Fraction:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise RefengineError(
-            f"expected a share such as 1/3, got {display(text)}", rule="BND-8", place="--warm-up"
+            f"expected a share such as 1/3, got {display(text)}",
+            rule="BND-8",
+            place="--warm-up",
         ) from None
 
 

@@ -49,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
         target = results.target(options.out)
         if target.exists():
             raise RefengineError(
-                "exists already, and nothing is overwritten", rule="usage", place=str(options.out)
+                "exists already, and nothing is overwritten",
+                rule="usage",
+                place=str(options.out),
             )
     text = text_of_new_case(find_result(options.results, options.case), options.rule)
     if target is None:

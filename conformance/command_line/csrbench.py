@@ -73,7 +73,9 @@ def add_parser(commands: Commands) -> None:
         "verdict rests on are checked by the definition either way)",
     )
     bench.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
+        "--witness",
+        choices=sorted(WITNESSES),
+        help="ask this witness only (default: both)",
     )
     bench.add_argument(
         "--dialect",
@@ -82,7 +84,10 @@ def add_parser(commands: Commands) -> None:
         "tables, Q1.toml to Q7.toml)",
     )
     bench.add_argument(
-        "--queries", type=cli.path, metavar="DIR", help="the folder of the queries (default: ours)"
+        "--queries",
+        type=cli.path,
+        metavar="DIR",
+        help="the folder of the queries (default: ours)",
     )
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments RESULTS and CASE."""
     parser.add_argument(
-        "results", type=cli.path, metavar="RESULTS", help="a file that --results has written"
+        "results",
+        type=cli.path,
+        metavar="RESULTS",
+        help="a file that --results has written",
     )
     parser.add_argument(
         "case",

@@ -26,7 +26,10 @@ def add_parser(commands: Commands) -> None:
     )
     new.add_argument("name", metavar="NAME", help="the engine's name; its file is NAME.toml")
     new.add_argument(
-        "--language", required=True, choices=sorted(LANGUAGES), help="the harness's language"
+        "--language",
+        required=True,
+        choices=sorted(LANGUAGES),
+        help="the harness's language",
     )
     new.add_argument(
         "--folder",

@@ -72,7 +72,9 @@ def add_parser(commands: Commands) -> None:
         "is started, 1 for a recording)",
     )
     shard.add_argument(
-        "--smoke", action="store_true", help="run a dozen cases only, for a first look"
+        "--smoke",
+        action="store_true",
+        help="run a dozen cases only, for a first look",
     )
     shard.add_argument(
         "--allow-missing",

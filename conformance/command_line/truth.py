@@ -130,7 +130,9 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         "incrementally)",
     )
     truth.add_argument(
-        "--witness", choices=sorted(WITNESSES), help="ask this witness only (default: both)"
+        "--witness",
+        choices=sorted(WITNESSES),
+        help="ask this witness only (default: both)",
     )
     truth.add_argument(
         "--on-error",

@@ -156,7 +156,9 @@ class Engine(StartableEngine):
                 )
         if query.body.form not in self.forms:
             raise Unrenderable(
-                f"{self.title} does not answer {query.body.form}", rule="DIA-6", place="body"
+                f"{self.title} does not answer {query.body.form}",
+                rule="DIA-6",
+                place="body",
             )
         if self.dialect == "table":
             return json.dumps(table)
@@ -316,7 +318,9 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise InvalidEngine(
-            f"cannot be read: {error}", rule="engine", place=display(text)
+            f"cannot be read: {error}",
+            rule="engine",
+            place=display(text),
         ) from None
     name, *fields = semantics.split() or [""]
     if not words:

@@ -243,7 +243,9 @@ def _has(holds: bool, what: str) -> None:
     """Raise Unsupported, naming what the query would have to be, if it does not hold."""
     if not holds:
         raise Unsupported(
-            f"engines over rows can be asked only for {what}", rule="QRY-1", place="query"
+            f"engines over rows can be asked only for {what}",
+            rule="QRY-1",
+            place="query",
         )
 
 

@@ -91,7 +91,9 @@ def _reading(place: Path) -> Iterator[None]:
     except OSError as error:
         where = error.filename or place
         raise RefengineError(
-            f"cannot be read: {error.strerror}", rule="engine", place=str(where)
+            f"cannot be read: {error.strerror}",
+            rule="engine",
+            place=str(where),
         ) from None
 
 
@@ -147,7 +149,9 @@ def forget_place(name: str) -> bool:
         raise cannot_write(error, folder, DATA) from None
     if not known:
         raise RefengineError(
-            "has files of its own, which only you can remove", rule="engine", place=str(folder)
+            "has files of its own, which only you can remove",
+            rule="engine",
+            place=str(folder),
         )
     return True
 
@@ -247,5 +251,7 @@ def _check_program(name: str, wanted: BroughtEngine, path: Path) -> str:
 def _not_there(name: str, wanted: BroughtEngine, place: str) -> RefengineError:
     """Return the error that there is nothing of a kind at a place."""
     return RefengineError(
-        f"{plain(place)} is no {wanted.kind}; expected {wanted.what}", rule="engine", place=name
+        f"{plain(place)} is no {wanted.kind}; expected {wanted.what}",
+        rule="engine",
+        place=name,
     )

@@ -222,7 +222,9 @@ def _count_packages(package: Package, folder: Path) -> int:
         if isinstance(error, OSError):
             reason = f"{Path(error.filename).name}: {error.strerror}"
         raise RefengineError(
-            f"the manifest is malformed: {reason}", rule="engine", place=str(package.manifest)
+            f"the manifest is malformed: {reason}",
+            rule="engine",
+            place=str(package.manifest),
         ) from None
 
 

@@ -156,7 +156,9 @@ class Cargo(Installer):
         programs = programs_in(release)
         if len(programs) != 1:
             raise RefengineError(
-                f"expected one program, got {len(programs)}", rule="engine", place=str(release)
+                f"expected one program, got {len(programs)}",
+                rule="engine",
+                place=str(release),
             )
         programs[0].rename(folder / HARNESS)
         shutil.rmtree(folder / "target")

@@ -188,7 +188,9 @@ class StartableEngine:
         for entry in entries:
             if not is_entry_there(entry):
                 raise InvalidEngine(
-                    f"no {display(entry)} for its classpath", rule="engine", place=self.name
+                    f"no {display(entry)} for its classpath",
+                    rule="engine",
+                    place=self.name,
                 )
         return replace(self, command=tuple(_with_brought(word, path) for word in self.command))
 

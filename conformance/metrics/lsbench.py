@@ -99,7 +99,9 @@ def refuse_blank_nodes(*outputs: Output) -> None:
     rows = (row for output in outputs for relation in output for row in relation)
     if compare.blanks(rows):
         raise Unsupported(
-            "a blank node cannot be looked for in another output", rule="CMP-4", place="mm"
+            "a blank node cannot be looked for in another output",
+            rule="CMP-4",
+            place="mm",
         )
 
 

@@ -92,7 +92,9 @@ def of_run(
         return list(_ClosedWindows(setting, reading, contents, mode).entries(expected, output))
     if Condition.CHANGE not in report:
         raise Unsupported(
-            "YABench measures window close and content change", rule="REP-1", place="of_run"
+            "YABench measures window close and content change",
+            rule="REP-1",
+            place="of_run",
         )
     if reading.is_by_code:
         contents = _contents(setting, answer, is_incremental=is_incremental)
@@ -186,7 +188,12 @@ class _ClosedWindows:
         shifted = None
         if self.contents is not None and window is not None and closure is not None:
             shifted = yabench.gracious(
-                window, closure, self.contents.expects, expected, actual, mode=self.mode
+                window,
+                closure,
+                self.contents.expects,
+                expected,
+                actual,
+                mode=self.mode,
             )
         counts = (sum(map(len, report.contents)), expected.total(), actual.total())
         score = yabench.score(expected, actual, self.mode)
@@ -203,7 +210,11 @@ class _ClosedWindows:
         window = (max(0, report.window[0]), report.window[1])  # the code's time begins at 0
         expected = self.contents.answer(*window)
         shifted = yabench_code.gracious_code(
-            window, self.contents.expects, expected, actual, mode=self.mode
+            window,
+            self.contents.expects,
+            expected,
+            actual,
+            mode=self.mode,
         )
         counts = (len(self.contents.content(*window)), expected.total(), actual.total())
         score = yabench.score(expected, actual, self.mode)
@@ -242,7 +253,12 @@ def _folded_by_code(
     is_timed = all(at is not None for _, at in output.timed())
     is_single = reading is Reading.CODE_SINGLE_RESULT
     steps = yabench_code.steps_code(
-        contents.expects, spec.span, spec.step, output, is_single_result=is_single, mode=mode
+        contents.expects,
+        spec.span,
+        spec.step,
+        output,
+        is_single_result=is_single,
+        mode=mode,
     )
     for slide in yabench_code.slides_code(steps, spec.span, spec.step):
         elements = 0

@@ -170,7 +170,9 @@ class RunResults:
         for error in self.late_errors:
             yield f"{error.engine}: error: {error.case}: {error.argument}"
         yield from describe_unjudged_engines(
-            self.unjudged_engines, self.run.items, is_smoke=self.run.options.smoke
+            self.unjudged_engines,
+            self.run.items,
+            is_smoke=self.run.options.smoke,
         )
         if self.run.baseline is not None:
             yield from baseline.describe_changes(self.run.baseline, source.of(self.results).entries)

@@ -35,7 +35,10 @@ def badge(entries: Iterable[Entry]) -> str:
         words = _words_about_rules(in_reach, kinds)
     sizes = [round(len(text) * CHARACTER) for text in (LABEL, words)]
     return template("badge.svg.j2").render(
-        label=LABEL, words=words, sizes=sizes, colour=COLOURS[_tone(kinds)]
+        label=LABEL,
+        words=words,
+        sizes=sizes,
+        colour=COLOURS[_tone(kinds)],
     )
 
 

@@ -100,7 +100,12 @@ def _with_differences(pair: Pair) -> Pair:
     first_surplus = tuple(sorted(surplus.elements())[:ROWS])
     more = lacking.total() - len(first_lacking), surplus.total() - len(first_surplus)
     return replace(
-        pair, differs=not same, lacking=first_lacking, surplus=first_surplus, more=more, note=note
+        pair,
+        differs=not same,
+        lacking=first_lacking,
+        surplus=first_surplus,
+        more=more,
+        note=note,
     )
 
 

@@ -155,7 +155,9 @@ def _entries(path: Path) -> Iterator[Entry]:
                     yield _entry(from_json(_parsed(line, f"{path}:{number}")), texts)
     except OSError as error:
         raise InvalidResults(
-            f"cannot be read: {error.strerror or error}", rule="results", place=str(path)
+            f"cannot be read: {error.strerror or error}",
+            rule="results",
+            place=str(path),
         ) from None
 
 
@@ -163,7 +165,9 @@ def _parsed(line: bytes, place: str) -> dict[str, Any]:
     """Return the JSON object of a line that has passed the schema. Raises InvalidResults."""
     try:
         table: dict[str, Any] = json.loads(
-            line.decode("utf-8-sig"), parse_constant=_refuse_constant, parse_float=_number
+            line.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            parse_float=_number,
         )
     except UnicodeDecodeError as error:
         raise InvalidResults(f"not UTF-8: {error.reason}", rule="results", place=place) from None

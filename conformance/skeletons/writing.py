@@ -58,7 +58,9 @@ def write_skeleton(name: str, language: str, folder: Path) -> list[Path]:
         ) from None
     except (OSError, ValueError) as error:
         raise RefengineError(
-            f"cannot be made: {error}", rule="usage", place=display(str(folder))
+            f"cannot be made: {error}",
+            rule="usage",
+            place=display(str(folder)),
         ) from None
     try:
         for file, text in contents.items():

@@ -69,7 +69,10 @@ def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, 
 
 
 def _needed_deviations(
-    tested: Engine, exchange: Exchange, answers: SharedAnswers, witnesses: tuple[str, ...]
+    tested: Engine,
+    exchange: Exchange,
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
 ) -> tuple[Deviation, ...]:
     """Return known deviations with which the oracle passes the answers, and of which none can be
     left out; none if it does not pass them with all, since all are in force at once. Those that
@@ -85,7 +88,9 @@ def _needed_deviations(
 
 
 def grant_fields(
-    tested: Engine, question: Question, fields: Mapping[str, Any]
+    tested: Engine,
+    question: Question,
+    fields: Mapping[str, Any],
 ) -> tuple[Question, Profile]:
     """Return the question and the profile under which an engine is judged if it is granted that
     some fields of its semantics have other values. Another operator is granted even where the query
@@ -152,7 +157,9 @@ NO_CLAIM = Claim({}, states_operator=False)  # stands for what an engine claims 
 
 
 def write_explanation(
-    case: Case | BenchmarkQuery, deviations: Iterable[Deviation], claim: Claim
+    case: Case | BenchmarkQuery,
+    deviations: Iterable[Deviation],
+    claim: Claim,
 ) -> str:
     """Write the known deviations that explain a fail, a line each: their fields and rules. If there
     are none, write that, and the rule that the case is about. `claim` is what the engine claims.

@@ -438,7 +438,9 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
     if not of_engine:
         there = ", ".join(sorted({file.engine for file in files}))
         raise InvalidEngine(
-            f"no recording of {name!r}; recorded: {there}", rule="engine", place=str(answers)
+            f"no recording of {name!r}; recorded: {there}",
+            rule="engine",
+            place=str(answers),
         )
     profiles.profile(name)
     csrbench.stream(answers)

@@ -41,7 +41,9 @@ def text_of_new_case(result: Result, rule: str) -> str:
     rule = rule or result.rule
     if not rule:
         raise NoCase(
-            "the result is about no rule; name one with --rule", rule="results", place=place
+            "the result is about no rule; name one with --rule",
+            rule="results",
+            place=place,
         )
     rules = {case.rule for case in cases()}
     if rule not in rules:

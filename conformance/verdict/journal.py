@@ -42,7 +42,9 @@ def read_journal(target: Path, run: str) -> dict[tuple[str, str, str], Result]:
         return {}
     except OSError as error:
         raise RefengineError(
-            f"cannot be read: {error.strerror}", rule="usage", place=str(path)
+            f"cannot be read: {error.strerror}",
+            rule="usage",
+            place=str(path),
         ) from None
     heading = _table(lines[0])
     if "run" not in heading:

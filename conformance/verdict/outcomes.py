@@ -124,6 +124,10 @@ def _argument_of_fail(
     near = explanations.Explanations()
     if far is None:
         near = explanations.find_explanations(
-            recorded, profile, judgement, answers, timestamps=timestamps
+            recorded,
+            profile,
+            judgement,
+            answers,
+            timestamps=timestamps,
         )
     return explain.explain_fail(profile, judgement, far, near)

@@ -306,5 +306,7 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RefengineError(
-            f"cannot write: {error.strerror}", rule="usage", place=str(path)
+            f"cannot write: {error.strerror}",
+            rule="usage",
+            place=str(path),
         ) from None

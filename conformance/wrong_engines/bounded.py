@@ -26,7 +26,10 @@ def _everything_is_selected(reader: SourceReader, terms: Terms) -> bool:
     besides={SourceReader.is_selected: _everything_is_selected},
 )
 def windows_and_conditions_of_one_side_are_not_asked(
-    right: Right, index: SourceIndex, key: Terms, earliest_end: int | None
+    right: Right,
+    index: SourceIndex,
+    key: Terms,
+    earliest_end: int | None,
 ) -> Any:
     """Join a binding however long ago it ended, and whether or not it fulfils the conditions on its
     own variables.
@@ -36,7 +39,10 @@ def windows_and_conditions_of_one_side_are_not_asked(
 
 @wrong("BND-3", "BND-5", replaces=Memory.put)
 def a_full_memory_stays_as_it_is(
-    right: Right, memory: Memory, binding: Binding, is_collected: bool
+    right: Right,
+    memory: Memory,
+    binding: Binding,
+    is_collected: bool,
 ) -> Any:
     """Store nothing when every slot is filled, so that the bindings that came first stay."""
     if memory.capacity is None or len(memory.bindings) < memory.capacity:
@@ -72,7 +78,9 @@ def nothing_is_removed_or_dropped(right: Right, memory: Memory, t: int) -> None:
 
 @wrong("BND-8", replaces=measures.counted_arrivals)
 def every_arrival_counts(
-    right: Right, times: Sequence[int], measuring: Measuring
+    right: Right,
+    times: Sequence[int],
+    measuring: Measuring,
 ) -> list[tuple[bool, bool]]:
     """Count what the warm-up completes, and take every arrival for one under stress."""
     return [(True, True) for _ in times]

@@ -153,11 +153,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
     half="do not give it again",
 )
 def what_expires_is_forgotten(
-    right: Right,
-    look: Any,
-    moment: Any,
-    grown: list[Any],
-    base: Bag,
+    right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Any:
     """Expect the outputs of an instant to sum to Q(F) − Q(K), even where what expires is derived
     again.
@@ -171,11 +167,7 @@ def what_expires_is_forgotten(
     half="K ⊆ the content just before the instant",
 )
 def all_that_was_kept_was_seen(
-    right: Right,
-    look: Any,
-    moment: Any,
-    grown: list[Any],
-    base: Bag,
+    right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Bag:
     """Expect the outputs of an instant to sum to the set of rows that its elements complete."""
     completed_rows = {derivation.row for derivation in grown}
@@ -223,12 +215,7 @@ def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool
     half="the orders are searched, one of each class",
 )
 def the_search_tries_one_order(
-    right: Right,
-    look: Any,
-    moment: Any,
-    grown: Any,
-    states: set[State],
-    base: Bag,
+    right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
     """Try only the order of the file where orders must be searched."""
     before = base
@@ -279,11 +266,7 @@ def one_witness(right: Right, *values: Any) -> None:
     half="its reports up to the first divergence",
 )
 def all_of_the_stream(
-    right: Right,
-    recorded: Any,
-    assigned: Any,
-    answers: Any,
-    witnesses: tuple[str, ...],
+    right: Right, recorded: Any, assigned: Any, answers: Any, witnesses: tuple[str, ...]
 ) -> None:
     """Ask a witness to confirm every report of the assignment, even after the first divergence."""
     planned = engine.plan(recorded.query, recorded.streams, assigned.semantics)
