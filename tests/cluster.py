@@ -26,6 +26,8 @@ JAVA = {
     "PYSPARK_PYTHON": sys.executable,
     "PYTHONPATH": str(ROOT),
 }
+# gRPC, which Spark Connect uses, would meddle with each process that is begun beside it, and end it
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 spark = pytest.mark.xdist_group("spark")  # one worker, and so one server, for all
 
 
