@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -106,6 +107,13 @@ class HarnessWithOthers(Harness):
     """
 
     others: tuple[tuple[Harness, str], ...] = ()
+    has_started = False  # whether it replied to `start`
+
+    def start(self) -> dict[str, Any]:
+        """Return the reply to `start`. Raises Broken."""
+        reply = super().start()
+        self.has_started = True
+        return reply
 
     def start_others(self, texts: Sequence[str]) -> None:
         """Start a harness for each of some query texts. Raises Broken."""
@@ -125,12 +133,59 @@ class HarnessWithOthers(Harness):
             other.ask(command, **of_other)
         return super().ask(command, **fields)
 
-    def stop(self) -> None:
-        """Stop the others and this harness."""
+    def stop_others(self) -> None:
+        """Stop the others, and go on with this harness."""
         others, self.others = self.others, ()
         for other, _ in others:
             other.stop()
+
+    def stop(self) -> None:
+        """Stop the others and this harness."""
+        self.stop_others()
         super().stop()
+
+
+class Harnesses:
+    """The harnesses of engines, each started when a run needs it. If they are kept, the next run of
+    an engine goes on with its process, as in the suite: `register` forgets what was before. An
+    engine that is `fresh`, or broke down, gets a new process all the same.
+    """
+
+    def __init__(self, are_kept: bool = False) -> None:
+        self.are_kept = are_kept
+        self._kept: dict[str, HarnessWithOthers] = {}
+
+    @contextmanager
+    def of(self, tested: Engine) -> Iterator[HarnessWithOthers]:
+        """Yield the harness of an engine, which is running, and stop it afterwards unless it is
+        kept. Raises Broken.
+        """
+        harness = self._kept.pop(tested.name, None)
+        if harness is not None and (harness.look_for_late_line() or not harness.usable):
+            harness.stop()
+            harness = None
+        if harness is None:
+            harness = HarnessWithOthers(
+                tested.command, limits=_limits_of(tested), environment=tested.environment
+            )
+        is_kept = False
+        try:
+            if not harness.has_started:
+                harness.start()
+            yield harness
+            is_kept = self.are_kept and not tested.fresh and harness.usable
+        finally:
+            if is_kept:
+                harness.stop_others()
+                self._kept[tested.name] = harness
+            else:
+                harness.stop()
+
+    def stop(self) -> None:
+        """Stop the harnesses that are kept."""
+        while self._kept:
+            _, harness = self._kept.popitem()
+            harness.stop()
 
 
 def prepare_workload(tested: Engine, workload: Workload, question: Question) -> PreparedQuestion:
@@ -147,8 +202,10 @@ def prepare_workload(tested: Engine, workload: Workload, question: Question) -> 
     return PreparedQuestion(question, engine_query)
 
 
-def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) -> Feeding:
-    """Start an engine, put the question of a workload to it, and stop it.
+def feed(
+    tested: Engine, workload: Workload, question: Question, is_live: bool, harnesses: Harnesses
+) -> Feeding:
+    """Put the question of a workload to an engine.
 
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
@@ -157,17 +214,11 @@ def feed(tested: Engine, workload: Workload, question: Question, is_live: bool) 
         prepared = replace(prepared, is_sent_by_instant=True)
     pacing = ClockPacing() if is_live else ImmediatePacing()
     texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]
-    harness = HarnessWithOthers(
-        tested.command, limits=_limits_of(tested), environment=tested.environment
-    )
-    try:
-        harness.start()
+    with harnesses.of(tested) as harness:
         harness.start_others(texts)
         with ResourceSampler(harness.pid) as sampler:
             answers = prepared.ask(harness, pacing)
             ended = time.monotonic()
-    finally:
-        harness.stop()
     exchange = Exchange(
         prepared.question,
         [_timed(answer) for answer in answers],

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
-from conformance.bench.feeding import feed
+from conformance.bench.feeding import Harnesses, feed
 from conformance.bench.judging import case_of, judge_run, result_without_run
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
@@ -158,13 +158,22 @@ class LoadedWorkload:
 
 class TaskRunner:
     """Runs the tasks of a plan, one after the other. What was read and computed for a workload is
-    kept until a task with another workload comes.
+    kept until a task with another workload comes. At the scale `small` processes of engines are
+    kept, too, unless elements are sent by the clock. As a context manager it stops them at the end.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        choice = plan.choice
+        self._harnesses = Harnesses(are_kept=choice.scale == "small" and not choice.is_live)
         self._workload: Workload | None = None
         self._loaded: LoadedWorkload | None = None
+
+    def __enter__(self) -> TaskRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._harnesses.stop()
 
     def run(self, task: Task) -> Result:
         """Run one workload on an engine, write its files, and return its result. There is a result
@@ -174,14 +183,14 @@ class TaskRunner:
         if self._loaded is None or task.workload is not self._workload:
             self._loaded = LoadedWorkload.of(task.workload)
             self._workload = task.workload
-        return _run_task(self.plan, task, self._loaded)
+        return _run_task(self.plan, task, self._loaded, self._harnesses)
 
 
-def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload) -> Result:
+def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harnesses) -> Result:
     """Run one workload on an engine, and return its result, as TaskRunner does."""
     tested, workload = task.tested, task.workload
     try:
-        feeding = feed(tested, workload, loaded.question, plan.choice.is_live)
+        feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
         run = Run(workload, tested.name, task.number, feeding)
         result = judge_run(
             plan.benchmark,

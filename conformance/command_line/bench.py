@@ -288,8 +288,7 @@ def _run_tasks(plan: Plan, tasks: Sequence[Task], done: Mapping[Key, Result]) ->
     left = [task for task in tasks if task.key(plan.benchmark) not in done]
     before = len(tasks) - len(left)
     bar = progress_bar(total=len(tasks), initial=before, desc=plan.benchmark.name, unit="run")
-    with bar() as progress:
-        runner = TaskRunner(plan)
+    with bar() as progress, TaskRunner(plan) as runner:
         for task in left:
             progress.set_postfix_str(f"{task.tested.name} {task.workload.name}")
             yield runner.run(task)

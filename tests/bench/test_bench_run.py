@@ -18,7 +18,7 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import ClockPacing, ImmediatePacing
+from conformance.bench.feeding import ClockPacing, Harnesses, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
@@ -370,3 +370,25 @@ def test_two_engines_with_one_folder_are_refused(tmp_path):
     plan = Plan(CSRBENCH, Choice(), engines, tmp_path)
     with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
         plan.tasks()
+
+
+def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down():
+    """What is kept is stopped at the end, and what is not at once."""
+    tested = engine_file.engine("reference")
+    harnesses = Harnesses(are_kept=True)
+    with harnesses.of(tested) as first:
+        first.start_others([])
+    with harnesses.of(tested) as second:
+        assert second is first and second.usable
+        second._process.kill()
+        second._process.wait(10)
+    with harnesses.of(tested) as third:
+        assert third is not first and not first.alive
+    harnesses.stop()
+    assert not third.alive
+
+    for one, are_kept in ((replace(tested, fresh=True), True), (tested, False)):
+        harnesses = Harnesses(are_kept)
+        with harnesses.of(one) as harness:
+            pass
+        assert not harness.alive

@@ -107,8 +107,8 @@ def _scores(tests: Sequence[TestResults]) -> Table:
         (
             "engine",
             "test",
-            "verdict",
             "runs",
+            "verdict",
             "P",
             "R",
             "gracious P",
@@ -138,9 +138,11 @@ def _score_row(test: TestResults) -> tuple[Cell, ...]:
     for engine in ("csparql", "cqels"):
         means = test.published_of(engine)
         published += [share_cell(means.get("precision")), share_cell(means.get("recall"))]
+    *names, verdict = test.first_cells
     return (
-        *test.first_cells,
+        *names,
         Cell(str(len(test.results))),
+        verdict,
         *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
         *(share_cell(mean_of(gracious, key)) for key in ("precision", "recall")),
         share_cell(mean(entry.precision for entry in by_code)),
