@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster mutants lock clean
+.PHONY: help setup test check conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -139,6 +139,19 @@ spark: $(READY) ## run the tests of what is over Spark on a classic Spark, and o
 
 cluster: $(READY) ## kill workers of a standalone Spark cluster on this machine in the middle of runs (some minutes; needs Java)
 	@$(PY) -m pytest -q tests/killed_workers.py
+
+S3 := build/s3
+
+$(S3)/ready.stamp: tools/s3/pom.xml
+	@command -v mvn >/dev/null || { echo "s3: needs mvn (Maven, and Java 17 or newer)" >&2; exit 1; }
+	@rm -rf $(S3) && mkdir -p $(S3)
+	@echo "s3: hadoop-aws with what it needs of the SDK of AWS, with mvn (18 MB), and moto"
+	@mvn -q -B -f tools/s3/pom.xml dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/$(S3)/jars"
+	@$(PY) -m venv $(S3)/venv && $(S3)/venv/bin/python $(PIP) install 'moto[s3,server]==5.2.5'
+	@touch $@
+
+s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server on this machine, over s3a (a minute; needs Java and Maven)
+	@$(PY) -m pytest -q tests/object_storage.py
 
 # In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
 mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ JAVA = {
     "PYSPARK_PYTHON": sys.executable,
     "PYTHONPATH": str(ROOT),
 }
+# gRPC, which Spark Connect uses, would meddle with each process that is begun beside it, and end it
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 spark = pytest.mark.xdist_group("spark")  # one worker, and so one server, for all
 
 
@@ -113,8 +115,6 @@ def server_folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def connect(installed, server_folder) -> Iterator[str]:
     """A server of Spark Connect on this machine."""
-    import pyspark
-
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -127,26 +127,39 @@ def connect(installed, server_folder) -> Iterator[str]:
         "driver.host": "127.0.0.1",
         "driver.bindAddress": "127.0.0.1",
         "sql.shuffle.partitions": 2,
+        # plans are interpreted: to compile them costs more than to run them over few rows
+        "sql.codegen.wholeStage": "false",
+        "sql.codegen.factoryMode": "NO_CODEGEN",
     }
+    words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
+    words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    with submitted(server_folder, *words) as server:
+        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
+        assert server.poll() is None, (server_folder / "server.log").read_text()[-2000:]
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def submitted(folder: Path, *words: str) -> Iterator[subprocess.Popen]:
+    """What spark-submit starts with these words on this machine, until the context ends."""
+    import pyspark
+
     submit = [
         Path(pyspark.__file__).parent / "bin" / "spark-submit",
         "--master",
         f"local[1,{session.RETRIES}]",
     ]
-    words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
-    with open(server_folder / "server.log", "wb") as log:
+    with open(folder / "server.log", "wb") as log:
         server = bound(
-            [*submit, *words, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"],
-            cwd=server_folder,
+            [*submit, *words],
+            cwd=folder,
             stdout=log,
             stderr=log,
             env={**os.environ, **JAVA},
             start_new_session=True,
         )
     try:
-        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
-        assert server.poll() is None, (server_folder / "server.log").read_text()[-2000:]
-        yield f"sc://127.0.0.1:{port}"
+        yield server
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from conformance.spark import folder
 from conformance.spark.blocks import BLOCK, blocks_of_parts
@@ -60,7 +61,7 @@ TABLE_OF_REPORTS = "reports"
 QUARANTINE = "quarantine"
 MEASURES = "measures"
 RESULTS = "results.ndjson"
-COMMITTED = "_SUCCESS"  # the file that Spark's committer writes last
+ATTEMPTS = "_attempts"  # tables that Spark writes, until they are moved to their places
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]
         done: set[int] = set()
         if (path / PLAN).exists():
             count = len(StoredParts.read(path / PLAN).parts)
-            done = {number for number in range(count) if (_part(path, number) / COMMITTED).exists()}
+            done = {number for number in range(count) if _part(path, number).exists()}
         yield done
 
 
@@ -167,7 +168,8 @@ def compute_truth(
         for number, _ in run_jobs(work, parallel):
             done.add(number)
             show_progress(len(done), total)
-    shutil.rmtree(path / BLOCKS, ignore_errors=True)
+    for name in (BLOCKS, ATTEMPTS):
+        shutil.rmtree(path / name, ignore_errors=True)
     return ask(partial(_sum_up, spark, plan, path, stored))
 
 
@@ -177,7 +179,7 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     records = read_sources(spark, plan.sources)
     quarantined = 0
     if plan.quarantine:
-        _write(faults_of(records), path / QUARANTINE)
+        _write(faults_of(records), path, QUARANTINE)
         quarantined = spark.read.parquet(url_of(str(path / QUARANTINE))).count()
         records = only_triples(records)
     rows = rows_of_streams(records, truth_query)
@@ -185,15 +187,12 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
         histogram = ask(lambda: count_arrivals(rows, truth_query))
         count = plan.parts or usual_number_of_parts(histogram.triples, parallel)
         planned = plan_parts(truth_query.query, truth_query.semantics, histogram, count)
-        ask(partial(_write_blocks, rows, planned, path / BLOCKS))
+        ask(partial(_write_blocks, rows, planned, path))
     except InvalidStream:
         fault = first_faults(records)
         if fault is not None:
             raise fault from None
         raise
-    if not (path / BLOCKS / COMMITTED).exists():
-        reason = "executors write elsewhere; name a folder that they share with the driver"
-        raise RefengineError(reason, rule="usage", place=str(path))
     blocks = _read(spark, path / BLOCKS, BLOCK)
     _check_count(blocks, histogram.triples)
     chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
@@ -206,7 +205,7 @@ def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> N
     """Write the rows (COLUMNS) of each part in blocks, each row in one of them."""
     own = [(each.number, each.part._replace(halo_start=each.part.start)) for each in planned]
     blocks = rows.mapInArrow(partial(blocks_of_parts, own), BLOCK)
-    _write(blocks, path, "part")
+    _write(blocks, path, BLOCKS, "part")
 
 
 def _check_count(blocks: DataFrame, triples: int) -> None:
@@ -254,7 +253,7 @@ def _compute_part(
     needed = blocks.where(f.col("part").between(first, number) & is_needed)
     compute = partial(compute_part, truth_query, stored.firsts, number, part)
     reports = needed.select("block").coalesce(1).mapInArrow(compute, REPORTS)
-    _write(reports.drop("part"), _part(path, number))
+    _write(reports.drop("part"), path, _part(path, number).relative_to(path))
 
 
 def _sum_up(spark: SparkSession, plan: TruthPlan, path: Path, stored: StoredParts) -> Truth:
@@ -268,7 +267,7 @@ def _sum_up(spark: SparkSession, plan: TruthPlan, path: Path, stored: StoredPart
     if plan.recording is not None:
         verdict = compare_recording(reports, truth_query, plan.recording, plan.missing)
         if verdict.measures is not None:
-            _write(verdict.measures, path / MEASURES)
+            _write(verdict.measures, path, MEASURES)
         result = Result(plan.engine, "truth", plan.case, "", verdict.outcome, verdict.argument)
         results.replace({path / RESULTS: results.lines([result])})
     return Truth(
@@ -288,9 +287,17 @@ def _read(spark: SparkSession, path: Path, schema: str) -> DataFrame:
     return spark.read.schema(schema).parquet(url_of(str(path)))
 
 
-def _write(frame: DataFrame, path: Path, *columns: str) -> None:
-    """Write a table, whose folders are named for the values of some columns. What an interrupted
-    run has left there is replaced.
+def _write(frame: DataFrame, path: Path, name: str | Path, *columns: str) -> None:
+    """Write a table of a run, whose folders are named for the values of some columns. It is there
+    as a whole or not at all, even if the job of a driver that was killed still runs: each job
+    writes to a folder of its own, which is moved to its place when Spark has committed it. Raises
+    RefengineError if the driver does not find it.
     """
-    writer = frame.write.mode("overwrite").partitionBy(*columns)
-    writer.parquet(f"file://{os.path.abspath(path)}")
+    attempt = path / ATTEMPTS / uuid4().hex
+    frame.write.partitionBy(*columns).parquet(f"file://{os.path.abspath(attempt)}")
+    if not attempt.exists():
+        reason = "executors write elsewhere; name a folder that they share with the driver"
+        raise RefengineError(reason, rule="usage", place=str(path))
+    (path / name).parent.mkdir(exist_ok=True)
+    shutil.rmtree(path / name, ignore_errors=True)
+    attempt.rename(path / name)

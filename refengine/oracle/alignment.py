@@ -235,8 +235,6 @@ class _Beside:
             rows += difference_of(report.relation.rows, actual, mode).differing
             if _exceeds(rows, bound):
                 return None
-        if _exceeds(rows, bound):
-            return None
 
         rows += self._rows_beyond(before)
         if _exceeds(rows, bound):

@@ -162,7 +162,7 @@ def confirm_overlap(
     union = tuple(sorted(set().union(*contents)))
     if sum(map(len, contents)) <= LONGEST_UNION * len(union):
         return None
-    dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static, body)
+    dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static)
     heard = len(answers.testimonies_used)
     try:
         relation = answers.confirmed_answer(whole, dataset, witnesses)

@@ -497,6 +497,18 @@ def test_of_several_with_as_many_rows_the_one_with_most_slips_is_nearest():
         assert not found.passed and found.trial.divergence.cost.unexplained == 0
 
 
+@pytest.mark.parametrize("matched", [(0, 1), (1, 0), (1, 1)])
+def test_of_two_that_are_as_near_the_first_is_named_however_many_relations_each_matches(matched):
+    """The order in which they are looked at, from the most relations down, decides nothing."""
+    recorded = RecordingToJudge.of(Question(QUERY, FOUR), relations("a"))
+    divergence = Divergence(0, None, None, (), None, None, "", cost=Distance(3, 0))
+    trials = [
+        Trial(CLOSING.semantics(), T0Class(t0, t0, t0), None, divergence, most_matched=most)
+        for t0, most in enumerate(matched)
+    ]
+    assert alignment.nearest_trial(recorded, trials, SharedAnswers()) is trials[0]
+
+
 def test_without_an_assignment_nothing_is_nearest():
     recorded = RecordingToJudge.of(Question(QUERY, FOUR), relations("a"))
     assert alignment.nearest_trial(recorded, [], SharedAnswers()) is None
@@ -511,6 +523,10 @@ def test_without_an_assignment_nothing_is_nearest():
         ("a x c d", 1, []),
         ("b c d", None, [(8, 0, None, None), (2, 1, None, None)]),
         ("b c d", 7, [(2, 1, None, None)]),
+        # two reports more, of one row each
+        ("a b", None, [(4, 0, None, None)]),
+        ("a b", 4, [(4, 0, None, None)]),
+        ("a b", 3, []),
         ("a b d", None, [(4, 0, None, None), (2, 0, 2, None)]),
         ("a b d", 2, [(2, 0, 2, None)]),
         ("a b b c d", None, [(6, 0, None, None), (2, 0, None, 2)]),

@@ -526,6 +526,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
         ("SELECT ?x { ?x <urn:p> ?y }", Mode.TERM, False),
         ("SELECT DISTINCT ?x { ?x <urn:p> ?y }", Mode.VALUE, False),
         ("SELECT ?x (?y + 1 AS ?z) { ?x <urn:p> ?y }", Mode.VALUE, False),
+        ("SELECT ?x { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?y } }", Mode.VALUE, False),
     ],
 )
 def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
@@ -546,6 +547,20 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
     answers = SharedAnswers()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
     assert confirmation._answer_alike(recorded, trial, answers, ()) is False
+
+
+def test_contents_within_an_instant_are_not_confirmed():
+    """a and b arrive at 3, in either order: what holds one of them alone is not known. Where the
+    order is known, it is.
+    """
+    recorded, searched = searched_trial("a x")
+    planned = SharedAnswers().plan_of(recorded, searched.semantics)
+    for trial, expected in (
+        (searched, [[0, 1]]),
+        (replace(searched, is_order_known=True), [[0], [0, 1]]),
+    ):
+        found = [list(content) for (content,) in confirmation._contents(planned, trial)]
+        assert [content for content in found if content] == expected
 
 
 def test_what_is_confirmed_of_a_fail():
@@ -750,6 +765,9 @@ def test_a_formula_is_replaced_by_the_integer_that_it_gives():
     ):
         found = changes.resolve_t0_formula(question, judged, SharedAnswers())
         assert found.fields["t0"] == expected
+    windows = (Window("s", TIME, 10, 4), Window("r", TIME, 5, 5))  # each gives another integer
+    two = Question(Query(windows, SELECT), {**FOUR, "r": FOUR["s"]})
+    assert changes.resolve_t0_formula(two, formula, SharedAnswers()) is formula
 
 
 @pytest.mark.parametrize(
@@ -913,6 +931,21 @@ def test_a_later_t0_explains_that_the_stream_was_skipped(t0):
         assert explain(texts, judged.but(t0=t0), fields=("t0",)).changes == ()
 
 
+@pytest.mark.parametrize("is_complete", [(True, True), (True, False), (False, True)])
+def test_every_t0_is_tried_if_those_up_to_the_first_element_are_and_the_later_ones(
+    monkeypatch, is_complete
+):
+    searches = iter([ProfileSearch(is_complete=each) for each in is_complete])
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: next(searches))
+    found = explaining._search_any_t0(recording("x"), CLOSING.but(t0=0), SharedAnswers())
+    assert found == ProfileSearch(is_complete=all(is_complete))
+
+
+def test_of_a_stream_without_elements_no_t0_is_later():
+    recorded = recording("x", given={"s": Stream(())})
+    assert explaining._search_any_t0(recorded, CLOSING.but(t0=0), SharedAnswers()).trial is None
+
+
 def test_an_earlier_t0_is_one_of_those_that_are_tried():
     (change,) = explain("b c d", CLOSING.but(t0=9), fields=("t0",)).changes
     assert 2 <= change.value <= 6
@@ -948,6 +981,12 @@ def test_an_assignment_without_end_has_failed_where_t0_is_open(monkeypatch):
     assert found.trial.semantics.t0 == 3 and found.tried == 1
     with pytest.raises(TooManyReports):
         judge(QUERY, FOUR, CLOSING, relations("x"), missing=0)
+    # a profile without t0 leaves it open, too
+    fields = {name: value for name, value in CLOSING.fields.items() if name != "t0"}
+    searched = judging.search(
+        recording("x"), replace(CLOSING, fields=fields), SharedAnswers(), witnesses=()
+    )
+    assert searched.failed and searched.first_refusal is None
 
 
 def test_derivations_are_the_same_if_each_support_has_the_same_rows():

@@ -13,6 +13,7 @@ from small_streams import SELECT, bag, line, name_at, relations
 
 from refengine import Body, Query, Unsupported, Window, WindowKind, profile, stream
 from refengine.core.question import Question
+from refengine.core.schedule import Evaluation, WindowContent
 from refengine.core.semantics import Closure
 from refengine.model.elements import Bag, Stream
 from refengine.oracle import instants
@@ -103,6 +104,16 @@ def test_orders_beyond_the_bound_are_out_of_reach(monkeypatch):
             assert (refused.value.reason, refused.value.rule) == (reason, "ORA-7")
 
 
+def test_rows_with_one_derivation_each_are_one_way_together(monkeypatch):
+    """However many rows there are: each choice is 1."""
+    monkeypatch.setattr(realisation, "WAYS_BOUND", 1)
+    pending = [PendingDerivation(line(name), frozenset({0, 1})) for name in "abc"]
+    output = Counter(each.row for each in pending)
+    by_row = {each.row: [number] for number, each in enumerate(pending)}
+    found = list(realisation._completions(output, by_row, pending, frozenset()))
+    assert found == [frozenset({0, 1})]
+
+
 def test_rows_that_were_in_missing_outputs():
     """a and b are dealt to the outputs that are missing, none of which is empty."""
     x = bag("x")
@@ -167,6 +178,21 @@ def test_the_groups_of_a_schedule():
     ]
     borders, closure = search.window_of(list(group_evaluations(search))[1])
     assert (borders, closure) == ((0, 10), Closure.RIGHT_OPEN)
+
+
+def test_what_append_compares_with_after_an_instant_of_which_one_element_was_seen():
+    """Of the elements 0 and 1 of an instant, either may be the one that was seen. That matters
+    only while one of them is there.
+    """
+
+    def group(content: range, kept: range, arriving: range) -> groups.EvaluationGroup:
+        evaluation = Evaluation(3, arriving.stop, (WindowContent(0, content),))
+        return groups.EvaluationGroup(evaluation, 1, kept, arriving)
+
+    previous = group(range(1), range(0), range(2))
+    assert search._common(previous, group(range(2, 3), range(0), range(2, 3))) == range(0)
+    with pytest.raises(Unsupported, match="an answer over only some of an instant's elements"):
+        search._common(previous, group(range(1), range(1), range(2, 3)))
 
 
 def test_what_an_evaluation_group_answers():
@@ -309,6 +335,11 @@ def test_where_every_order_parts_from_a_recording(streams, texts, fields, expect
     names = [subject[5] for each in divergence.content for subject, _, _ in each.graph]
     assert sorted(names) == list(content)
     assert found.trial.computed_by == "a search over arrival orders"
+
+
+@pytest.mark.parametrize("fields", [{}, RSTREAM])
+def test_where_no_order_gives_the_first_relation_none_is_matched(fields):
+    assert judged(relations("x"), TWO, **fields).trial.most_matched == 0
 
 
 @pytest.mark.parametrize("fields", [{}, RSTREAM])

@@ -9,15 +9,27 @@ from random import Random
 
 import pytest
 
-from refengine import Disputed, Relation, from_table, incremental, literal, profile, stream
+from refengine import (
+    Disputed,
+    Relation,
+    Unsupported,
+    from_table,
+    incremental,
+    literal,
+    profile,
+    stream,
+)
 from refengine.core import r2r
 from refengine.core.query import Body, Query
+from refengine.core.question import Question
 from refengine.core.semantics import Semantics
 from refengine.core.window import Content
 from refengine.model.elements import XSD, Dataset, Stream
 from refengine.oracle import answers as oracle_answers
 from refengine.oracle import confirmation, overlaps
+from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement, judge
+from refengine.oracle.trial import RecordingToJudge
 
 BODIES = (
     "SELECT ?x ?y { ?x <urn:p> ?y }",
@@ -199,6 +211,49 @@ def test_a_union_spans_twice_its_longest_content_at_most(
     assert [len(group) for group in groups] == sizes
     together = [content for group in groups for content in group]
     assert sorted(together, key=contents.index) == contents
+
+
+def test_an_overlap_holds_more_than_twice_its_union_and_the_static_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three contents with 8 elements and a union of 4 are no less work together; with a fourth they
+    are. The one solution joins the element at 1 with a static triple.
+    """
+    elements = [((f"<urn:{at}>", "<urn:p>", f"<urn:{at}>"), at) for at in range(4)]
+    window = {"stream": "s", "kind": "time", "size": 4, "slide": 1}
+    body = "SELECT ?x ?z { ?x <urn:p> ?y . ?y <urn:q> ?z }"
+    query = from_table({"windows": [window], "body": body})
+    static = ("<urn:1>", "<urn:q>", "<urn:z>")
+    question = Question(query, {"s": stream(elements)}, frozenset([static]))
+    recorded = RecordingToJudge.of(question, [])
+    answers = SharedAnswers()
+    planned = answers.plan_of(recorded, profile("cqels").but(t0=0).semantics())
+
+    def confirm(*contents: Content) -> overlaps.Overlap | None:
+        witnesses = ("rdflib", "pyoxigraph")
+        return overlaps.confirm_overlap(recorded, planned, contents, answers, witnesses)
+
+    contents = [range(0, 3), range(1, 4), range(2, 4)]
+    assert confirm(*contents) is None
+    overlap = confirm(*contents, range(3, 4))
+    assert overlap is not None
+    line = (("x", "<urn:1>"), ("z", "<urn:z>"))
+    triple = ("<urn:1>", "<urn:p>", "<urn:1>")
+    assert overlap.derived == ((line, frozenset([triple, static])),)
+    assert overlap.rows_of(frozenset([triple, static])) == {line: 1}
+    assert overlap.rows_of(frozenset([triple])) == {}
+
+    # what is heard of an overlap that is not confirmed is forgotten, and nothing else
+    (heard,) = answers.testimonies_used
+    for error in (Disputed("no", rule="R2R-5"), Unsupported("no", rule="R2R-5")):
+
+        def refuse(*asked: object, error: Exception = error) -> Relation:
+            answers.testimonies_used.append(heard)
+            raise error
+
+        monkeypatch.setattr(answers, "confirmed_answer", refuse)
+        assert confirm(*contents, range(3, 4)) is None
+        assert answers.testimonies_used == [heard]
 
 
 def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:

@@ -200,10 +200,11 @@ def test_a_stream_that_is_read_and_its_truth(connected, tmp_path):
 @spark
 def test_corrupt_records_are_a_table(connected, tmp_path):
     (tmp_path / "f.n3t").write_text(BROKEN)
-    schema = "subject string, _corrupt_record string, _offset long"
+    schema = "subject string, _corrupt_record string, _error string, _offset long"
     reader = connected.read.format("n3t").schema(schema)
     rows = reader.load(str(tmp_path / "f.n3t"))
     corrupt = rows.where("_corrupt_record IS NOT NULL").toArrow().to_pylist()
+    assert corrupt[0].pop("_error").startswith("IO-1: ")
     offset = len(line("a", 1))
     assert corrupt == [{"subject": None, "_corrupt_record": "<urn:x> nonsense", "_offset": offset}]
     with pytest.raises(Exception, match="no mode 'DROPMALFORMD'; did you mean 'DROPMALFORMED'"):

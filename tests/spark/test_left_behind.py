@@ -20,9 +20,22 @@ HELD = '''
 import signal
 from pathlib import Path
 from time import sleep
-from cluster import connect, installed, server_folder
 
-def test_that_waits(connect):
+import psutil
+import pytest
+from cluster import submitted, until
+
+MASTER = "--class org.apache.spark.deploy.master.Master spark-internal --webui-port 0"
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A server as the other tests have it, of which Java runs sooner."""
+    words = [*MASTER.split(), "--host", "127.0.0.1", "--port", "0"]
+    with submitted(tmp_path_factory.mktemp("server"), *words) as server:
+        until(lambda: psutil.Process(server.pid).name() == "java")
+        yield
+
+def test_that_waits(server):
     """As one that waits for Spark in C, where no interrupt is looked for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Path("ready").touch()
