@@ -7,9 +7,9 @@ from typing import Any
 
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.bounded import measures
-from refengine.bounded.inputs import Binding, SourceReader, Terms
+from refengine.bounded.inputs import Binding, BoundedQuery, SourceReader, Terms
 from refengine.bounded.measures import Measuring
-from refengine.bounded.memory import Memory, SourceIndex
+from refengine.bounded.memory import Memory, SourceIndex, concerned_sources
 from refengine.bounded.policies import Scores
 from refengine.bounded.shedding import DrawnShedder, LimitedShedder
 
@@ -37,22 +37,44 @@ def windows_and_conditions_of_one_side_are_not_asked(
     return right(index, key, None)
 
 
-@wrong("BND-3", "BND-5", replaces=Memory.put)
+def _every_source_is_concerned(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
+    """Take the memory to be for the bindings of all streams."""
+    return [True for _ in query.sources]
+
+
+@wrong(
+    "BND-3",
+    "BND-5",
+    replaces=Memory.put,
+    half=("the one that the policy chooses", "The bindings of other streams are stored whole"),
+    besides={concerned_sources: _every_source_is_concerned},
+)
 def a_full_memory_stays_as_it_is(
     right: Right,
     memory: Memory,
     binding: Binding,
     is_collected: bool,
 ) -> Any:
-    """Store nothing when every slot is filled, so that the bindings that came first stay."""
+    """Store nothing when every slot is filled, so that the bindings that came first stay; and store
+    the bindings of all streams there.
+    """
     if memory.capacity is None or len(memory.bindings) < memory.capacity:
         return right(memory, binding, is_collected)
     return memory.capacity  # a slot of which no policy is told
 
 
-@wrong("BND-4", replaces=Scores.choose)
+def _nothing_is_credited(scores: Scores, slot: int, results: int, agreeing: int) -> None:
+    """Leave a new binding at its first score."""
+
+
+@wrong(
+    "BND-4",
+    replaces=Scores.choose,
+    half=("lower than τ, this binding is evicted", "the score w0 and a credit"),
+    besides={Scores.arrive: _nothing_is_credited},
+)
 def scores_are_not_read(right: Right, scores: Scores) -> int:
-    """Evict what the pointer comes to, whatever its score is."""
+    """Evict what the pointer comes to, whatever its score is; and give no new binding a credit."""
     slot = scores.pointer
     scores.pointer = (slot + 1) % len(scores.scores)
     return slot

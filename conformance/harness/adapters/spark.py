@@ -39,6 +39,8 @@ class Spark:
 
     def start(self) -> None:
         """Start Java. Raises PySparkException."""
+        for name in ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
+            os.environ.pop(name, None)  # what is tested is a Spark of its own
         builder = SparkSession.builder.master("local[1]").config(map=settings(self.folder))
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
@@ -66,12 +68,7 @@ class Spark:
         self.new += relations(frame, self.program)
 
     def push(
-        self,
-        stream: str,
-        at: int,
-        graph: str,
-        batch: int | None = None,
-        end: int | None = None,
+        self, stream: str, at: int, graph: str, batch: int | None = None, end: int | None = None
     ) -> list[dict[str, Any]]:
         """Write an element as a whole file, and return the relations that Spark answers."""
         if stream != self.window.stream:
