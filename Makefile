@@ -132,7 +132,7 @@ papers: $(READY) ## run the benchmarks, or those in NAME="...", at the papers' s
 	  $(PY) -m conformance bench $$name --scale paper $$data $(foreach one,$(or $(ENGINE),reference rsp-js),--engine $(one)) --resume -o build/papers/$$name || exit 1; \
 	done
 
-spark: $(READY) ## run the tests of what is over Spark on a classic Spark, and on Spark Connect (some minutes; needs Java)
+spark: $(READY) ## run the tests of `shard` and of the command `truth` on a classic Spark, and on Spark Connect (some minutes; needs Java)
 	@for mode in classic connect; do \
 	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/spark/test_shard.py tests/spark/test_truth.py || exit 1; \
 	done

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from conformance.bounded.workloads import JoinWorkload
 from refengine.bounded.measures import Score, UnlimitedRun, measure, run_unlimited
-from refengine.bounded.memory import concerned_sources
+from refengine.bounded.memory import bounded_sources
 from refengine.bounded.names import parse_resources
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
@@ -97,7 +97,7 @@ def tasks_of(
     for seed, policy, memory in product(range(seeds), policies, memories):
         is_seeded = parse_resources(policy, 1, seed) != parse_resources(policy, 1, 0)
         memory_in_bindings(memory, 100)
-        concerned_sources(workload.query, parse_resources(policy, 1, seed).only)
+        bounded_sources(workload.query, parse_resources(policy, 1, seed).only)
         if seed == 0 or workload.is_drawn or is_seeded:
             tasks.append(SweepTask(workload.name, policy, memory, seed))
     return tasks
@@ -122,7 +122,7 @@ def run_task(workload: JoinWorkload, task: SweepTask) -> RunFigures:
     """Run one task. Raises RefengineError."""
     unlimited = prepare(workload, task.seed if workload.is_drawn else 0)
     unbounded = parse_resources(task.policy, None, task.seed)
-    needed = unlimited.needed(concerned_sources(workload.query, unbounded.only))
+    needed = unlimited.needed(bounded_sources(workload.query, unbounded.only))
     bindings = memory_in_bindings(task.memory, max(needed, default=0))
     resources = replace(unbounded, memory=bindings)
     began = time.process_time()

@@ -9,7 +9,7 @@ from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.bounded import measures
 from refengine.bounded.inputs import Binding, BoundedQuery, SourceReader, Terms
 from refengine.bounded.measures import Measuring
-from refengine.bounded.memory import Memory, SourceIndex, concerned_sources
+from refengine.bounded.memory import Memory, SourceIndex, bounded_sources
 from refengine.bounded.policies import Scores
 from refengine.bounded.shedding import DrawnShedder, LimitedShedder
 
@@ -37,8 +37,8 @@ def windows_and_conditions_of_one_side_are_not_asked(
     return right(index, key, None)
 
 
-def _every_source_is_concerned(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
-    """Take the memory to be for the bindings of all streams."""
+def _every_source_is_bounded(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
+    """Take the bindings of all streams to be bounded."""
     return [True for _ in query.sources]
 
 
@@ -46,8 +46,8 @@ def _every_source_is_concerned(query: BoundedQuery, only: frozenset[str]) -> lis
     "BND-3",
     "BND-5",
     replaces=Memory.put,
-    half=("the one that the policy chooses", "The bindings of other streams are stored whole"),
-    besides={concerned_sources: _every_source_is_concerned},
+    half=("the one that the policy chooses", "take none of the M slots"),
+    besides={bounded_sources: _every_source_is_bounded},
 )
 def a_full_memory_stays_as_it_is(
     right: Right,
@@ -70,7 +70,7 @@ def _nothing_is_credited(scores: Scores, slot: int, results: int, agreeing: int)
 @wrong(
     "BND-4",
     replaces=Scores.choose,
-    half=("lower than τ, this binding is evicted", "the score w0 and a credit"),
+    half=("lower than τ, this binding is evicted", "the score w0 plus its credit"),
     besides={Scores.arrive: _nothing_is_credited},
 )
 def scores_are_not_read(right: Right, scores: Scores) -> int:

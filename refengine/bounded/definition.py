@@ -58,15 +58,15 @@ def run_by_definition(
 
 class LiteralJoin:
     """A bounded join. `slots` is the memory, `scores` has the score of each slot, `queue` the
-    filled slots as FIFO and LRU order them, and `freed` those that were freed. `stored_whole` has
-    the bindings that the memory is not for.
+    filled slots as FIFO and LRU order them, and `freed` those that were freed. `not_bounded`
+    has the stored bindings that are not bounded (BND-3).
     """
 
     def __init__(self, query: BoundedQuery, resources: Resources) -> None:
         self.query = query
         self.resources = resources
         self.slots: list[Binding | None] = []
-        self.stored_whole: list[Binding] = []
+        self.not_bounded: list[Binding] = []
         self.scores: list[float] = []
         self.pointer = 0
         self.queue: list[int] = []
@@ -100,7 +100,7 @@ class LiteralJoin:
 
     def stored(self) -> list[Binding]:
         """Return all bindings that are stored."""
-        return [one for one in self.slots if one is not None] + self.stored_whole
+        return [one for one in self.slots if one is not None] + self.not_bounded
 
     # BND-1
 
@@ -168,7 +168,7 @@ class LiteralJoin:
         """Store a binding with its score."""
         only = self.resources.only
         if only and self.query.sources[new.source].stream not in only:
-            self.stored_whole.append(new)
+            self.not_bounded.append(new)
             return
         if self.freed:
             slot = self.freed.pop()
@@ -258,7 +258,7 @@ class LiteralJoin:
 
     def collect(self, t: int) -> None:
         """Remove what no input's window holds at t, in the order in which it left the last one."""
-        self.stored_whole = [one for one in self.stored_whole if self.is_held(one, t)]
+        self.not_bounded = [one for one in self.not_bounded if self.is_held(one, t)]
         gone = []
         for slot, binding in enumerate(self.slots):
             if binding is not None and not self.is_held(binding, t):

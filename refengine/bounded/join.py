@@ -33,8 +33,8 @@ class Resources:
     `memory` is the number M of bindings; None is as many as there are. `policy` says which binding
     makes room. `collects` says whether bindings that no window holds any more are removed (BND-6).
     `shedding` says which elements are dropped before they come to the join. `only` names the
-    streams whose bindings the memory is for, while those of other streams are stored whole; if it
-    is empty, the memory is for all (BND-3).
+    streams whose bindings are bounded. Those of other streams take no slot of the memory. If it is
+    empty, all are bounded (BND-3).
     """
 
     memory: int | None = None
@@ -127,7 +127,7 @@ class BoundedJoin:
         """Store a new binding, and tell the policy what it did when it came."""
         agreeing = self._count_agreeing(new)
         slot = self.memory.put(new, self.resources.collects)
-        if self.memory.eviction is not None and self.memory.is_evictable(slot):
+        if self.memory.eviction is not None and self.memory.is_bounded(slot):
             self.memory.eviction.arrive(slot, results, agreeing)
 
     def _count_agreeing(self, new: Binding) -> int:

@@ -17,7 +17,7 @@ from refengine.bounded.join import (
     read_elements,
     run_over,
 )
-from refengine.bounded.memory import concerned_sources
+from refengine.bounded.memory import bounded_sources
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 
@@ -74,8 +74,7 @@ class Score(NamedTuple):
 
 class Figures(NamedTuple):
     """What was measured of a run: the score of all arrivals that count and of the stressed ones
-    among them, the most bindings that were held at a time by the memory, and the number of
-    elements.
+    among them, the most bounded bindings that were held at a time, and the number of elements.
     """
 
     overall: Score
@@ -93,11 +92,11 @@ class UnlimitedRun(NamedTuple):
     results: list[frozenset[Numbers]]
     held: list[tuple[int, ...]]
 
-    def needed(self, concerned: Sequence[bool]) -> list[int]:
-        """BND-8: Return the memory that is needed at each element by the bindings of the sources
-        that it is for.
+    def needed(self, are_bounded: Sequence[bool]) -> list[int]:
+        """BND-8: Return the memory that is needed at each element: how many bounded bindings are
+        held. `are_bounded` says of each source whether its bindings are.
         """
-        return [_count_held(held, concerned) for held in self.held]
+        return [_count_held(held, are_bounded) for held in self.held]
 
 
 def run_unlimited(query: BoundedQuery, streams: Mapping[str, Stream]) -> UnlimitedRun:
@@ -121,13 +120,13 @@ def measure(
     the two.
     """
     counts = counted_arrivals([element.time for element in unlimited.elements], measuring)
-    concerned = concerned_sources(query, resources.only)
+    are_bounded = bounded_sources(query, resources.only)
     overall, stressed, most_held = [0, 0, 0], [0, 0, 0], 0
     runs = zip(
         run_over(query, unlimited.elements, resources), unlimited.results, counts, strict=True
     )
     for step, expected, (is_counted, is_stressed) in runs:
-        most_held = max(most_held, _count_held(step.held, concerned))
+        most_held = max(most_held, _count_held(step.held, are_bounded))
         if not is_counted:
             continue
         found = numbers_of(step.results)
@@ -138,9 +137,9 @@ def measure(
     return Figures(Score(*overall), Score(*stressed), most_held, len(counts))
 
 
-def _count_held(held: Sequence[int], concerned: Sequence[bool]) -> int:
-    """Return how many bindings are held of the sources that a memory is for."""
-    return sum(count for count, is_concerned in zip(held, concerned, strict=True) if is_concerned)
+def _count_held(held: Sequence[int], are_bounded: Sequence[bool]) -> int:
+    """Return how many bindings are held of the sources whose bindings are bounded."""
+    return sum(count for count, is_bounded in zip(held, are_bounded, strict=True) if is_bounded)
 
 
 def counted_arrivals(times: Sequence[int], measuring: Measuring) -> list[tuple[bool, bool]]:

@@ -1,8 +1,7 @@
-"""§14 The memory of a bounded join: at most M bindings, in slots, with an index for each way in
-which they are looked for.
+"""§14 The memory of a bounded join: bindings in slots, with an index for each way in which they are
+looked for.
 
-The bindings of streams that the bound does not concern have slots of their own, as many as they
-need.
+At most M of them are bounded (BND-3). The others have slots beyond the M, as many as they need.
 """
 
 from __future__ import annotations
@@ -97,11 +96,11 @@ class Slots:
 
 
 class Memory:
-    """Bindings by their slots, up to M of those that the bound concerns.
+    """The stored bindings by their slots, of which up to M are bounded (BND-3).
 
-    These have the slots from 0 to M - 1: a free one (`Slots.take`), or that of the binding which
-    the policy evicts. The bindings of other streams have slots from M on. `held` is the number of
-    bindings of each source.
+    A bounded binding has a slot from 0 to M - 1: a free one (`Slots.take`), or that of the binding
+    which the policy evicts. The others have slots from M on. `held` is the number of bindings of
+    each source.
     """
 
     def __init__(
@@ -119,13 +118,14 @@ class Memory:
         self.eviction: Eviction | None = None
         if capacity is not None and policy is not None:
             self.eviction = policy.start(capacity)
-        bounded, unbounded = Slots(0, capacity), Slots(capacity or 0, None)
-        concerned = concerned_sources(query, only)
-        self._slots = [bounded] * len(query.sources)
+        first, beyond = Slots(0, capacity), Slots(capacity or 0, None)
+        are_bounded = bounded_sources(query, only)
+        self._slots = [first] * len(query.sources)
         if capacity is not None:
-            self._slots = [bounded if is_concerned else unbounded for is_concerned in concerned]
+            self._slots = [first if is_bounded else beyond for is_bounded in are_bounded]
         self._reaches = [reach_of_source(query, index) for index in range(len(query.sources))]
-        self._ends: list[tuple[int, int, int]] = []  # heap: last use, number, slot
+        # heap of the last instant at which a window holds a binding, its number and its slot
+        self._window_ends: list[tuple[int, int, int]] = []
 
     def index(self, source: int, positions: Positions) -> SourceIndex:
         """Return the index of a source by some positions, which is made while the memory is
@@ -133,8 +133,10 @@ class Memory:
         """
         return self.indices[source].setdefault(positions, SourceIndex(positions))
 
-    def is_evictable(self, slot: int) -> bool:
-        """Return whether the policy is told of the binding in a slot, and may evict it."""
+    def is_bounded(self, slot: int) -> bool:
+        """Return whether a slot is one of the M. The policy is told of the bindings in these alone,
+        and may evict them.
+        """
         return self.capacity is not None and slot < self.capacity
 
     def put(self, binding: Binding, is_collected: bool) -> int:
@@ -149,11 +151,11 @@ class Memory:
         self.held[binding.source] += 1
         for index in self.indices[binding.source].values():
             index.add(slot, binding)
-        if self.eviction is not None and self.is_evictable(slot):
+        if self.eviction is not None and self.is_bounded(slot):
             self.eviction.fill(slot)
         reach = self._reaches[binding.source]
         if is_collected and reach is not None:
-            heappush(self._ends, (binding.end + reach, binding.number, slot))
+            heappush(self._window_ends, (binding.end + reach, binding.number, slot))
         return slot
 
     def _evict(self) -> int:
@@ -173,13 +175,13 @@ class Memory:
 
     def collect(self, t: int) -> None:
         """BND-6: Remove the bindings that are in no window of their inputs at t."""
-        while self._ends and self._ends[0][0] < t:
-            _, number, slot = heappop(self._ends)
+        while self._window_ends and self._window_ends[0][0] < t:
+            _, number, slot = heappop(self._window_ends)
             binding = self.bindings.get(slot)
             if binding is not None and binding.number == number:
                 self._drop(slot)
                 self._slots[binding.source].free(slot)
-                if self.eviction is not None and self.is_evictable(slot):
+                if self.eviction is not None and self.is_bounded(slot):
                     self.eviction.empty(slot)
 
 
@@ -195,9 +197,9 @@ def check_capacity(capacity: int | None) -> None:
         raise RefengineError(f"{reason}, got {display(capacity)}", rule="BND-3", place="memory")
 
 
-def concerned_sources(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
-    """BND-3: Return of each source whether the memory is for its bindings: those of the streams
-    `only`, or all if none is named. Raises InvalidStream for a stream that no input reads.
+def bounded_sources(query: BoundedQuery, only: frozenset[str]) -> list[bool]:
+    """BND-3: Return for each source whether its bindings are bounded: those of the streams `only`,
+    or all if none is named. Raises InvalidStream for a stream that no input reads.
     """
     for name in sorted(only.difference(query.streams)):
         reason = f"no input reads a stream {display(name)}{nearest(name, query.streams)}"

@@ -29,11 +29,14 @@ class NamedCondition(NamedTuple):
 
 
 class CandidateSearch(NamedTuple):
-    """How bindings are searched in one input, when those of other inputs are chosen.
+    """How the bindings of one input are found when those of other inputs are chosen.
 
-    `key` says for each position of the index `stored` which term stands there: that of a chosen
-    input, at a position. `conditions` are those that can be asked once the binding is chosen, each
-    with the places of its terms.
+    `input` is the number of the input, and `stored` the index in which its bindings are looked up.
+    `key` has, for each position of that index, where the term to look up stands: the number of a
+    chosen input, and a position in its binding. `reach` is how long before now a binding may have
+    ended; None for any time. `conditions` are those that can be asked once the binding is chosen,
+    each with the places of its terms. `may_be_new` says whether the new binding itself is a
+    candidate, beside the stored ones.
     """
 
     input: int

@@ -99,8 +99,10 @@ class Pointer(StrEnum):
 
 
 class ArrivalCredit(StrEnum):
-    """What CLOCK adds to the score w0 of a new binding: nothing; 1 for each result that it
-    completes when it comes; or besides 1 for each stored binding with which it agrees (BND-4).
+    """What CLOCK adds to the score w0 of a new binding.
+
+    `nothing`: 0. `results`: 1 for each result that it completes when it comes. `agreeing`: the
+    same, and 1 for each stored binding with which it agrees (BND-4).
     """
 
     NOTHING = "nothing"
@@ -115,13 +117,17 @@ class Clock(Policy):
     `decay` and `amount` say how a score is depreciated, and `tau` is the threshold: w - 1 and τ = 0
     of CLOCK, w * rho and τ = 0.01 of CLOCK_exp.
 
-    The paper leaves the other choices open. `start_score` is w0, which it does not state: 1 here,
-    the worth of one result. `threshold` says what "lower than τ" means: `below` here, as it is
-    written, so that with w0 = 1 a linear score survives the pointer once. `pointer` says where the
-    pointer is after an eviction: `moves-on` here, so that a new binding is the last one that it
-    comes to. `credit` says what is added to w0 when a binding comes: `nothing` here. `most_score`
-    is what a score is at most; None for no bound. The code of the paper's authors calls a linear
-    clock with `most_score` = 2 a simulation of LRU.
+    `start_score` is w0, which the paper does not state: 1 here, the worth of one result.
+
+    `threshold` says whether a score that comes to τ itself is evicted. `below` is the paper's
+    "lower than τ": with w0 = 1 a linear score survives the pointer once.
+
+    `pointer` says where the pointer is after an eviction, of which the paper says nothing:
+    `moves-on` here, so that a new binding is the last one that it comes to.
+
+    `credit` says what is added to w0 when a binding comes: `nothing` here. `most_score` is what a
+    score is at most; None for no bound. The paper has neither. Both are from the code of its
+    authors, which calls a linear clock with `most_score` = 2 a simulation of LRU.
     """
 
     decay: Decay = Decay.LINEAR
@@ -134,22 +140,21 @@ class Clock(Policy):
     most_score: float | None = None
 
     def __post_init__(self) -> None:
-        numbers = (self.amount, self.tau, self.start_score, self.most_score or 0)
-        if not all(abs(number) <= LARGEST for number in numbers):
-            self._refuse(
-                f"write an amount, τ, a most score and a start score at most {LARGEST:.0f}"
-            )
         if self.decay is Decay.LINEAR and self.amount <= 0:
-            self._refuse("write an amount > 0")
+            self._refuse_endless("write an amount > 0")
         if self.decay is Decay.EXPONENTIAL and not 0 < self.amount < 1:
-            self._refuse("write rho between 0 and 1")
+            self._refuse_endless("write rho between 0 and 1")
+        for key, number in self._numbers().items():
+            if not abs(number) <= LARGEST:
+                bounds = f"from {-LARGEST:.0f} to {LARGEST:.0f}"
+                self._refuse(f"{key} must be {bounds}, got {number}")
         if self.decay is Decay.EXPONENTIAL and self.tau < 1 / LARGEST:
-            self._refuse(f"write τ >= {1 / LARGEST}")
+            self._refuse_endless(f"write tau >= {1 / LARGEST}")
         if self._most_steps() > MOST_STEPS:
             nearest = "a lower rho" if self.decay is Decay.EXPONENTIAL else "a larger amount"
-            self._refuse(
+            self._refuse_endless(
                 f"a binding with one result would take more than {MOST_STEPS} steps; "
-                f"write {nearest}, or a start score nearer to τ"
+                f"write {nearest}, or a w0 nearer to tau"
             )
 
     def _most_steps(self) -> float:
@@ -163,11 +168,23 @@ class Clock(Policy):
             return (highest - self.tau) / self.amount
         return log(highest / self.tau) / -log(self.amount)
 
+    def _numbers(self) -> dict[str, float]:
+        """Return the numbers of the clock by their keys in a policy's text; the factor is `rho`."""
+        is_linear = self.decay is Decay.LINEAR
+        numbers = {"amount" if is_linear else "rho": self.amount}
+        numbers |= {"tau": self.tau, "w0": self.start_score}
+        if self.most_score is not None:
+            numbers["most"] = self.most_score
+        return numbers
+
+    def _refuse_endless(self, reason: str) -> NoReturn:
+        """Raise the error of a clock whose pointer may take more steps than `MOST_STEPS`."""
+        given = ", ".join(f"{key} {number}" for key, number in self._numbers().items())
+        self._refuse(f"a score must come to tau: {reason}; got {given}")
+
     def _refuse(self, reason: str) -> NoReturn:
-        """Raise the error of a clock whose pointer would turn for ever."""
-        given = f"amount {self.amount}, tau {self.tau}, start score {self.start_score}"
-        message = f"a score must come to τ: {reason}; got {given}"
-        raise RefengineError(message, rule="BND-4", place="policy")
+        """Raise the error of a clock that BND-4 does not allow."""
+        raise RefengineError(reason, rule="BND-4", place="policy")
 
     @property
     def counts_arrivals(self) -> bool:

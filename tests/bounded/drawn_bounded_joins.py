@@ -119,7 +119,7 @@ class Draw(random.Random):
         return Resources(memory, self.policy(), self.random() < 0.5, self.shedding(), only)
 
     def only(self, streams):
-        """The streams whose bindings the memory is for."""
+        """The streams whose bindings are bounded; empty: all."""
         if self.random() < 0.7:
             return frozenset()
         return frozenset(self.sample(sorted(streams), 1))

@@ -94,7 +94,7 @@ def test_elements_out_of_order_and_streams_that_are_missing():
         ("lru+only", 1, "only needs the name of a stream, such as only:guide"),
         ("lru:3", 1, "lru has no parameters 3"),
         ("clock-exp", 1, "clock-exp needs its factor, such as clock-exp:0.25"),
-        ("clock-exp:2", 1, "a score must come to"),
+        ("clock-exp:2", 1, "a score must come to tau: write rho between 0 and 1; got rho 2.0, tau"),
         ("clock-exp:x", 1, "expected a number, got 'x'"),
         (
             "clock:wo=1",
@@ -104,7 +104,8 @@ def test_elements_out_of_order_and_streams_that_are_missing():
         ("clock-exp:0.5:amount=0.25", 1, "unknown key 'amount' of clock"),
         ("clock:w0=1:w0=2", 1, "w0 is given twice"),
         ("clock:threshold=above", 1, "threshold must be below, at-or-below, got 'above'"),
-        ("clock:w0=1e300", 1, "a start score at most"),
+        ("clock:w0=1e300", 1, "w0 must be from -1000000000 to 1000000000, got 1e+300"),
+        ("clock:most=1e12", 1, "most must be from -1000000000 to 1000000000, got 1000000000000.0"),
         ("random:-1", 1, "expected a whole number, got '-1'"),
         ("fifo+shed-rate:5", 1, "needs a limit and a period, such as shed-rate:100/1000"),
         ("fifo+shed-random", 1, "the share that is kept"),
@@ -186,7 +187,8 @@ def clock_of(text, fields):
 
 @pytest.mark.parametrize("text, fields", ENDLESS)
 def test_a_clock_whose_pointer_would_turn_for_ever_is_refused(text, fields):
-    with pytest.raises(RefengineError, match="BND-4: a score must come to") as of_text:
+    reasons = "BND-4: (a score must come to tau: |(tau|w0) must be from -1000000000 to 1000000000)"
+    with pytest.raises(RefengineError, match=reasons) as of_text:
         parse_resources(text, 1)
     with pytest.raises(RefengineError) as of_value:
         clock_of(text, fields)
