@@ -68,9 +68,9 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
         required=True,
         metavar="[NAME=]PATH",
         help="a stream: the folder, file or URL of .n3t or .parquet files, or a file that "
-        "`refengine run` reads. NAME is the name of the stream (default: that of the query's first "
-        "window; if there are several, the rows have it in a column `stream`). May be given "
-        "several times",
+        "`refengine run` reads. NAME is the name of the stream; it may be left out if the query "
+        "has one. If it has several, and one PATH without NAME holds them all, the rows name "
+        "theirs in a column `stream`. May be given several times",
     )
     truth.add_argument(
         "--format",
@@ -145,8 +145,8 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         "--parts",
         type=int,
         metavar="N",
-        help="cut the stream into at most N parts (default: one for each slot for tasks, or for "
-        "each 500,000 triples)",
+        help="cut the stream into at most N parts (default: a multiple of the number of slots for "
+        "tasks, the least with which a part has some 500,000 triples at most)",
     )
 
 
@@ -154,7 +154,7 @@ def run(options: argparse.Namespace) -> int:
     """Compute the reports, and judge a recording by them if there is one; return the exit code."""
     from conformance.spark import session, truth_run
 
-    bar = progress_bar(desc="first pass", unit="part")  # raises before anything is written
+    bar = progress_bar(desc="reading the stream", unit="part")  # raises before anything is written
     check_missing(options.missing)
     check_positive("--parts", options.parts)
     check_positive("--parallel", options.parallel)

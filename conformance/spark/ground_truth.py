@@ -1,7 +1,8 @@
 """Ground truth as a function from DataFrame to DataFrame.
 
-A histogram of arrival times is the only thing that the driver sees of a stream. From it the driver
-plans parts (ENG-7). Executors give each part its rows, and compute the reports of each part.
+The driver sees of a stream only a histogram of its arrival times, and whether parts have the
+elements that they need. From these it plans the parts (ENG-7). Executors give each part its rows,
+and compute its reports.
 """
 
 from __future__ import annotations
@@ -71,21 +72,21 @@ def truth(
     FROM NAMED of the body name; or a DataFrame with `subject`, `predicate`, `object` and, for named
     graphs, `graph`. The driver holds it, and sends it to the executors.
 
-    `parts` is into how many parts the stream is cut in time, at most. By default a part has up to
-    500,000 triples, and there is one for each slot for tasks.
+    `parts` is into how many parts the stream is cut in time, at most. The default is a multiple of
+    the number of slots for tasks: the least with which a part has some 500,000 triples at most.
 
     A report is a row. `part` and `number` (from 1 in each part) give the order of reports;
     `evaluation`, `trigger` and `instant` are those of `refengine.Report`; `windows` has for each
     window of the query where it opens and closes (null without a window) and how many elements it
     holds; `bindings` are the rows of the relation, each a map from its bound variables to terms.
 
-    The times of the triples are read at once, to plan the parts. Everything else is computed when
-    the result is asked for. Then a row that is no triple is an error.
+    The times are counted, and what parts need from before their start is sought, before this
+    returns. The reports, and errors in rows, come when the result is asked for.
 
     If `triples` is a streaming DataFrame, so is the result, and nothing is read at once: a report
     comes as soon as nothing that may still come can change it. Rows may come in any order, but an
-    element may come at most `lateness` after a later one, in the unit of `time`; one that comes
-    later ends the query. `part` is then 0.
+    element may come at most `lateness` after a later one, in the unit of `time`. One whose time is
+    before what is final already ends the query. `part` is then 0.
 
     Raises what `refengine.evaluate` raises of the query, InvalidStream for other columns and for a
     stream without triples, and Unsupported for a stream if the query is not computed in parts.

@@ -38,16 +38,17 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
     `number` (from 1, in the order in which they came), `bindings` (as in reports) and optionally
     `instant` (when it came, in the unit of the stream's times).
 
-    The relations must be consecutive reports, with at most `missing` missing at each end; none, if
-    there is no relation (ORA-3). The row has
+    The relations must be consecutive reports, with at most `missing` missing at each end. A
+    recording without relations passes only if there is no report (ORA-3). The row has
 
     - `outcome`: pass or fail; `relations` and `reports`: how many there are
-    - `before`, `after`: how many reports are not recorded at the ends. Of a fail, `before` is the
-      number with which the fewest rows differ, and `after` is 0
+    - `before`, `after`: how many reports are not recorded at the ends. After a fail, `before` is
+      the choice from 0 to `missing` with which the fewest rows differ, and `after` is 0
     - `relation`: of a fail the number of the first relation that differs; one more than there are
       if the recording ends too early. `divergence` is its comparison (`compare_reports`)
     - `precision`, `recall` (means), `delay` (median, null if unknown), `measured`: YABench's
-      measures and over how many windows, without the reports that are missing at the ends of a pass
+      measures and over how many comparisons they are taken, without the reports that are missing at
+      the ends of a pass
 
     Raises RefengineError for a negative `missing`, and InvalidStream for other columns.
     """
@@ -79,10 +80,8 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
         .withColumn("relations", f.coalesce("relations", none))
         .withColumn("reports", f.coalesce("reports", none))
         .withColumn("after", f.col("reports") - f.col("before") - f.col("relations"))
-        # a recording without relations lacks the first report first
-        .where((f.col("relations") > 0) | (f.col("before") == 0))
     )
-    # A recording without relations has no ends, so nothing is missing before its first relation.
+    # A recording without relations has no ends: nothing can be missing before it (ORA-3).
     found = found.where((f.col("before") == 0) | (f.col("relations") > 0))
     is_all = f.col("after").between(0, missing)
     is_all = is_all & ((f.col("relations") > 0) | (f.col("reports") == 0))

@@ -30,7 +30,7 @@ PARQUET = "parquet"
 ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
-PLACES = ("file", "place", "record", "error")
+FAULT_COLUMNS = ("file", "place", "record", "error")
 FAULT = "file string, place long, record string, error string"
 LONGEST = 500  # characters of a record and of an error that are kept
 SHOWN = 5  # faults, in an error
@@ -61,7 +61,8 @@ class StreamSource(NamedTuple):
 
 def find_format(source: StreamSource) -> tuple[str | None, int]:
     """Return the format of a source as Spark names it, None for a file that the driver reads, and
-    the number of files there that are of other formats. Raises InvalidStream if it is not clear.
+    the number of files there that are of other formats. Raises InvalidStream if the files are of
+    two formats, or a URL has none that is known.
     """
     if source.format is not None:
         return source.format, 0
@@ -71,15 +72,15 @@ def find_format(source: StreamSource) -> tuple[str | None, int]:
     }
     found = [kind for kind, count in counts.items() if count]
     if len(found) > 1:
-        there = " and ".join(f"{count} of .{kind}" for kind, count in counts.items())
-        reason = f"has files {there}; which are the stream? name a folder of one kind"
+        there = " and ".join(f"{count} .{kind} files" for kind, count in counts.items())
+        reason = f"has {there}; name a folder with one kind, or its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
     if os.path.isdir(os.path.join(source.path, "_delta_log")):
         return "delta", 0
     if found:
         return found[0], len(names) - counts[found[0]]
     if URL.match(source.path):
-        reason = "neither .n3t nor .parquet files; name another format with --format"
+        reason = "has no .n3t or .parquet files; say its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
     return None, 0
 
@@ -108,7 +109,9 @@ def _read_source(spark: SparkSession, source: StreamSource) -> DataFrame:
         reader = spark.read.format(N3T).schema(_N3T).option("pathGlobFilter", PATTERNS[N3T])
         rows = reader.load(_absolute(source.path))
         names = ("_file", "_offset", "_corrupt_record", "_error")
-        places = [f.col(name).alias(other) for name, other in zip(names, PLACES, strict=True)]
+        places = [
+            f.col(name).alias(other) for name, other in zip(names, FAULT_COLUMNS, strict=True)
+        ]
     else:
         reader = spark.read.format(kind)
         if kind in PATTERNS:
@@ -173,10 +176,10 @@ def only_triples(records: DataFrame) -> DataFrame:
 
 def faults_of(records: DataFrame) -> DataFrame:
     """Return the records (`read_sources`) that are no triples: file, place, text and error."""
-    return records.mapInArrow(partial(_split, True), _PLACED).select(*PLACES)
+    return records.mapInArrow(partial(_split, True), _PLACED).select(*FAULT_COLUMNS)
 
 
-def first_faults(records: DataFrame) -> InvalidStream | None:
+def error_of_faults(records: DataFrame) -> InvalidStream | None:
     """Return the error for the first record that is no triple, with the next ones as notes; None if
     all are triples.
     """
@@ -208,31 +211,31 @@ def _place(fault: dict[str, Any]) -> str:
 
 
 def _split(
-    has_faults: bool, batches: Iterable[pyarrow.RecordBatch]
+    wants_faults: bool, batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield the records that are triples, or those that are none, with their text and error."""
     for batch in batches:
         if _is_plain(batch):
-            if not has_faults:
+            if not wants_faults:
                 yield batch
             continue
         rows = batch.to_pylist()
         errors = [_error_of(row) for row in rows]
         chosen = []
         for row, error in zip(rows, errors, strict=True):
-            if (error is not None) != has_faults:
+            if (error is not None) != wants_faults:
                 continue
-            if has_faults and row["record"] is None:
+            if wants_faults and row["record"] is None:
                 row["record"] = " ".join(str(row[name]) for name in (*POSITIONS, "time"))
             chosen.append(row | {"error": error})
-            if has_faults:
+            if wants_faults:
                 chosen[-1]["record"] = row["record"][:LONGEST]
         if chosen:
             yield pyarrow.RecordBatch.from_pylist(chosen, batch.schema)
 
 
 def _is_plain(batch: pyarrow.RecordBatch) -> bool:
-    """Whether all records are as most triples are, in one look at all of them."""
+    """Return whether one regular expression accepts all records of a batch."""
     if any(batch[name].null_count for name in COLUMNS):
         return False
     terms = (batch[name].to_pylist() for name in POSITIONS)

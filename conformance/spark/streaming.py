@@ -46,10 +46,10 @@ STATE = "rows binary, facts string"
 class StreamState:
     """What is known of a stream between two micro-batches.
 
-    `rows` are the packed rows that are not final yet, and those before that the next part needs:
-    from `halo_start` on (None: all of them). All arrivals before `start` have been computed (None:
-    nothing has). `firsts` is the first instant of each stream so far, and `number` how many reports
-    there were.
+    `rows` are the packed rows that are not final yet, and the final ones from `halo_start` on,
+    which the next part needs (None: all final ones). All arrivals before `start` have been computed
+    (None: nothing has). `firsts` is the first instant of each stream so far, and `number` how many
+    reports there were.
     """
 
     rows: bytes = b""
@@ -62,7 +62,7 @@ class StreamState:
 def reports_of_stream(rows: DataFrame, truth_query: TruthQuery, lateness: int) -> DataFrame:
     """Return the reports of a streaming DataFrame, with the columns of `rows_of_streams`, each as
     soon as nothing that may still come can change it. Raises Unsupported for a query that is not
-    computed in parts.
+    computed in parts, and InvalidStream for a negative `lateness`.
     """
     from pyspark.sql import functions as f
 
@@ -95,9 +95,9 @@ def take_rows(
     """Take the rows of a micro-batch (COLUMNS), and return the state after it and the reports that
     are final now.
 
-    Final are the arrivals before the latest instant less `lateness`, once each stream has had one:
-    where its windows open may depend on its first element. Raises InvalidStream for a row that
-    comes too late.
+    Final are the arrivals before the latest instant less `lateness`, as soon as each stream has one
+    of them: where its windows open may depend on its first element. Raises InvalidStream for a row
+    that comes too late.
     """
     rows = _with_new_rows(state, tables)
     if not rows.num_rows:
@@ -147,8 +147,8 @@ def _with_new_rows(state: StreamState, tables: Sequence[pyarrow.Table]) -> pyarr
 def _next_halo_start(
     truth_query: TruthQuery, firsts: Mapping[str, int], part: Part, rows: pyarrow.Table
 ) -> int | None:
-    """Return the instant from which the elements for the part after this one are needed: the latest
-    that is found to be enough, at last that of this part, which stays enough.
+    """Return the instant from which the part after this one needs elements: the latest candidate
+    that is enough, or else that of this part, which is always enough.
     """
     assert part.stop is not None
     query, semantics = truth_query.query, truth_query.semantics

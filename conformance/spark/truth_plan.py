@@ -21,11 +21,11 @@ from refengine.rdf.recordings import Recording
 class TruthPlan:
     """What a run of the command computes.
 
-    `sources` are the streams. `parts` is into how many parts they are cut at most, by default one
-    for each slot or for each 500,000 triples. With `quarantine` records that are no triples are set
-    aside; without it they are an error. `recording` is what an engine answered, if its output is to
-    be judged; its result is that of `engine` and `case`, and `missing` reports may be absent from
-    it at each end (ORA-3).
+    `sources` are the streams. `parts` is into how many parts they are cut at most (None: as
+    `ground_truth.usual_number_of_parts` says). With `quarantine` records that are no triples are
+    set aside; without it they are an error. `recording` is what an engine answered, if its output
+    is to be judged; its result is that of `engine` and `case`, and `missing` reports may be absent
+    from it at each end (ORA-3).
     """
 
     truth_query: TruthQuery
@@ -38,8 +38,8 @@ class TruthPlan:
     missing: int = 1
 
     def check(self) -> None:
-        """Raise RefengineError if the query, the streams or the recording cannot be evaluated.
-        Nothing has been written then.
+        """Raise RefengineError for a query without a meaning, a stream whose format is not clear,
+        or a recording that cannot be compared. Call it before anything is written.
         """
         for source in self.sources:
             find_format(source)

@@ -1,7 +1,9 @@
 """A run of the command `truth`, which can be interrupted and resumed.
 
-1. The stream is read once: what is no triple is set aside, and the triples are written in blocks,
-   each of one part (ENG-7).
+1. The stream is read twice. The first pass counts the triples by time, and from that the parts are
+   planned (ENG-7). The second writes each triple into a block of its part. With quarantine, a pass
+   before these writes the records that are no triples to a table; without it such a record ends the
+   run.
 2. Each part is computed from its blocks by a job of its own, whose reports Spark commits.
 3. If there is a recording, it is compared with the reports.
 
@@ -34,9 +36,9 @@ from conformance.spark.jobs import ask, run_jobs
 from conformance.spark.part_plan import PartPlan, choose_halos, plan_parts
 from conformance.spark.part_reports import ENOUGH, REPORTS, compute_part, halos_of_blocks
 from conformance.spark.stored_stream import (
+    error_of_faults,
     faults_of,
     find_format,
-    first_faults,
     only_triples,
     read_sources,
     url_of,
@@ -189,7 +191,7 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
         planned = plan_parts(truth_query.query, truth_query.semantics, histogram, count)
         ask(partial(_write_blocks, rows, planned, path))
     except InvalidStream:
-        fault = first_faults(records)
+        fault = error_of_faults(records)
         if fault is not None:
             raise fault from None
         raise

@@ -33,7 +33,9 @@ from refengine.rdf.recordings import Recording
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FOLDED = 1_000_000  # rows that the driver holds, for YABench's slides under content change
+MOST_ROWS_OF_SLIDES = (
+    1_000_000  # rows that the driver holds, for YABench's slides under content change
+)
 MEASURED = ("opens", "closes", "elements", "expected", "actual", "delay", "precision", "recall")
 SLIDES = (
     "opens long, closes long, elements long, expected long, actual long, delay long, "
@@ -89,8 +91,8 @@ def compare_recording(
     lines += _figures(row, measures is not None)
     there, back = _mismatch(reports, recorded), _mismatch(recorded, reports)
     lines.append(
-        f"  LSBench: {there} of what is expected is not recorded, {back} of what is recorded "
-        "is not expected"
+        f"  LSBench: mismatch {there} (expected rows that are not recorded), {back} (recorded rows "
+        "that are not expected)"
     )
     return TruthVerdict(outcome, "\n".join(lines), measures)
 
@@ -111,7 +113,9 @@ def frame_of_recording(spark: SparkSession, recording: Recording) -> DataFrame:
 def _divergence(
     reports: DataFrame, truth_query: TruthQuery, recording: Recording, row: Mapping[str, Any]
 ) -> list[str]:
-    """Write the argument of a fail: where the recording first differs, and in which rows."""
+    """Return the lines that argue for a fail: where the recording first differs, and in which
+    rows.
+    """
     from pyspark.sql import functions as f
 
     count = len(recording)
@@ -127,8 +131,10 @@ def _divergence(
             f"fail: {where}: the semantics reports nothing more",
             *explain.differing(truth_query.query, Counter(), actual, Mode.VALUE),
         ]
-    is_first = (f.col("part") == report["part"]) & (f.col("number") == report["number"])
-    [bindings] = reports.where(is_first).select("bindings").toArrow()["bindings"].to_pylist()
+    is_diverging_report = (f.col("part") == report["part"]) & (f.col("number") == report["number"])
+    [bindings] = (
+        reports.where(is_diverging_report).select("bindings").toArrow()["bindings"].to_pylist()
+    )
     window = ""
     if report["opens"] is not None:
         borders = report["opens"], report["closes"]
@@ -166,7 +172,7 @@ def _slides(
 
     rows = [relation.rows for relation in recording.relations]
     held = reports.agg(f.sum(f.size("bindings"))).toArrow()[0][0].as_py() or 0
-    if held + sum(bag.total() for bag in rows) > FOLDED:
+    if held + sum(bag.total() for bag in rows) > MOST_ROWS_OF_SLIDES:
         return []
     due = reports.orderBy("part", "number").toArrow().to_pylist()
     due = due[row["before"] : len(due) - row["after"]]
@@ -199,14 +205,15 @@ def _means(entries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _figures(row: Mapping[str, Any], is_measured: bool) -> Iterator[str]:
-    """Yield the line with YABench's figures."""
+    """Yield the line with YABench's figures. The delay is in the unit of the stream's times."""
     if not is_measured or not row["measured"]:
         yield "  YABench: not measured"
         return
-    figures = [f"precision {row['precision']:.4f}", f"recall {row['recall']:.4f}"]
+    over = count_text(row["measured"], "window")
+    figures = [f"mean precision {row['precision']:.4f}", f"mean recall {row['recall']:.4f}"]
     if row["delay"] is not None:
-        figures.append(f"median delay {row['delay']:g} ms")
-    yield f"  YABench: {', '.join(figures)}, mean of {row['measured']}"
+        figures.append(f"median delay {row['delay']:g}")
+    yield f"  YABench, over {over}: {', '.join(figures)}"
 
 
 def _mismatch(first: DataFrame, second: DataFrame) -> str:
@@ -214,7 +221,7 @@ def _mismatch(first: DataFrame, second: DataFrame) -> str:
     try:
         percent = ask(lambda: mismatch(first, second).toArrow()["percent"][0].as_py())
     except Unsupported:
-        return "undefined or not measured"
+        return "not measured, for blank nodes"
     if percent is None:
-        return "undefined or not measured"
+        return "undefined, without rows"
     return f"{percent:.2f} %"

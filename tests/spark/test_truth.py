@@ -326,9 +326,9 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
         "    recorded 2 rows",
         "    too many: {x: <urn:c>}",
         found.verdict.argument.splitlines()[4],
-        "  YABench: precision 0.8333, recall 1.0000, median delay 1 ms, mean of 3",
-        "  LSBench: 0.00 % of what is expected is not recorded, 33.33 % of what is recorded is "
-        "not expected",
+        "  YABench, over 3 windows: mean precision 0.8333, mean recall 1.0000, median delay 1",
+        "  LSBench: mismatch 0.00 % (expected rows that are not recorded), 33.33 % (recorded rows "
+        "that are not expected)",
     ]
     [result] = map(json.loads, lines(tmp_path / "close" / "results.ndjson"))
     assert (result["engine"], result["suite"], result["outcome"]) == ("mine", "truth", "fail")
@@ -362,7 +362,7 @@ def test_recordings_that_end_too_early_or_too_late(connected, tmp_path, monkeypa
         ("", 3, "fail: first divergence, after the last of 0 relations: window [0, 10) at t=1"),
         ("ab", 2, "fail: relation 2 of 2: the semantics reports nothing more"),
     ):
-        monkeypatch.setattr(truth_verdict, "FOLDED", most)
+        monkeypatch.setattr(truth_verdict, "MOST_ROWS_OF_SLIDES", most)
         reported = reports.where(f"evaluation < {11 if answers else 22}")
         found = truth_verdict.compare_recording(reported, truth_query, recorded(*answers), 0)
         assert found.argument.splitlines()[0].startswith(first)
