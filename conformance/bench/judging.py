@@ -129,10 +129,10 @@ def measure_windows(
     """Return YABench's measures of each window, by default in the reading of the workload. None if
     YABench has none for such a query.
 
-    If no output may be missing before the first answer, the first answer stands beside the first
-    window.
+    If the verdict allowed no output to be missing before the first answer, the first answer stands
+    beside the first window.
     """
-    is_from_start = Missing.of(workload.missing).before == 0
+    is_from_start = judgement is not None and judgement.missing.before == 0
     return evidence.measures(
         answers,
         judgement,

@@ -159,11 +159,10 @@ class Clock(Policy):
 
     def _most_steps(self) -> float:
         """Return how many steps bring a binding with one result to τ: from w0 + 1, or from τ + 1
-        where this is higher. A further result adds at most as many.
+        where this is higher. A further result adds at most as many. `most_score` does not count:
+        a step must be large enough for a double even where it is all that is needed.
         """
         highest = max(self.start_score, self.tau) + 1
-        if self.most_score is not None:
-            highest = min(highest, max(self.most_score, self.tau))
         if self.decay is Decay.LINEAR:
             return (highest - self.tau) / self.amount
         return log(highest / self.tau) / -log(self.amount)

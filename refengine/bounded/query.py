@@ -63,7 +63,7 @@ def bounded_query(query: Query, selection: Selection = Selection.BEFORE_STORING)
     conditions = [part for part in parts if not isinstance(part, _InGraph)]
     if len(groups) < 2:
         _refuse("the body has one input; a join needs two subjects, or two graphs")
-    return _make_query(query, groups, conditions, selection)
+    return _make_query(query, groups, conditions, Selection(selection))
 
 
 class _InGraph(NamedTuple):

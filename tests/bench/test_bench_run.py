@@ -20,6 +20,7 @@ from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.feeding import ClockPacing, Harnesses, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
+from conformance.bench.judging import measure_windows
 from conformance.bench.page import page
 from conformance.bench.run import Plan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
@@ -27,9 +28,15 @@ from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
 from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
+from conformance.metrics.run import Reading
 from conformance.report.drawings.boxplots import boxplots
+from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
+from refengine import from_table, profile, stream
+from refengine.core import engine
 from refengine.model.errors import RefengineError
+from refengine.oracle.judge import judge
+from refengine.oracle.trial import Missing
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -370,6 +377,28 @@ def test_two_engines_with_one_folder_are_refused(tmp_path):
     plan = Plan(CSRBENCH, Choice(), engines, tmp_path)
     with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
         plan.tasks()
+
+
+def test_an_answer_stands_beside_the_window_that_its_verdict_gives_it():
+    """By hand: a row in each of four windows. The recording lacks the first one, which the verdict
+    allows, so each answer is as expected. If it allows none, the first answer is beside the first
+    window, and nothing is.
+    """
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    query = from_table({"body": "SELECT ?x { ?x <urn:p> ?y }", "windows": [window]})
+    elements = [((f"<urn:{k}>", "<urn:p>", "<urn:o>"), 10 * k + 1) for k in range(4)]
+    streams_of_query = {"s": stream(elements)}
+    csparql = profile("csparql").but(t0=0)
+    reports = list(engine.evaluate(query, streams_of_query, csparql.semantics()))
+    relations = [report.relation for report in reports[1:]]
+    answers = [EngineReport(relation) for relation in relations]
+    workload = CSRBENCH.workloads(Choice())[0]
+    for before, is_passed in ((1, True), (0, False)):
+        judgement = judge(query, streams_of_query, csparql, relations, missing=Missing(before, 1))
+        entries = measure_windows(workload, answers, judgement, Reading.PAPER)
+        assert judgement.passed == is_passed
+        found = [(entry["precision"], entry["recall"]) for entry in entries]
+        assert found == [(float(is_passed),) * 2] * len(found) and len(found) >= 2
 
 
 def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down():

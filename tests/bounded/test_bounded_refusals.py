@@ -160,6 +160,8 @@ ENDLESS = [
     ("clock-exp:1", {"amount": 1.0, "tau": 0.01}),
     ("clock:w0=1e17:tau=1e17", {"start_score": 1e17, "tau": 1e17}),
     ("clock:amount=1e-20:w0=0", {"amount": 1e-20, "start_score": 0.0}),
+    ("clock:amount=1e-20:tau=1:most=1", {"amount": 1e-20, "tau": 1.0, "most_score": 1.0}),
+    ("clock:amount=1e-8:tau=1e9:most=1e9", {"amount": 1e-8, "tau": 1e9, "most_score": 1e9}),
     ("clock:amount=0", {"amount": 0.0}),
     ("clock:amount=-1", {"amount": -1.0}),
     ("clock:w0=2000000", {"start_score": 2_000_000.0}),
