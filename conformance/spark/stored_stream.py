@@ -34,6 +34,7 @@ FAULT_COLUMNS = ("file", "place", "record", "error")
 FAULT = "file string, place long, record string, error string"
 LONGEST = 500  # characters of a record and of an error that are kept
 SHOWN = 5  # faults, in an error
+STRETCH_BITS = 24  # lines whose places differ in these bits alone (16 MiB) are numbered together
 
 _PLACED = (
     "time bigint, element bigint, stream string, subject string, predicate string, object string, "
@@ -90,13 +91,17 @@ def read_sources(spark: SparkSession, sources: Sequence[StreamSource]) -> DataFr
     each record the `file` that it is of, its `place` in it (bytes), the text of the `record` if
     it could not be read, and the `error`. These are null where they are not known. Raises
     RefengineError.
+
+    The elements of one file of lines are numbered by their places in bytes. Where there are several
+    streams, elements of different ones are compared (MOD-1), so each is numbered by its position.
     """
     register_formats(spark)
-    frames = [_read_source(spark, source) for source in sources]
+    are_several = len(sources) > 1
+    frames = [_read_source(spark, source, are_several) for source in sources]
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
-def _read_source(spark: SparkSession, source: StreamSource) -> DataFrame:
+def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: bool) -> DataFrame:
     from pyspark.sql import functions as f
 
     kind, _ = find_format(source)
@@ -108,6 +113,8 @@ def _read_source(spark: SparkSession, source: StreamSource) -> DataFrame:
     elif kind == N3T:
         reader = spark.read.format(N3T).schema(_N3T).option("pathGlobFilter", PATTERNS[N3T])
         rows = reader.load(_absolute(source.path))
+        if is_one_of_several:
+            rows = _with_positions(rows)
         names = ("_file", "_offset", "_corrupt_record", "_error")
         places = [
             f.col(name).alias(other) for name, other in zip(names, FAULT_COLUMNS, strict=True)
@@ -129,6 +136,25 @@ def _read_source(spark: SparkSession, source: StreamSource) -> DataFrame:
         *(f.col(position) for position in POSITIONS),
         *places,
     )
+
+
+def _with_positions(lines: DataFrame) -> DataFrame:
+    """Return lines with the position of each triple among all as its `element`, from 0."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    stretch = f.shiftright("element", STRETCH_BITS)
+    read = lines.where(f.col("element").isNotNull()).withColumn("stretch", stretch)
+    in_stretch = Window.partitionBy("stretch").orderBy("element")
+    of_all = Window.partitionBy(f.lit(0)).orderBy("stretch")  # a row for each stretch
+    earlier = of_all.rowsBetween(Window.unboundedPreceding, -1)
+    counts = read.groupBy("stretch").agg(f.count("*").alias("triples"))
+    before = f.coalesce(f.sum("triples").over(earlier), f.lit(0))
+    offsets = counts.select("stretch", before.alias("offset"))
+    position = f.col("offset") + f.row_number().over(in_stretch) - 1
+    numbered = read.join(f.broadcast(offsets), "stretch").withColumn("element", position)
+    unread = lines.where(f.col("element").isNull())
+    return numbered.select(*lines.columns).unionByName(unread)
 
 
 def _absolute(path: str) -> str:

@@ -145,7 +145,7 @@ def test_the_format_of_a_stream(tmp_path):
         found.append(stored_stream.find_format(StreamSource("s", str(folder))))
     assert found == [("n3t", 1), ("parquet", 0), (None, 0), ("delta", 0)]
     (tmp_path / "0" / "e.parquet").touch()
-    with pytest.raises(InvalidStream, match=r"has files 2 of \.n3t and 1 of \.parquet; which"):
+    with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet files; name"):
         stored_stream.find_format(StreamSource("s", str(tmp_path / "0")))
     with pytest.raises(InvalidStream, match=r"nowhere: IO-1: no such file or folder$"):
         stored_stream.find_format(StreamSource("s", str(tmp_path / "nowhere")))
@@ -443,6 +443,38 @@ def test_several_streams_beside_static_data(connected, tmp_path):
     expected = engine.evaluate(query, streams, semantics, static=static)
     assert columns(rows) == as_rows(expected)
     assert [[dict(each) for each in row["bindings"]] for row in rows] == [[{"x": "<urn:a>"}]]
+
+
+@spark
+def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_path):
+    """By hand. At 5 the second line of s is before the third one of r (MOD-1), though it comes
+    later by bytes. So a is reported before e.
+    """
+    query = from_table(
+        {
+            "body": "SELECT ?x { ?x <urn:p> ?y }",
+            "windows": [
+                {"stream": name, "kind": "time", "size": 10, "slide": 10} for name in ("s", "r")
+            ],
+        }
+    )
+    long = "l" * 200
+    lines_of = {"s": [(long, 1), ("a", 5), ("b", 25)], "r": [("c", 1), ("d", 1), ("e", 5)]}
+    for name, pairs in lines_of.items():
+        text = "# no triple\n" + "".join(line(each, at) for each, at in pairs)
+        (tmp_path / f"{name}.n3t").write_text(text)
+    semantics = profile("cqels").but(t0=0).semantics()
+    sources = [StreamSource(name, f"{tmp_path}/{name}.n3t") for name in lines_of]
+    plan = TruthPlan(TruthQuery(query, semantics, frozenset()), sources)
+    found_by(connected, plan, tmp_path / "out")
+    rows = reports_in(tmp_path / "out")
+    streams = {
+        name: stream([((f"<urn:{each}>", "<urn:p>", "<urn:o>"), at) for each, at in pairs])
+        for name, pairs in lines_of.items()
+    }
+    assert columns(rows) == as_rows(engine.evaluate(query, streams, semantics))
+    reported = [dict(row["bindings"][0])["x"] for row in rows]
+    assert reported.index("<urn:a>") < reported.index("<urn:e>")
 
 
 @spark
