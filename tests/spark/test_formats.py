@@ -88,10 +88,13 @@ def test_a_packed_file_is_read_whole_or_not_at_all(tmp_path, codec, end):
 
 
 def test_files_of_a_folder(tmp_path):
-    """In the order of their paths, without what Spark leaves out; packed files are not cut."""
+    """In the order of their paths, without what Spark leaves out; packed files are not cut, and an
+    empty file is a piece.
+    """
     for name in ("b.n3t", "a/c.n3t", "_x/d.n3t", ".e.n3t", "f.n3t.gz", "g.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"12345")
+    (tmp_path / "h.n3t").touch()
     found = cut_into_pieces([str(tmp_path)], 3, "*.n3t*", is_cut=True)
     assert [(Path(piece.path).name, *piece[1:]) for piece in found] == [
         ("c.n3t", 0, 0, 3),
@@ -99,6 +102,7 @@ def test_files_of_a_folder(tmp_path):
         ("b.n3t", 1, 0, 3),
         ("b.n3t", 1, 3, 5),
         ("f.n3t.gz", 2, 0, None),
+        ("h.n3t", 3, 0, 0),
     ]
     with pytest.raises(InvalidStream, match="nowhere: IO-1: no such file or folder"):
         cut_into_pieces([f"{tmp_path}/nowhere"], 3, "*", is_cut=True)

@@ -44,7 +44,7 @@ def cut_into_pieces(paths: Sequence[str], size: int, pattern: str, is_cut: bool)
     from there begins with _ or a dot, and if its name does not match the pattern.
 
     A file that is not packed is cut into pieces of about `size` bytes if it has lines (`is_cut`).
-    Raises InvalidStream for a path at which nothing is.
+    An empty file is one piece. Raises InvalidStream for a path at which nothing is.
     """
     files = [found for path in paths for found in list_files(path, pattern)]
     pieces = []
@@ -54,7 +54,7 @@ def cut_into_pieces(paths: Sequence[str], size: int, pattern: str, is_cut: bool)
             continue
         pieces += [
             Piece(path, number, start, min(start + size, length))
-            for start in range(0, length, size)
+            for start in range(0, max(length, 1), size)
         ]
     return pieces
 

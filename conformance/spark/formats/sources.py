@@ -74,7 +74,8 @@ class RecordReader(DataSourceReader):
             raise RefengineError(reason, rule="usage")
         pattern = self.options.get("pathglobfilter", "*")
         pieces = cut_into_pieces(paths, count, pattern, self.parse is not None)
-        return [PiecesOfInput(group) for group in group_pieces(pieces, count)]
+        groups = group_pieces(pieces, count) or [[]]  # Spark fails at a source without a partition
+        return [PiecesOfInput(group) for group in groups]
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         """Yield the records of some pieces."""
