@@ -128,7 +128,11 @@ def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: b
     check_columns(rows.schema, source.name is None, source.path)
     if kind in WITH_METADATA:
         places[0] = f.col("_metadata.file_path").alias("file")
-    name = f.col("stream") if source.name is None else f.lit(source.name)
+    name = f.lit(source.name)
+    if dict(rows.dtypes).get("stream") == "string":
+        name = f.col("stream")
+        if source.name is not None:  # rows of other streams are not read
+            rows = rows.where((name == source.name) | name.isNull())
     return rows.select(
         f.col("time").cast("long").alias("time"),
         f.col("element").cast("long").alias("element"),
@@ -139,7 +143,9 @@ def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: b
 
 
 def _with_positions(lines: DataFrame) -> DataFrame:
-    """Return lines with the position of each triple among all as its `element`, from 0."""
+    """Return lines with the position of each triple among all as its `element`, from 1, as the
+    driver's readers number elements.
+    """
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -151,7 +157,7 @@ def _with_positions(lines: DataFrame) -> DataFrame:
     counts = read.groupBy("stretch").agg(f.count("*").alias("triples"))
     before = f.coalesce(f.sum("triples").over(earlier), f.lit(0))
     offsets = counts.select("stretch", before.alias("offset"))
-    position = f.col("offset") + f.row_number().over(in_stretch) - 1
+    position = f.col("offset") + f.row_number().over(in_stretch)
     numbered = read.join(f.broadcast(offsets), "stretch").withColumn("element", position)
     unread = lines.where(f.col("element").isNull())
     return numbered.select(*lines.columns).unionByName(unread)

@@ -446,9 +446,11 @@ def test_several_streams_beside_static_data(connected, tmp_path):
 
 
 @spark
-def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_path):
-    """By hand. At 5 the second line of s is before the third one of r (MOD-1), though it comes
-    later by bytes. So a is reported before e.
+@pytest.mark.parametrize("name_of_r", ["r.n3t", "SG_r"])
+def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_path, name_of_r):
+    """By hand. Spark reads s, and r as well if its name ends in .n3t; else the driver reads r. At 5
+    the second line of s is before the third one of r (MOD-1), though it comes later by bytes. So a
+    is reported before e.
     """
     query = from_table(
         {
@@ -460,11 +462,11 @@ def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_
     )
     long = "l" * 200
     lines_of = {"s": [(long, 1), ("a", 5), ("b", 25)], "r": [("c", 1), ("d", 1), ("e", 5)]}
+    files = {"s": tmp_path / "s.n3t", "r": tmp_path / name_of_r}
     for name, pairs in lines_of.items():
-        text = "# no triple\n" + "".join(line(each, at) for each, at in pairs)
-        (tmp_path / f"{name}.n3t").write_text(text)
+        files[name].write_text("".join(line(each, at) for each, at in pairs))
     semantics = profile("cqels").but(t0=0).semantics()
-    sources = [StreamSource(name, f"{tmp_path}/{name}.n3t") for name in lines_of]
+    sources = [StreamSource(name, str(path)) for name, path in files.items()]
     plan = TruthPlan(TruthQuery(query, semantics, frozenset()), sources)
     found_by(connected, plan, tmp_path / "out")
     rows = reports_in(tmp_path / "out")
@@ -512,6 +514,26 @@ def test_a_record_that_is_no_triple_stops_the_run_or_is_set_aside(connected, tmp
         ("part-0.n3t", len(broken) - 2, "?"),
     ]
     assert [row["windows"][0]["opens"] for row in reports_in(out)] == [0, 10, 20]
+
+
+@spark
+def test_rows_of_other_streams_in_a_table_are_not_read(connected, tmp_path):
+    """By hand: [0, 10) of s has a, and [10, 20) nothing, since b is of another stream."""
+    rows = [("s", "a", 1), ("other", "b", 11), ("s", "c", 21)]
+    columns_of = ("time", "element", "stream", "subject", "predicate", "object")
+    table = [
+        (at, number, name, f"<urn:{subject}>", "<urn:p>", "<urn:o>")
+        for number, (name, subject, at) in enumerate(rows)
+    ]
+    (tmp_path / "table").mkdir()
+    pyarrow.parquet.write_table(
+        pyarrow.Table.from_pylist([dict(zip(columns_of, each, strict=True)) for each in table]),
+        tmp_path / "table" / "rows.parquet",
+    )
+    truth_query = asked(report="window-close", tick="tuple", r2s="Rstream")
+    found_by(connected, planned(truth_query, f"{tmp_path}/table"), tmp_path / "out")
+    found = [(row["evaluation"], row["bindings"]) for row in reports_in(tmp_path / "out")]
+    assert found == [(9, [[("x", "<urn:a>")]]), (19, [])]
 
 
 @spark
