@@ -307,13 +307,18 @@ def try_mutants(
         print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
     chosen = sorted(sample)
     if survivors_again:
-        chosen = [name for name in chosen if codes[name] not in (None, *KILLED)]
+        chosen = [name for name in chosen if has_survived(codes[name])]
     elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
     if chosen:
         arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs), "--seconds", str(seconds)]
         run_program(task, copy, arguments, sample, "\n".join(chosen))
     return sample
+
+
+def has_survived(code: int | None) -> bool:
+    """Return whether a mutant was tried and not killed, by what its tests ended with."""
+    return code not in (None, *KILLED)
 
 
 def draw_sample(names: Iterable[str], every: int) -> frozenset[str]:

@@ -32,7 +32,7 @@ import time
 import tomllib
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from shutil import rmtree
@@ -56,6 +56,18 @@ class Recording(NamedTuple):
 
     seconds: dict[str, float]
     tests_by_line: dict[str, dict[int, list[str]]]
+
+    @classmethod
+    def of(cls, tests: Mapping[str, Mapping[str, Any]]) -> Recording:
+        """Return the recording of some tests, by what is kept of each: its `seconds`, and the
+        `lines` that it runs, by file.
+        """
+        tests_by_line: dict[str, dict[int, list[str]]] = {}
+        for test, known in tests.items():
+            for file, lines in known["lines"].items():
+                for line in lines:
+                    tests_by_line.setdefault(file, {}).setdefault(line, []).append(test)
+        return cls({test: known["seconds"] for test, known in tests.items()}, tests_by_line)
 
     def tests_of(self, mutant: Mutant) -> set[str]:
         """Return the tests that run a line of what a mutant changes."""
@@ -153,14 +165,10 @@ class Trials:
         """
         path = self._folder.parent / "lines.json"
         key = digest_of_all_but_tests(self._folder)
-        kept: dict[str, Any] = {"key": key, "tests": {}}
-        if path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["key"] == key:
-                kept = found
+        kept = read_recorded_tests(path, key)
         files = {item.path for item in session.items}
         keys = {file: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-        tests = {test: kept["tests"].get(test) for test in self._items}
+        tests = {test: kept.get(test) for test in self._items}
         new = [
             test
             for test, known in tests.items()
@@ -181,15 +189,7 @@ class Trials:
             }
             text = json.dumps({"key": key, "tests": tests})
             path.write_text(text, encoding="utf-8")
-
-        tests_by_line: dict[str, dict[int, list[str]]] = {}
-        for test, known in tests.items():
-            assert known is not None
-            for file, lines in known["lines"].items():
-                for line in lines:
-                    tests_by_line.setdefault(file, {}).setdefault(line, []).append(test)
-        seconds = {test: known["seconds"] for test, known in tests.items() if known}
-        return Recording(seconds, tests_by_line)
+        return Recording.of({test: known for test, known in tests.items() if known is not None})
 
     def _record(self, items: Sequence[pytest.Item], path: Path) -> int:
         """Run tests, and write to a file how long each takes, and which lines of the changed files
@@ -344,6 +344,19 @@ def all_names(folder: Path) -> Iterator[str]:
     """Yield the names of all mutants that mutmut has made in a folder."""
     for path in sorted((folder / "mutants" / "refengine").rglob("*.meta")):
         yield from json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+
+
+def read_recorded_tests(path: Path, key: str) -> dict[str, Any]:
+    """Return what a file keeps of each test, by its id; nothing if there is no file, or if it is of
+    code with another digest.
+    """
+    if not path.exists():
+        return {}
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["key"] != key:
+        return {}
+    tests: dict[str, Any] = found["tests"]
+    return tests
 
 
 def digest_of_all_but_tests(folder: Path) -> str:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from conformance.command_line.options import (
@@ -206,7 +206,14 @@ def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[Strea
             if len(names) == 1 or len(options.stream) > 1:
                 name = names[0]
         sources.append(StreamSource(name, path, options.format))
-    given = [source.name for source in sources]
+    _check_names([source.name for source in sources], names)
+    return sources
+
+
+def _check_names(given: Sequence[str | None], names: Sequence[str]) -> None:
+    """Raise InvalidQuery if the streams that are given are not those of the query, each once. None
+    is given for rows that have their streams in a column.
+    """
     for name in given:
         if name is not None and (name not in names or given.count(name) > 1):
             reason = f"stream {display(name)} is given twice"
@@ -217,7 +224,6 @@ def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[Strea
     if None not in given and lacking:
         reason = f"stream {display(lacking[0])} is not given; write --stream NAME=PATH"
         raise InvalidQuery(reason, rule="QRY-4", place="--stream")
-    return sources
 
 
 def _query(options: argparse.Namespace) -> TruthQuery:

@@ -40,8 +40,9 @@ def blocks_of_parts(
 ) -> Iterator[pyarrow.RecordBatch]:
     """Give each part the rows (COLUMNS) that it needs, from its halo on up to its end, and yield
     batches of BLOCK: the number of the part, the first and last instant of the block, how many
-    triples it has, and its bytes. A row in the halo of a part goes to the part before, too. Raises
-    InvalidStream for a row that is no triple.
+    triples it has, and its bytes. A row goes to the part in whose time it
+    comes, and to each later part whose halo holds it. Raises InvalidStream for a row that is no
+    triple.
     """
     for rows in checked_tables(batches):
         times = compute.min_max(rows["time"]).as_py()

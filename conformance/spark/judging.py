@@ -19,6 +19,7 @@ from conformance.spark.compared_rows import (
     keys_of_rows,
     walk_through,
 )
+from conformance.spark.offsets import with_offsets
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display
 
@@ -216,16 +217,9 @@ def _relations(recorded: DataFrame) -> DataFrame:
 
 def _with_places(reports: DataFrame) -> DataFrame:
     """Return reports with `place`, their number among the reports of all parts, from 1."""
-    from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    of_parts = reports.groupBy("part").agg(f.count("*").alias("reports"))
-    of_all = Window.partitionBy(f.lit(0)).orderBy("part")  # a row for each part
-    earlier = of_all.rowsBetween(Window.unboundedPreceding, -1)
-    offsets = of_parts.select(
-        "part", f.coalesce(f.sum("reports").over(earlier), f.lit(0)).alias("offset")
-    )
-    placed = reports.join(f.broadcast(offsets), "part")
+    placed = with_offsets(reports, "part")
     return placed.withColumn("place", f.col("number") + f.col("offset")).drop("offset")
 
 

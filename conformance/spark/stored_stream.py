@@ -16,6 +16,7 @@ from conformance.spark.blocks import COLUMNS, POSITIONS
 from conformance.spark.formats.pieces import URL, list_files
 from conformance.spark.formats.sources import register_formats
 from conformance.spark.ground_truth import check_columns
+from conformance.spark.offsets import with_offsets
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 from refengine.model.messages import display, plain
@@ -102,6 +103,7 @@ def read_sources(spark: SparkSession, sources: Sequence[StreamSource]) -> DataFr
 
 
 def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: bool) -> DataFrame:
+    """Return the records of a source, as `read_sources` does. Raises RefengineError."""
     from pyspark.sql import functions as f
 
     kind, _ = find_format(source)
@@ -152,13 +154,8 @@ def _with_positions(lines: DataFrame) -> DataFrame:
     stretch = f.shiftright("element", STRETCH_BITS)
     read = lines.where(f.col("element").isNotNull()).withColumn("stretch", stretch)
     in_stretch = Window.partitionBy("stretch").orderBy("element")
-    of_all = Window.partitionBy(f.lit(0)).orderBy("stretch")  # a row for each stretch
-    earlier = of_all.rowsBetween(Window.unboundedPreceding, -1)
-    counts = read.groupBy("stretch").agg(f.count("*").alias("triples"))
-    before = f.coalesce(f.sum("triples").over(earlier), f.lit(0))
-    offsets = counts.select("stretch", before.alias("offset"))
     position = f.col("offset") + f.row_number().over(in_stretch)
-    numbered = read.join(f.broadcast(offsets), "stretch").withColumn("element", position)
+    numbered = with_offsets(read, "stretch").withColumn("element", position)
     unread = lines.where(f.col("element").isNull())
     return numbered.select(*lines.columns).unionByName(unread)
 

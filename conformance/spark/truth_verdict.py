@@ -33,9 +33,8 @@ from refengine.rdf.recordings import Recording
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-MOST_ROWS_OF_SLIDES = (
-    1_000_000  # rows that the driver holds, for YABench's slides under content change
-)
+# rows that the driver holds, for YABench's slides under content change
+MOST_ROWS_OF_SLIDES = 1_000_000
 MEASURED = ("opens", "closes", "elements", "expected", "actual", "delay", "precision", "recall")
 SLIDES = (
     "opens long, closes long, elements long, expected long, actual long, delay long, "

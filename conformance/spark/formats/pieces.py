@@ -160,8 +160,7 @@ def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
 
 def _skip_line(file: Any) -> tuple[int | None, bytes]:
     """Read up to the next LF; return how many bytes that were, None at the end of the file, and
-    what
-    was read beyond.
+    what was read beyond.
     """
     skipped = 0
     while chunk := file.read(CHUNK):

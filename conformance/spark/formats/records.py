@@ -60,8 +60,7 @@ class Columns:
         self, piece: Piece, place: int, text: str, error: RefengineError | ValueError
     ) -> list[dict[str, Value]]:
         """Return the row of a record that is none, if there is to be one. Raises InvalidStream
-        under
-        FAILFAST.
+        under FAILFAST.
         """
         if self.mode is Mode.DROPMALFORMED:
             return []
