@@ -300,6 +300,33 @@ def test_rdflib_joins_the_patterns_of_a_self_join_along_their_variables(monkeypa
     assert answer == sparql.evaluate(body.algebra, data) and answer.rows.total() == 400
 
 
+def test_patterns_that_share_no_variable_wait_until_a_graph_joins_them(monkeypatch):
+    """Of 500 nodes, the two pairs that a graph names; not all 250,000 pairs, which are more
+    solutions than an operator may have (R2R-17), and for each of which rdflib would look into the
+    graph. With each pair that the graph names it looks up two nodes.
+    """
+    kind, of, beside, where = "<urn:kind>", "<urn:of>", "<urn:beside>", "<urn:where>"
+    data = frozenset(
+        {(f"<urn:n{number}>", kind, "<urn:C>") for number in range(500)}
+        | {("<urn:o1>", of, "<urn:n1>", where), ("<urn:o1>", beside, "<urn:n2>", where)}
+        | {("<urn:o2>", of, "<urn:n3>", where), ("<urn:o2>", beside, "<urn:n3>", where)}
+        | {("<urn:o3>", of, "<urn:n4>", where), ("<urn:o3>", beside, "<urn:other>", where)}
+    )
+    body = Body(
+        f"SELECT ?a ?b {{ ?a {kind} <urn:C> . ?b {kind} <urn:C> "
+        f"GRAPH {where} {{ ?o {of} ?a }} GRAPH {where} {{ ?o {beside} ?b }} }}"
+    )
+    monkeypatch.setattr("refengine.sparql.witnesses.rdflib_witness.MOST_LOOKUPS", 3000)
+    for answer in (
+        sparql.evaluate(body.algebra, data),
+        ask_witness("rdflib", body.algebra, body.plain, data),
+    ):
+        assert sorted(answer.rows.elements()) == [
+            (("a", "<urn:n1>"), ("b", "<urn:n2>")),
+            (("a", "<urn:n3>"), ("b", "<urn:n3>")),
+        ]
+
+
 def test_pyoxigraph_has_no_say_where_it_would_join_in_nested_loops():
     """It hashes variables that are bound for sure: by ?z, which OPTIONAL may leave unbound, 20,000
     solutions took it 27 s.
