@@ -156,7 +156,7 @@ s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server 
 # In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
 mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
 	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
+	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)
