@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,16 +69,16 @@ def unknown_words(name: str) -> list[str]:
     ]
 
 
-def public_classes() -> Iterator[tuple[str, str]]:
-    """Yield the file and the name of every public class of the two packages."""
-    for package in ("refengine", "conformance"):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    yield str(path.relative_to(ROOT)), node.name
-
-
-CLASSES = list(public_classes())
+@cache
+def public_classes() -> list[tuple[str, str]]:
+    """Return the file and the name of every public class of the two packages."""
+    return [
+        (str(path.relative_to(ROOT)), node.name)
+        for package in ("refengine", "conformance")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
 
 
 def test_a_name_is_split_into_its_words() -> None:
@@ -123,7 +123,7 @@ def test_a_field_of_the_semantics_is_a_term(name: str) -> None:
 def test_class_names_consist_of_known_words() -> None:
     unknown = {
         f"{file}: class {name}: {', '.join(words)}"
-        for file, name in CLASSES
+        for file, name in public_classes()
         if (words := unknown_words(name))
     }
     assert not unknown, (
@@ -135,7 +135,7 @@ def test_class_names_consist_of_known_words() -> None:
 
 def test_plain_words_are_sorted_words_that_names_use() -> None:
     assert sorted(set(PLAIN)) == PLAIN and all(re.fullmatch("[a-z]+", word) for word in PLAIN)
-    used = {word for _, name in CLASSES for word in split_words(name)}
+    used = {word for _, name in public_classes() for word in split_words(name)}
     singular = {word.removesuffix("s") for word in used} | {
         word.removesuffix("es") for word in used
     }

@@ -15,6 +15,7 @@ from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from incremental_trials import collect, cut, is_same_report, trials
+from sections import each_section, hold_all
 
 from conformance import corpus
 from refengine import Body, Query, Window, WindowKind, from_table, literal, profile, stream
@@ -57,12 +58,10 @@ def agree(query, streams, picked, static, cuts, answer=r2r.defined_answer) -> st
     )
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in corpus.cases() if "expect" in case.table], ids=lambda case: case.id
-)
-def test_a_case_holds_in_parts(case):
+@each_section(case for case in corpus.cases() if "expect" in case.table)
+def test_a_case_holds_in_parts(of_section):
     """Cut at every instant."""
-    assert corpus.in_parts(case) == []
+    hold_all(of_section, corpus.in_parts)
 
 
 @pytest.mark.parametrize(

@@ -83,14 +83,12 @@ SILENT = """
 # The reference engine
 
 
-def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
-    """By one process, or by two, each with a harness of its own: the same
-    results, written once.
-    """
-    alone, spread = tmp_path / "alone.ndjson", tmp_path / "spread.ndjson"
-    found = run_suite("--engine=reference", "-m", "corpus", f"--results={alone}")
+def test_the_reference_engine_passes_all_and_the_smoke_cases_are_some_of_them(tmp_path):
+    """Each case that expects reports, once."""
+    whole, few = tmp_path / "whole.ndjson", tmp_path / "few.ndjson"
+    found = run_suite("--engine=reference", "-m", "corpus", f"--results={whole}")
     assert found.returncode == 0, found.stdout
-    results = told(alone)
+    results = told(whole)
     assert {result.outcome for result in results} == {"pass"}
     asked = {
         case.id
@@ -99,13 +97,12 @@ def test_the_reference_engine_passes_all_whoever_runs_it(tmp_path):
     }
     assert {result.case for result in results} == asked and len(results) == len(asked)
     assert f"conformance: reference: {len(asked)} pass" in found.stdout
-    words = ("--engine=reference", "--smoke", f"--results={spread}", "-n", "2")
-    assert run_suite_alone(*words).returncode == 0
+    assert run_suite("--engine=reference", "--smoke", f"--results={few}").returncode == 0
     # Which case is examined for its rule depends on the cases of the run.
-    of_all = {line_without_detection(line) for line in alone.read_text().splitlines()}
-    of_smoke = [line_without_detection(line) for line in spread.read_text().splitlines()]
-    assert {*of_smoke} < of_all
-    assert len(of_smoke) == len({*of_smoke}) == 12
+    of_all = {line_without_detection(line) for line in whole.read_text().splitlines()}
+    of_smoke = {line_without_detection(line) for line in few.read_text().splitlines()}
+    assert of_smoke < of_all
+    assert len(of_smoke) == 12
 
 
 def test_the_smoke_cases_are_a_dozen_and_one_call(capsys):
@@ -277,13 +274,17 @@ def test_a_fresh_engine_has_a_process_a_case(tmp_path):
     ids=["by its file", "by -n 0", "without xdist"],
 )
 def test_an_engine_is_asked_by_as_many_processes_as_its_file_says(run, starts, tmp_path):
+    """Each has a harness of its own, and whoever asks a case: its result is written once."""
     code = SILENT.replace("CRASH", "").replace(
         "import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')"
     )
     path = mine(tmp_path, code, processes=2)
-    found = run(f"--engine={path}", "--smoke")
-    assert "conformance: mine: " in found.stdout, found.stdout + found.stderr
+    results = tmp_path / "results.ndjson"
+    found = run(f"--engine={path}", "--smoke", f"--results={results}")
+    assert "conformance: mine: 12 fail" in found.stdout, found.stdout + found.stderr
     assert len((tmp_path / "starts").read_text()) == starts
+    written = [(result.case, result.outcome) for result in told(results)]
+    assert sorted(written) == [(case, "fail") for case in sorted(SMOKE)]
 
 
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
