@@ -19,7 +19,7 @@ from conformance.bench.lsbench.data import Replay, static_source, streams_of
 from conformance.bench.lsbench.declaration import (
     EXPERIMENTS,
     INSTANCE_QUERIES,
-    PAIRING,
+    ONE_PERSON,
     RATES,
     SEMANTICS,
     STATIC_QUERIES,
@@ -50,8 +50,8 @@ class Size:
 
     `parameters` are those of the data. `crowd` is the number of users for queries at the streams'
     own times without static data, whose windows hold little else. `limits` are how many elements
-    all streams of a query have together: of one stream, and of several; `pairing_limit` is that of
-    Q4, which pairs posts, so that its rows grow with the square (None: as of one stream). If
+    all streams of a query have together: of one stream, and of several; `person_limit` is that of
+    the queries about one person, who seldom occurs (None: as of one stream). If
     `is_short`, windows are as SHORT and SHORT_HOURS say, and the streams' own times go HASTE times
     faster. `at_both_rates` are the queries that are also run at the lower rate (empty: all).
     `users` and `instances` are the numbers of the two scalings. These have so many queries
@@ -66,13 +66,13 @@ class Size:
     instances: tuple[int, ...]
     scaled_queries: int
     scaled: int
-    pairing_limit: int | None = None
+    person_limit: int | None = None
     is_short: bool = False
 
     def limit_of(self, name: str) -> int:
         """Return how many elements all streams of a query have together."""
-        if name == PAIRING and self.pairing_limit is not None:
-            return self.pairing_limit
+        if name in ONE_PERSON and self.person_limit is not None:
+            return self.person_limit
         return self.limits[len(queries()[name].table["windows"]) > 1]
 
 
@@ -105,13 +105,13 @@ def size_of(choice: Choice) -> Size:
         return Size(
             Parameters(60, 10),
             crowd=400,
-            limits=(600, 60),
+            limits=(300, 60),
             at_both_rates=("Q10",),
             users=(60, 120),
             instances=(1, 2),
             scaled_queries=1,
             scaled=100,
-            pairing_limit=300,
+            person_limit=600,
             is_short=True,
         )
     users = int(choice.scale)

@@ -90,6 +90,7 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
         semantics,
         choice.runs or 1,
         static=static,
+        is_sent_by_instant=True,
     )
     if choice.scale != "small":
         return workload

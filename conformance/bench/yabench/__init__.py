@@ -37,7 +37,7 @@ STREAM = "http://ex.org/streams/test"
 SMALL = ("small", "gracious", "non-gracious")  # the tests of the scale `small`
 # Of tests with many stations at the scale `small`: the stations, and the ms of their stream, which
 # are a window and a border.
-SMALL_STATIONS, SMALL_DURATION = 10, 6_000
+SMALL_STATIONS, SMALL_DURATION = 5, 6_000
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
