@@ -92,7 +92,9 @@ def test_the_reference_engine_passes_every_test_and_has_rows(written: Written, n
         if name == "citybench":
             found = run["measures"]["completeness"]
             assert found["captured"] == found["expected"] > 0 == found["unexpected"]
-            assert run["measures"]["latency"] > 0 and run["measures"]["memory"] > 1
+            assert run["measures"]["memory"] > 1
+            if found["is_of_observations"]:
+                assert run["measures"]["latency"] > 0
 
 
 @pytest.mark.parametrize("name", TITLES)
