@@ -90,7 +90,7 @@ DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_y
   tests/spark/test_judging.py::test_the_mismatch_is_that_of_the_definition \
   tests/spark/test_streaming.py::test_micro_batches_are_the_batch
 
-draws: $(READY) ## try every other property on new draws, up to four times as many as `make test` (some minutes)
+draws: $(READY) ## try every other property on new draws, up to eight times as many as `make test` (some minutes)
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
@@ -156,7 +156,7 @@ s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server 
 # In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
 mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
 	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
+	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

@@ -75,6 +75,7 @@ def test_a_module_is_a_mutants_name_without_its_last_part() -> None:
 def test_a_sample_is_every_nth_mutant_by_name() -> None:
     names = ["c", "e", "a", "d", "b"]
     assert mutate.draw_sample(names, 2) == {"a", "c", "e"}
+    assert mutate.draw_sample(names, 2, 1) == {"b", "d"}
     assert mutate.draw_sample(names, 1) == set(names)
     codes = {"a": 1, "b": 1, "c": 0, "d": None, "e": None}
     assert mutate.count_results(codes) == mutate.Counter(all=5, tried=3, killed=2)
@@ -83,20 +84,21 @@ def test_a_sample_is_every_nth_mutant_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "every", "survivors_again", "expected"),
+    ("pattern", "words", "expected"),
     [
-        (None, 1, False, ["d"]),  # those not tried yet
-        (None, 1, True, ["c", "e"]),  # those that survived or took too long
-        (None, 2, True, ["c", "e"]),  # a, c and e are the sample
-        (None, 3, False, ["d"]),
-        ("[ab]", 1, False, ["a", "b"]),  # named ones are tried again
+        (None, "", ["d"]),  # those not tried yet
+        (None, "--survivors", ["c", "e"]),  # those that survived or took too long
+        (None, "--survivors --every 2", ["c", "e"]),  # a, c and e are the sample
+        (None, "--survivors --every 2 --skip 1", []),  # b and d are the sample
+        (None, "--every 3", ["d"]),
+        (None, "--every 3 --skip 2", []),
+        ("[ab]", "", ["a", "b"]),  # named ones are tried again
     ],
 )
 def test_which_mutants_are_tried(
     monkeypatch: pytest.MonkeyPatch,
     pattern: str | None,
-    every: int,
-    survivors_again: bool,
+    words: str,
     expected: list[str],
 ) -> None:
     calls: list[tuple[Any, ...]] = []
@@ -104,11 +106,14 @@ def test_which_mutants_are_tried(
     monkeypatch.setattr(mutate, "run_program", lambda *call: calls.append(call))
     monkeypatch.setattr(mutate, "exit_codes", lambda _: codes)
     task = mutate.Task("core", {}, pattern)
-    mutate.try_mutants(task, Path("copy"), 2, every, survivors_again)
-    made, tried = calls
+    options = mutate.parser().parse_args(["--jobs", "2", "--seconds", "20", *words.split()])
+    mutate.try_mutants(task, Path("copy"), options)
+    made, *tried = calls
     assert made[2] == ["-c", mutate.MAKE_MUTANTS, "2"]
-    assert tried[2] == ["-m", "tools.try_mutants", "--jobs", "2", "--seconds", "inf"]
-    assert tried[4].splitlines() == expected
+    assert [call[2] for call in tried] == [
+        ["-m", "tools.try_mutants", "--jobs", "2", "--seconds", "20.0"] for _ in expected[:1]
+    ]
+    assert [name for call in tried for name in call[4].splitlines()] == expected
 
 
 def test_the_table_says_that_it_is_a_sample() -> None:
@@ -225,6 +230,11 @@ def test_each_class_is_explained():
 def test_a_sample_of_no_mutant_is_refused(number: str) -> None:
     with pytest.raises(SystemExit):
         mutate.parser().parse_args(["--every", number])
+
+
+def test_less_than_nothing_is_not_skipped() -> None:
+    with pytest.raises(SystemExit):
+        mutate.parser().parse_args(["--skip", "-1"])
 
 
 @pytest.mark.parametrize("word", ["cor", "core.tack", "model.terms", "oracle.orders.x_a*"])

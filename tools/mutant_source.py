@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import NamedTuple
 
-from tools.mutant_classes import Pair, path_to_change
+from tools.mutant_classes import Pair, class_of, path_to_change
 
 NAME = re.compile(
     r"(?P<module>.+)\.(?P<function>x(?:ǁ(?P<class>\w+?)ǁ|_)(?P<name>\w+))__mutmut_(?P<number>\w+)"
@@ -33,7 +33,8 @@ class Mutant(NamedTuple):
 
     `function` is mutmut's name of the function that is changed (`refengine.core.tick.x_due`).
     `lines` are the lines of the module's file in which the statement stands that is changed: a test
-    that runs none of them cannot notice the mutant.
+    that runs none of them cannot notice the mutant. `kind` is its class of `tools.mutant_classes`,
+    if it is in one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Mutant(NamedTuple):
     function_name: str
     file: str
     lines: range
+    kind: str | None
     definition: ast.FunctionDef
 
 
@@ -94,9 +96,9 @@ def first_lines(text: str) -> dict[tuple[str | None, str], int]:
     return found
 
 
-@functools.lru_cache(maxsize=4)
+@functools.cache
 def read_file(folder: Path, module: str) -> MutatedFile:
-    """Return the file with the mutants of a module. Mutants are tried module by module."""
+    """Return the file with the mutants of a module, which is read once."""
     return MutatedFile(folder, module)
 
 
@@ -114,8 +116,17 @@ def read_mutant(folder: Path, name: str) -> Mutant:
     original = file.definition(f"{parts['function']}__mutmut_orig", class_name, function_name)
     changed = file.definition(name.removeprefix(f"{module}."), class_name, function_name)
     function = f"{module}.{parts['function']}"
-    lines = changed_lines(original, changed)
-    return Mutant(name, module, function, class_name, function_name, file.path, lines, changed)
+    return Mutant(
+        name,
+        module,
+        function,
+        class_name,
+        function_name,
+        file.path,
+        lines=changed_lines(original, changed),
+        kind=class_of(original, changed),
+        definition=changed,
+    )
 
 
 def changed_lines(original: ast.FunctionDef, changed: ast.FunctionDef) -> range:

@@ -8,10 +8,11 @@ The copy and the environment are in a temporary folder, or in `--folder`, which 
 call with the same folder goes on where the first one ended. After a change of the tests or cases,
 use a new folder, name the mutants to try again, or say `--survivors`.
 
-`--every 10` tries a sample: every tenth mutant, in the order of their names.
+`--every 10` tries a sample: every tenth mutant, in the order of their names. `--skip 3` leaves the
+first three out, and so draws another sample.
 
-The survivors that no input tells apart from the code are counted by themselves, where that is seen
-by their change alone (`tools.mutant_classes`).
+Mutants that no input tells apart from the code are not tried, where that is seen by their change
+alone (`tools.mutant_classes`). They are counted by themselves.
 """
 
 from __future__ import annotations
@@ -283,35 +284,34 @@ def run_program(
 def try_mutants(
     task: Task,
     copy: Path,
-    jobs: int,
-    every: int = 1,
-    survivors_again: bool = False,
-    seconds: float = math.inf,
+    options: argparse.Namespace,
 ) -> frozenset[str]:
-    """Make the mutants of a task, and try a sample of them; return the names of the sample. With
-    `seconds` each is tried on as many tests as take no longer together.
+    """Make the mutants of a task, and try a sample of them; return the names of the sample.
+    `options` are those of the command line: `jobs`, `every`, `skip`, `survivors` and `seconds`.
 
     Mutants that were tried before are tried again only if the task has a pattern, or if they
-    survived and `survivors_again` is set; then nothing else is tried. Raises LookupError if the
+    survived and `options.survivors` is set; then nothing else is tried. Raises LookupError if the
     pattern names no mutant.
     """
-    run_program(task, copy, ["-c", MAKE_MUTANTS, str(jobs)], None)
+    jobs = str(options.jobs)
+    run_program(task, copy, ["-c", MAKE_MUTANTS, jobs], None)
     codes = exit_codes(copy)
     names = list(codes)
     if task.pattern is not None:
         names = [name for name in names if fnmatch(name, task.pattern)]
         if not names:
             raise LookupError(f"no mutant is named {task.pattern.removeprefix('refengine.')!r}")
-    sample = draw_sample(names, every)
-    if every > 1:
-        print(f"{task.name}: {describe_sample(len(sample), len(names), every)}", flush=True)
+    sample = draw_sample(names, options.every, options.skip)
+    if options.every > 1:
+        size = describe_sample(len(sample), len(names), options.every)
+        print(f"{task.name}: {size}", flush=True)
     chosen = sorted(sample)
-    if survivors_again:
+    if options.survivors:
         chosen = [name for name in chosen if has_survived(codes[name])]
     elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
     if chosen:
-        arguments = ["-m", "tools.try_mutants", "--jobs", str(jobs), "--seconds", str(seconds)]
+        arguments = ["-m", "tools.try_mutants", "--jobs", jobs, "--seconds", str(options.seconds)]
         run_program(task, copy, arguments, sample, "\n".join(chosen))
     return sample
 
@@ -321,9 +321,9 @@ def has_survived(code: int | None) -> bool:
     return code not in (None, *KILLED)
 
 
-def draw_sample(names: Iterable[str], every: int) -> frozenset[str]:
-    """Return every `every`-th name, in the order of the names, beginning with the first."""
-    return frozenset(sorted(names)[::every])
+def draw_sample(names: Iterable[str], every: int, skip: int = 0) -> frozenset[str]:
+    """Return every `every`-th name, in the order of the names, beginning after the first `skip`."""
+    return frozenset(sorted(names)[skip::every])
 
 
 def describe_sample(size: int, total: int, every: int) -> str:
@@ -467,8 +467,9 @@ def functions_of(copy: Path, module: str) -> dict[str, ast.FunctionDef]:
 
 
 def survivors(copy: Path, results: Mapping[str, str], classes: Mapping[str, str]) -> Iterator[str]:
-    """Yield a paragraph on each mutant that no test notices: its name, its change, and its class,
-    or whether docs/mutation.md argues that the change makes no difference.
+    """Yield a line for each mutant that is in a class, with the class. Of each other one that no
+    test notices yield a paragraph: its name, its change, and whether docs/mutation.md argues that
+    the change makes no difference.
     """
     argued = ""
     if ARGUED.exists():
@@ -476,11 +477,12 @@ def survivors(copy: Path, results: Mapping[str, str], classes: Mapping[str, str]
     for name, status in results.items():
         if not is_survivor(status):
             continue
+        if name in classes:
+            yield f"{name}: in the class {classes[name]!r}\n"
+            continue
         where = "NOT argued in docs/mutation.md"
         if f"`{name}`" in argued:
             where = "argued in docs/mutation.md"
-        if name in classes:
-            where = f"in the class {classes[name]!r}"
         change = ask(copy, "show", f"refengine.{name}").splitlines()[3:]
         yield "\n".join([f"{name}: {status}, {where}", *change, ""])
 
@@ -489,6 +491,14 @@ def positive(text: str) -> int:
     """Return the number that a text writes. Raises ValueError if it is not positive."""
     number = int(text)
     if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def not_negative(text: str) -> int:
+    """Return the number that a text writes. Raises ValueError if it is negative."""
+    number = int(text)
+    if number < 0:
         raise ValueError(text)
     return number
 
@@ -516,6 +526,14 @@ def parser() -> argparse.ArgumentParser:
         default=1,
         metavar="N",
         help="try a sample: every N-th mutant, in the order of their names (default: 1, all)",
+    )
+    parser.add_argument(
+        "--skip",
+        type=not_negative,
+        default=0,
+        metavar="N",
+        help="begin a sample after the first N mutants (default: 0): another N below --every draws "
+        "a sample that has no mutant in common with the one before",
     )
     parser.add_argument(
         "--survivors",
@@ -554,7 +572,7 @@ def main() -> int:
             for task in planned_tasks:
                 copy = folder / task.name / "checkout"
                 copy_checkout(copy, task.settings)
-                sample = try_mutants(task, copy, options.jobs, options.every, options.survivors)
+                sample = try_mutants(task, copy, options)
                 own = statuses(copy, sample)
                 own_classes = classes_of(copy, own)
                 table = score_table(own, own_classes, options.every)

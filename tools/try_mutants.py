@@ -10,7 +10,8 @@ into mutmut's files, so that `mutmut results` and `mutmut show` read it.
 2. Each mutant is tried in a fork, on the tests that run a line of the statement which is changed.
    First come those that are quick for their chance to notice it: a test that has noticed other
    mutants of the same function or module comes before others that take as long.
-3. The first test that fails ends the fork. A test fails, too, that needs four times as long as
+3. A mutant whose change alone says that it has no effect is not tried (`tools.mutant_classes`).
+4. The first test that fails ends the fork. A test fails, too, that needs four times as long as
    without the mutant while its lines are recorded, and a second more.
 """
 
@@ -43,7 +44,7 @@ import pytest
 from tools.mutant_source import Mutant, MutatedFile, put_in_place, read_mutant
 
 # mutmut's numbers for what comes of a mutant.
-SURVIVED, KILLED, NO_TESTS, SUSPICIOUS, TIMEOUT = 0, 1, 33, 35, 36
+SURVIVED, KILLED, NO_TESTS, SKIPPED, SUSPICIOUS, TIMEOUT = 0, 1, 33, 34, 35, 36
 PARTS = ("refengine", "conformance", "fixtures", "tests")  # what the tests run and read
 MOST_BYTES = 6 << 30  # that a mutant may ask for: one that fills a list for ever fails
 MOST_SECONDS = 1800  # of wall time for a mutant, which may wait for ever
@@ -252,7 +253,10 @@ class Trials:
         ]
 
     def _begin(self, mutant: Mutant) -> None:
-        """Try a mutant in a fork."""
+        """Try a mutant in a fork, unless its change alone says that it has no effect."""
+        if mutant.kind is not None:
+            self._note(mutant, SKIPPED, "", 0)
+            return
         tests = self._ordered_tests(mutant)
         if not tests:
             self._note(mutant, NO_TESTS, "", 0)
@@ -340,6 +344,13 @@ def end_fork(work: Callable[[], int]) -> None:
         os._exit(code)
 
 
+def digest_of_name(name: str) -> bytes:
+    """Return a digest of a mutant's name. In its order the mutants of all modules are mixed, so
+    that those which an interrupted run has tried are a sample, too.
+    """
+    return hashlib.sha256(name.encode()).digest()
+
+
 def all_names(folder: Path) -> Iterator[str]:
     """Yield the names of all mutants that mutmut has made in a folder."""
     for path in sorted((folder / "mutants" / "refengine").rglob("*.meta")):
@@ -385,7 +396,7 @@ def main() -> int:
         help="how long the tests of one mutant may take together, as recorded (default: all tests)",
     )
     options = parser.parse_args()
-    names = sorted(sys.stdin.read().split())
+    names = sorted(sys.stdin.read().split(), key=digest_of_name)
     folder = Path.cwd()
     text = (folder / "pyproject.toml").read_text(encoding="utf-8")
     settings = tomllib.loads(text)["tool"]["mutmut"]
@@ -393,6 +404,7 @@ def main() -> int:
         "--rootdir=.",
         "-q",
         "--capture=sys",
+        "--tb=no",  # the lines of the code in a traceback take most of the time of a kill
         *settings["pytest_add_cli_args"],
         *settings["pytest_add_cli_args_test_selection"],
     ]

@@ -724,6 +724,38 @@ def test_an_integer_beyond_all_doubles_is_near_to_none():
     assert compare.maybe_near(great, great + 1)
 
 
+def test_what_is_no_number_comes_last_in_the_order_of_numbers():
+    """CMP-2, CMP-3: NaN is the same as NaN. No order of numbers has a place for it, but rows are
+    paired in an order.
+    """
+    numbers = [row({"x": typed(text, "double")}) for text in ("2", "NaN", "1")]
+    assert compare.places(numbers, numbers) == {line: [i] for i, line in enumerate(numbers)}
+    assert not any(compare.difference(Counter(numbers), Counter(numbers[1:] + numbers[:1])))
+
+
+def test_what_is_no_number_is_one_value():
+    """R2R-9: of both types."""
+    double, single = (row({"x": typed("NaN", kind)}) for kind in ("double", "float"))
+    number = row({"x": typed("1", "double")})
+    assert compare.representatives(Counter([single, double, number])) == {double: 1, number: 1}
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_rows_are_compared_as_the_mode_says(mode: Mode):
+    """CMP-1: 1 and 01 are one value and two terms, in rows with and without a blank node."""
+
+    def rows(blank: str, number: str) -> Bag:
+        term = typed(number, "integer")
+        return Counter([row({"x": "<urn:a>", "n": term}), row({"x": f"_:{blank}", "n": term})])
+
+    assert compare.equal(rows("a", "1"), rows("b", "1"), mode)
+    assert compare.equal(rows("a", "1"), rows("b", "01"), mode) is (mode is Mode.VALUE)
+    one, other = ({line: 1 for line in rows("a", number)} for number in ("1", "01"))
+    differences = {Mode.VALUE: ({}, {}), Mode.TERM: (one, other)}
+    assert compare.difference(Counter(one), Counter(other), mode) == differences[mode]
+    assert not any(compare.difference(Counter(one), Counter(one), mode))
+
+
 def test_values_have_their_kind():
     """Else true would be the same as another value that is written so."""
     assert compare.value(typed("1", "boolean")) == ("boolean", True)
