@@ -68,7 +68,7 @@ LONGEST = (
     "tests/core/test_laws.py",
     "browser",
     "tests/suite/test_suite.py",
-    "tests/bench/test_lsbench_bench.py",
+    "tests/bench/test_whole_tables.py",
     "drawn",
     "drawn for dialects",
     "tests/benchmarks/test_yabench.py",
