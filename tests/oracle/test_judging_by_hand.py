@@ -393,6 +393,7 @@ def test_too_many_values_of_t0(monkeypatch):
     for fields, hi, reason in (
         (periodic, 4, None),
         (periodic, 5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
+        (periodic, -5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
         ({"report": "window-close"}, 4, None),
         ({"report": "window-close"}, 900, "too many classes of t0 from 0 to 900; give t0 or a"),
         (
@@ -561,6 +562,19 @@ def test_contents_within_an_instant_are_not_confirmed():
     ):
         found = [list(content) for (content,) in confirmation._contents(planned, trial)]
         assert [content for content in found if content] == expected
+    # at 5 the window is empty, and nothing arrives
+    whole = confirmation._contents(planned, replace(searched, divergence=None))
+    assert [list(content) for (content,) in whole] == [[0, 1], []]
+
+
+def test_the_definition_has_no_answer_beside_its_own():
+    """ORA-8: what incremental evaluation answers is compared with the definition's answer."""
+    recorded, answers = recording("a", "x", missing=0), SharedAnswers()
+    planned = answers.plan_of(recorded, CLOSING.semantics())
+    arguments = (recorded, planned, T0Class(0, 0, 0), r2r.confirmed_answer)
+    trial = attempts.attempt_by_definition(*arguments)
+    assert trial.last_answer is None
+    assert [list(content) for content in trial.last_contents] == [[1]]
 
 
 def test_what_is_confirmed_of_a_fail():
@@ -658,6 +672,18 @@ TOGETHER = "with the relations of one timestamp taken together"
             (),
             1,
             "every relation is right, and 3 outputs are missing after the last; the bound is 1",
+        ),
+        (
+            ["b"],
+            (),
+            1,
+            "every relation is right, and 2 outputs are missing after the last; the bound is 1",
+        ),
+        (
+            ["c"],
+            (),
+            1,
+            "every relation is right, and 2 outputs are missing before the first; the bound is 1",
         ),
         (["a", "c", "b"], (), 1, "it has the same relations in another order"),
         (["a", "x"], (), 1, None),
@@ -879,6 +905,11 @@ def test_reports_of_a_judgement_are_those_of_its_trial():
     found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0)
     assert isinstance(found.reports, Reports)
     assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
+    assert found.t0 is None
+    searched = judge(QUERY, TWO_AT_ONCE, RSTREAM, relations("a", "x"), missing=0)
+    assert not searched.trial.is_order_known and searched.reports.first(1)
+    passed = judge(QUERY, FOUR, CLOSING.but(t0=UNKNOWN), relations("a", "b", "c", "d"))
+    assert passed.t0 == T0Candidates(-8, 1, ())
 
 
 # Two elements of each window have the same row: as bags the answers are {a, a} twice.
@@ -902,6 +933,14 @@ def test_a_pair_of_changes_is_tried_last(monkeypatch):
         monkeypatch.setattr(explaining, "PAIRS_WORK", work)
         found = explain("a", judged, TWICE, fields=fields)
         assert found.is_complete is is_complete
+
+    # where orders are searched, one assignment is more work
+    found = judge(QUERY, TWICE, judged, relations("a"), missing=0)
+    searched = replace(found, trial=replace(found.trial, is_order_known=False))
+    for work, is_complete in ((10, False), (15, True)):
+        monkeypatch.setattr(explaining, "PAIRS_WORK", work * explaining.ORDERS_WORK)
+        again = explain("a", judged, TWICE, fields=fields, judgement=searched)
+        assert again.is_complete is is_complete
 
     explains = {"pair": judged.but(collection="set", r2s="Istream", base="previous"), "no": judged}
     monkeypatch.setattr(explaining, "PROFILES", explains)
