@@ -490,8 +490,9 @@ def survivors(copy: Path, results: Mapping[str, str], classes: Mapping[str, str]
         where = "NOT argued in docs/mutation.md"
         if f"`{name}`" in argued:
             where = "argued in docs/mutation.md"
-        texts = [ast.unparse(each).splitlines() for each in original_and_mutant(copy, name)]
-        change = [*unified_diff(*texts, n=2, lineterm="")][2:]
+        original, changed = original_and_mutant(copy, name)
+        lines = ast.unparse(original).splitlines()
+        change = [*unified_diff(lines, ast.unparse(changed).splitlines(), n=2, lineterm="")][2:]
         yield "\n".join([f"{name}: {status}, {where}", *change, ""])
 
 

@@ -577,6 +577,42 @@ def test_the_definition_has_no_answer_beside_its_own():
     assert [list(content) for content in trial.last_contents] == [[1]]
 
 
+def test_a_witness_answers_by_itself():
+    """ORA-8: only derivations are taken from incremental evaluation, where a witness answers."""
+    recorded, answers = recording("a"), SharedAnswers().with_witness("rdflib")
+    planned = answers.plan_of(recorded, CLOSING.semantics())
+    assert answers.incremental_answers(recorded, planned) == "a witness answers"
+    found = answers.incremental_answers(recorded, planned, for_derivations=True)
+    assert isinstance(found, AnswerCache)
+
+
+def test_what_is_said_of_a_disputed_pass_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    answers = SharedAnswers()
+    judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0, answers=answers)
+    before = list(answers.testimonies_used)
+
+    def dispute(recorded, trial, answers, witnesses):
+        answers.testimonies_used.append(before[0])
+        raise Disputed("no witness confirms it", rule="ORA-8")
+
+    monkeypatch.setattr(judging, "confirm", dispute)
+    recorded, trial = searched_trial("a ab")
+    with pytest.raises(Disputed):
+        judging.confirm_winner(recorded, trial, answers, ())
+    assert answers.testimonies_used == before != []
+
+
+def test_each_content_that_a_trial_ended_at_is_confirmed_once():
+    """By t0 = 0 the first window is [0, 5) and holds a, by t0 = 2 it is [2, 7) and holds b."""
+    recorded, answers = recording("x", missing=0), SharedAnswers()
+    trials = [
+        attempts.attempt(recorded, CLOSING.but(t0=t0).semantics(), T0Class(t0, t0, t0), answers)
+        for t0 in (0, 2, 0)
+    ]
+    found = list(confirmation._last_datasets(recorded, trials, answers))
+    assert [trial for _, trial in found] == trials[:2]
+
+
 def test_what_is_confirmed_of_a_fail():
     """The answers up to the first divergence: of {a}, {x}, … those over [0, 5) and [5, 10)."""
     answers = SharedAnswers()
@@ -948,6 +984,14 @@ def test_a_pair_of_changes_is_tried_last(monkeypatch):
     assert found == explaining.Explanations(profiles=("pair",))
     single = explain("aa", judged, TWICE, fields=fields)
     assert single == explaining.Explanations((pair[1],))
+
+
+def test_a_later_t0_is_tried_in_place_of_a_formula():
+    """From t0 = 2 on there is no window with a. The formula's offset says nothing of such a t0."""
+    recorded = recording("b", "c", "d", missing=0)
+    judged = CLOSING.but(t0="epoch", offset=3)
+    found = explaining._search_any_t0(recorded, judged, SharedAnswers())
+    assert found.trial is not None and found.trial.semantics.t0 >= 2
 
 
 def test_profiles_take_the_t0_that_is_judged(monkeypatch):
