@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 from suite_run import run_suite
 
+from conformance.verdict import outcomes
 from conformance.verdict.results import Result, from_json
 
 # Where RSP-JS comes to no end it computes up to its limit: what asks that case has a limit of 2 s.
@@ -28,9 +29,21 @@ class Run(NamedTuple):
     results: list[Result]
 
 
+def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the suite, but do not look for other semantics that would explain a fail (ORA-13). Known
+    deviations are looked for as ever.
+
+    Of some 150 fails that takes as long as all verdicts on them. Tests that put a single case to
+    RSP-JS look for other semantics, too (tests/harness/test_session.py).
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outcomes, "_argument_of_fail", lambda *_: "fail")
+        return run_suite(*words)
+
+
 def run(path: Path) -> Run:
     """Run all items of RSP-JS but the endless one, and write their results to a path."""
-    ended = run_suite("--engine=rsp-js", f"--results={path}", "-k", BUT_THE_ENDLESS)
+    ended = run_without_causes("--engine=rsp-js", f"--results={path}", "-k", BUT_THE_ENDLESS)
     assert path.exists(), ended.stdout + ended.stderr
     lines = path.read_text(encoding="utf-8").splitlines()
     return Run(ended, [from_json(json.loads(line)) for line in lines])

@@ -16,14 +16,17 @@ ROOT = Path(__file__).parents[1]
 WORDS = ("-q", "-p", "no:cacheprovider")
 
 
-def run_suite(*words: str) -> subprocess.CompletedProcess[str]:
+def run_suite(*words: str, with_xdist: bool = False) -> subprocess.CompletedProcess[str]:
     """Run pytest on the suite within this process, and return what it printed and its exit code.
+    pytest-xdist is there if it is asked for.
 
     Nothing is imported a second time, which takes longer than most of these runs.
     """
     out = io.StringIO()
     err = io.StringIO()
-    command = ["conformance", *WORDS, "-p", "no:xdist", *words]
+    command = ["conformance", *WORDS, *words]
+    if not with_xdist:
+        command += ["-p", "no:xdist"]
 
     # As it ends, pytest collects garbage twice: of this run, not of all that other tests hold.
     gc.freeze()

@@ -59,8 +59,9 @@ class Workload:
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
     otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
-    `is_sent_by_instant`, elements of one instant are sent together in a live run, as one element
-    with all of their triples: thousands of elements a second can then be sent in time.
+    `is_sent_by_instant`, elements of one instant are sent together, as one element with all of
+    their triples: always in a live run, where thousands of elements a second have to be sent in
+    time, and otherwise to an engine that answers only when windows close.
 
     `beside` has the tables of further queries, which are registered beside this one and get the
     same elements; their answers are read and not judged. `witnesses` are asked of each answer that

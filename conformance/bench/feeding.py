@@ -17,9 +17,12 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
+from refengine.core.semantics import Condition
 
 # The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
 REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
+# The conditions of an engine that answers only when windows close.
+ON_CLOSE = frozenset({Condition.CLOSE, Condition.NON_EMPTY})
 
 
 class ImmediatePacing:
@@ -210,7 +213,7 @@ def feed(
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
-    if is_live and workload.is_sent_by_instant:
+    if workload.is_sent_by_instant and (is_live or _answers_on_close(tested, workload)):
         prepared = replace(prepared, is_sent_by_instant=True)
     pacing = ClockPacing() if is_live else ImmediatePacing()
     texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]
@@ -237,6 +240,17 @@ def feed(
         pacing.sent_late,
         pacing.times,
     )
+
+
+def _answers_on_close(tested: Engine, workload: Workload) -> bool:
+    """Return whether an engine is known to answer only when windows close. Its answers are the same
+    however many elements of an instant it gets at once.
+    """
+    profile = workload.semantics
+    if not tested.is_configurable:
+        profile = tested.profile_for(workload.query)
+    report = profile.fields.get("report")
+    return isinstance(report, frozenset) and Condition.CLOSE in report <= ON_CLOSE
 
 
 def _limits_of(tested: Engine) -> Limits:

@@ -123,14 +123,15 @@ def _used_prefixes(prologue: Iterable[str], body: str) -> list[str]:
     ]
 
 
-def with_long_slides(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a query whose windows slide by half of their size at least, so that a short run has
-    few windows.
+def shorten_windows(table: Mapping[str, Any], size: int, slide: int) -> Mapping[str, Any]:
+    """Return a query whose windows are `size` ms long at most, and slide by `slide` ms at least, or
+    by their whole size if that is less. So a short run has few of them.
     """
-    windows = [
-        {**window, "slide": max(window["slide"], window["size"] // 2)}
-        for window in table["windows"]
-    ]
+    windows = []
+    for window in table["windows"]:
+        length = min(window["size"], size)
+        step = min(length, max(window["slide"], slide))
+        windows.append({**window, "size": length, "slide": step})
     return {**table, "windows": windows}
 
 

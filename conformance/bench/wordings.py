@@ -10,6 +10,9 @@ from typing import Any
 
 from conformance.harness.engine_file import Engine
 from refengine.core.query import Query, from_table
+from refengine.dialects import PLAIN
+from refengine.dialects.dialect import lone_pattern, references, unwrap
+from refengine.dialects.source import DialectText
 from refengine.model.errors import Unsupported
 
 QueryTable = Mapping[str, Any]
@@ -23,19 +26,33 @@ def wordings(table: QueryTable) -> tuple[QueryTable, ...]:
 
     A query whose windows are named by their streams, `GRAPH <s> { … }` over a window on `s`, has
     two more. In the first no window has a name, and all are in the default graph, as in C-SPARQL.
-    In the last the windows have the names that CQELS-QL gives them, urn:window:1 and so on. They
-    have the same answers as long as no solution of one window's patterns takes a triple of another
-    window or of static data. That depends on the data; the tests of each benchmark check it for
-    each query. Any other query has one wording.
+    There `{ GRAPH <s> { … } }` is `{ … }`, and not `{ { … } }`, since CQELS takes no group in a
+    STREAM. In the last the windows have the names that CQELS-QL gives them, urn:window:1 and so on.
+    They have the same answers as long as no solution of one window's patterns takes a triple of
+    another window or of static data. That depends on the data; the tests of each benchmark check it
+    for each query. Any other query has one wording.
     """
     names = [window.get("name") for window in table["windows"]]
     streams = [window["stream"] for window in table["windows"]]
     if names != streams or len({*streams}) < len(streams):
         return (table,)
     numbers = {name: f"urn:window:{number}" for number, name in enumerate(streams, 1)}
-    merged = _reworded(table, lambda name: None)
+    merged = _reworded(_without_lone_pattern(table), lambda name: None)
     numbered = _reworded(table, lambda name: numbers[name])
     return merged, table, numbered
+
+
+def _without_lone_pattern(table: QueryTable) -> QueryTable:
+    """Return a query without the pattern of a window that is all of WHERE, whose inside then is all
+    of WHERE. Any other query stays as it is.
+    """
+    body = table["body"]
+    source = DialectText(body, PLAIN.parser.parse(body))
+    lone = lone_pattern(source, "graph")
+    for pattern, _ in references(source, [window["name"] for window in table["windows"]]):
+        if pattern is lone:
+            unwrap(source, pattern)
+    return {**table, "body": source.edited()}
 
 
 def _reworded(table: QueryTable, rename: Callable[[str], str | None]) -> QueryTable:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from conformance.spark.truth_query import TruthQuery
     from conformance.spark.truth_run import Truth
     from refengine.core.semantics import Semantics
+    from refengine.oracle.trial import Missing
 
 
 def add_parser(commands: Commands) -> None:
@@ -106,10 +107,10 @@ def _add_recording(truth: argparse.ArgumentParser) -> None:
     truth.add_argument(
         "--missing",
         type=int,
-        default=1,
         metavar="K",
         help="with --answers: allow at most K reports to be missing at each end of the recording "
-        "(default: %(default)s)",
+        "(default: 1; for a QR_ file, which begins with the stream, 0 before the first and 1 after "
+        "the last)",
     )
     truth.add_argument(
         "--engine",
@@ -187,8 +188,20 @@ def _plan(options: argparse.Namespace) -> TruthPlan:
         recording,
         options.engine,
         options.query.stem,
-        options.missing,
+        _missing(options),
     )
+
+
+def _missing(options: argparse.Namespace) -> Missing:
+    """Return how many reports may be missing from the recording (ORA-3)."""
+    from refengine.oracle.trial import Missing
+    from refengine.rdf.recordings import is_from_yabench
+
+    if options.missing is not None:
+        return Missing.of(options.missing)
+    if options.answers is not None and is_from_yabench(options.answers):
+        return Missing(0, 1)
+    return Missing(1, 1)
 
 
 def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[StreamSource]:

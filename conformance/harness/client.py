@@ -107,6 +107,10 @@ class Harness:
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
+        # Standard input is registered as well while a line is longer than what its pipe takes.
+        self._selector = selectors.DefaultSelector()
+        for stream in (self._stdout, self._stderr):
+            self._selector.register(stream, selectors.EVENT_READ)
         self._descendants: set[psutil.Process] = set()  # those that were seen
         self._seq = 0  # the number of the last command
         self._seq_of_case = 0  # the number of the last `register` or `stop`
@@ -233,25 +237,26 @@ class Harness:
         more than one, comes within the limit.
         """
         deadline = time.monotonic() + limit.seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._stdin, selectors.EVENT_WRITE)
-            selector.register(self._stdout, selectors.EVENT_READ)
-            selector.register(self._stderr, selectors.EVENT_READ)
-            while b"\n" not in self._output or line:
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    self._break(f"{command}: {limit.message}")
-                for key, _ in selector.select(min(left, SAMPLE_INTERVAL)):
-                    if key.fileobj is self._stdin:
-                        line = self._write(line, selector)
-                    elif key.fileobj is self._stderr:
-                        self._read_stderr(selector)
-                    else:
-                        is_at_end = not self._read_stdout(command)
-                        if is_at_end:
-                            self._read_stderr(selector)
-                            self._break(f"{command}: the process ended{self._status()}")
-                self._sample()
+        line = self._write(line)
+        if line:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        while b"\n" not in self._output or line:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self._break(f"{command}: {limit.message}")
+            for key, _ in self._selector.select(min(left, SAMPLE_INTERVAL)):
+                if key.fileobj is self._stdin:
+                    line = self._write(line)
+                    if not line:
+                        self._selector.unregister(self._stdin)
+                elif key.fileobj is self._stderr:
+                    self._read_stderr()
+                else:
+                    is_at_end = not self._read_stdout(command)
+                    if is_at_end:
+                        self._read_stderr()
+                        self._break(f"{command}: the process ended{self._status()}")
+            self._sample()
         answer, _, self._output = self._output.partition(b"\n")
         self._show("<", answer)
         if self._output:
@@ -259,16 +264,13 @@ class Harness:
             self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
-    def _write(self, line: bytes, selector: selectors.BaseSelector) -> bytes:
+    def _write(self, line: bytes) -> bytes:
         """Write a piece of a line to standard input; return the rest."""
         try:
             written = self._stdin.write(line[:CHUNK]) or 0
-            rest = line[written:]
         except BrokenPipeError:
-            rest = b""  # the process has ended, or reads no more: the reply is still waited for
-        if not rest:
-            selector.unregister(self._stdin)
-        return rest
+            return b""  # the process has ended, or reads no more: the reply is still waited for
+        return line[written:]
 
     def _read_stdout(self, command: str) -> bool:
         """Read a piece of standard output, and return whether there was one: False at its end.
@@ -285,7 +287,7 @@ class Harness:
             )
         return bool(piece)
 
-    def _read_stderr(self, selector: selectors.BaseSelector) -> None:
+    def _read_stderr(self) -> None:
         """Read a piece of standard error, and keep its end."""
         piece = self._stderr.read(CHUNK)
         if piece is None:  # nothing has come yet
@@ -295,7 +297,7 @@ class Harness:
             return
         # The harness has closed its standard error. It may have been unregistered before.
         with suppress(KeyError):
-            selector.unregister(self._stderr)
+            self._selector.unregister(self._stderr)
 
     def _parse_reply(self, answer: bytes, command: str) -> dict[str, Any]:
         """Return the reply that a line holds. Raises Broken for a line that is no reply of the
@@ -367,6 +369,7 @@ class Harness:
             with suppress(psutil.Error):
                 descendant.kill()
         self._process.wait()
+        self._selector.close()
         for stream in (self._stdin, self._stdout, self._stderr):
             with suppress(OSError):
                 stream.close()

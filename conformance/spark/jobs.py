@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from conformance.spark.session import NoSpark, first_line_of_error
+from conformance.spark.session import NoSpark, first_line_of_error, is_loss, loss
 from refengine.model import errors
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
@@ -74,6 +74,8 @@ def ask(question: Callable[[], T]) -> T:
     except RefengineError:
         raise
     except Exception as error:  # of Spark, py4j, or gRPC
+        if is_loss(error):
+            raise loss(error) from error
         of_executor = _error_of_executor(str(error))
         if of_executor is not None:
             raise of_executor from error

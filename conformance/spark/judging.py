@@ -22,6 +22,7 @@ from conformance.spark.compared_rows import (
 from conformance.spark.offsets import with_offsets
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display
+from refengine.oracle.trial import Missing
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -32,19 +33,20 @@ PLACES = (
 )
 
 
-def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataFrame:
+def judge(recorded: DataFrame, reports: DataFrame, *, missing: int | Missing = 1) -> DataFrame:
     """Return the verdict on a recording, as one row.
 
     `reports` are those of `conformance.spark.truth`. `recorded` has the relations of an engine:
     `number` (from 1, in the order in which they came), `bindings` (as in reports) and optionally
     `instant` (when it came, in the unit of the stream's times).
 
-    The relations must be consecutive reports, with at most `missing` missing at each end. A
+    The relations must be consecutive reports, with at most `missing` missing at each end, or as
+    many `before` the first and `after` the last as `refengine.oracle.trial.Missing` says. A
     recording without relations passes only if there is no report (ORA-3). The row has
 
     - `outcome`: pass or fail; `relations` and `reports`: how many there are
     - `before`, `after`: how many reports are not recorded at the ends. After a fail, `before` is
-      the choice from 0 to `missing` with which the fewest rows differ, and `after` is 0
+      the allowed number with which the fewest rows differ, and `after` is 0
     - `relation`: of a fail the number of the first relation that differs; one more than there are
       if the recording ends too early. `divergence` is its comparison (`compare_reports`)
     - `precision`, `recall` (means), `delay` (median, null if unknown), `measured`: YABench's
@@ -53,9 +55,13 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
 
     Raises RefengineError for a negative `missing`, and InvalidStream for other columns.
     """
+    return verdict_of(compare_reports(recorded, reports, missing=missing), Missing.of(missing))
+
+
+def verdict_of(compared: DataFrame, missing: Missing) -> DataFrame:
+    """Return the verdict of `judge` from the comparisons of `compare_reports`."""
     from pyspark.sql import functions as f
 
-    compared = compare_reports(recorded, reports, missing=missing)
     comparison = f.struct(*compared.columns)
     is_recorded = f.col("is_recorded")
     is_due = f.col("place").isNotNull()
@@ -69,22 +75,22 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
         f.min_by(comparison, f.when(is_due & ~is_recorded & (relation > 0), relation)).alias(
             "next"
         ),
-        f.sum(_differing_rows(missing)).alias("differing"),
+        f.sum(_differing_rows(missing.after)).alias("differing"),
         *_measures(is_recorded, "recorded"),
         *_measures(is_recorded | (relation > 0), "whole"),
     )
     none = f.lit(0).cast("long")
     found = (
-        recorded.sparkSession.range(missing + 1)
+        compared.sparkSession.range(missing.before + 1)
         .select(f.col("id").alias("before"))
-        .join(found, "before", "left")
+        .join(f.broadcast(found), "before", "left")
         .withColumn("relations", f.coalesce("relations", none))
         .withColumn("reports", f.coalesce("reports", none))
         .withColumn("after", f.col("reports") - f.col("before") - f.col("relations"))
     )
     # A recording without relations has no ends: nothing can be missing before it (ORA-3).
     found = found.where((f.col("before") == 0) | (f.col("relations") > 0))
-    is_all = f.col("after").between(0, missing)
+    is_all = f.col("after").between(0, missing.after)
     is_all = is_all & ((f.col("relations") > 0) | (f.col("reports") == 0))
     passes = f.col("relation").isNull() & is_all
     best = found.withColumn("passes", passes).orderBy(
@@ -110,9 +116,11 @@ def judge(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataF
     )
 
 
-def compare_reports(recorded: DataFrame, reports: DataFrame, *, missing: int = 1) -> DataFrame:
-    """Return the comparison of each report with the relation at its place, for each number from 0
-    to `missing` of reports that may be missing `before` the first relation.
+def compare_reports(
+    recorded: DataFrame, reports: DataFrame, *, missing: int | Missing = 1
+) -> DataFrame:
+    """Return the comparison of each report with the relation at its place, for each number of
+    reports, from 0 up to what `missing` allows, that may be missing `before` the first relation.
 
     `recorded` and `reports` are as for `judge`. A row has `before`; `relation`, the number of the
     relation with which the report is compared (below 1 or above the last one if there is none:
@@ -124,26 +132,30 @@ def compare_reports(recorded: DataFrame, reports: DataFrame, *, missing: int = 1
     """
     from pyspark.sql import functions as f
 
-    if missing < 0:
+    allowed = Missing.of(missing)
+    if min(allowed) < 0:
         raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="missing")
-    due = _with_places(reports)
+    each_before = f.explode(f.sequence(f.lit(0).cast("long"), f.lit(allowed.before).cast("long")))
     window = f.col("windows")[0]
-    befores = recorded.sparkSession.range(missing + 1).select(f.col("id").alias("before"))
-    expected = due.crossJoin(f.broadcast(befores)).select(
-        "before",
-        (f.col("place") - f.col("before")).alias("relation"),
-        "place",
-        "part",
-        "number",
-        "evaluation",
-        window["opens"].alias("opens"),
-        window["closes"].alias("closes"),
-        f.aggregate(
-            "windows", f.lit(0).cast("long"), lambda total, each: total + each["elements"]
-        ).alias("elements"),
-        f.col("bindings").alias("due"),
+    expected = (
+        _with_places(reports)
+        .withColumn("before", each_before)
+        .select(
+            "before",
+            (f.col("place") - f.col("before")).alias("relation"),
+            "place",
+            "part",
+            "number",
+            "evaluation",
+            window["opens"].alias("opens"),
+            window["closes"].alias("closes"),
+            f.aggregate(
+                "windows", f.lit(0).cast("long"), lambda total, each: total + each["elements"]
+            ).alias("elements"),
+            f.col("bindings").alias("due"),
+        )
     )
-    actual = _relations(recorded).crossJoin(f.broadcast(befores))
+    actual = _relations(recorded).withColumn("before", each_before)
     relations = recorded.agg(f.count("*").alias("relations"))
     beside = expected.join(actual, ["before", "relation"], "full_outer")
     pairs = beside.crossJoin(f.broadcast(relations)).select(
@@ -223,7 +235,7 @@ def _with_places(reports: DataFrame) -> DataFrame:
     return placed.withColumn("place", f.col("number") + f.col("offset")).drop("offset")
 
 
-def _differing_rows(missing: int) -> Column:
+def _differing_rows(missing_after: int) -> Column:
     """Return in how many rows a report and a relation differ (ORA-9). A report that may be missing
     at the ends counts none.
     """
@@ -233,7 +245,7 @@ def _differing_rows(missing: int) -> Column:
     same = f.round(f.col("precision") * actual)
     at_least = f.when(f.col("is_equal"), 0).otherwise(1)
     is_due = f.col("place").isNotNull()
-    is_beyond = f.col("relation") > f.col("relations") + missing
+    is_beyond = f.col("relation") > f.col("relations") + missing_after
     return (
         f.when(f.col("is_recorded") & is_due, f.greatest(expected + actual - 2 * same, at_least))
         .when(f.col("is_recorded"), 1 + actual)

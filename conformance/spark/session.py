@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -59,7 +60,7 @@ def open_session(
     cores of this machine). Spark's log is appended to the file `log`, or dropped without one. With
     `light` Java leaves the cores to Python, which does the work, if all is on one machine.
     `environment` is an archive with Python for the executors, as venv-pack makes it. Raises
-    NoSpark.
+    NoSpark, also if Spark ends before the context does.
     """
     master = _or_environment(master)
     is_remote = check_master(master)
@@ -68,8 +69,9 @@ def open_session(
     from pyspark.errors import PySparkException
 
     modes = MODES & {*os.environ}
-    # it prints what is raised, too
+    # they print what is raised, too
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_of_others)
     builder = _builder(master, is_remote, light, environment)
     try:
         with _delay_interrupts() as interrupts, _stderr_to(log):
@@ -87,6 +89,10 @@ def open_session(
         if interrupts:
             raise KeyboardInterrupt
         yield spark
+    except Exception as error:
+        if is_loss(error):
+            raise loss(error) from error
+        raise
     finally:
         # pyspark sets these; the next session, also in child processes, would use Connect, too
         if is_remote:
@@ -115,11 +121,41 @@ def _builder(
 
 
 def _stop(spark: SparkSession) -> None:
-    """End a session and the jobs that it still runs."""
+    """End a session and the jobs that it still runs. One whose Spark has ended is left as it is."""
     if not hasattr(spark, "sparkContext"):  # of Connect, which would let its jobs run on
         with suppress(Exception):
             spark.interruptAll()
-    spark.stop()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that Java cannot be ended, where it has ended
+            spark.stop()
+    except Exception as error:
+        if not is_loss(error):
+            raise
+
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    """Whether a record of the root logger is not of py4j, which logs a traceback of each loss."""
+    return "py4j" not in Path(record.pathname).parts
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether an error of pyspark says that the Spark it asks, Java or a server of Spark Connect,
+    is not there any more.
+    """
+    from py4j.protocol import Py4JError, Py4JJavaError
+
+    if isinstance(error, Py4JError):
+        return not isinstance(error, Py4JJavaError)  # which is an exception that Java answers with
+    if isinstance(error, ConnectionRefusedError | ConnectionResetError):
+        return True
+    return "StatusCode.UNAVAILABLE" in str(error)  # of gRPC
+
+
+def loss(error: BaseException) -> NoSpark:
+    """Return the error that Spark has ended in the middle of a run."""
+    reason = f"Spark ended in the middle of the run: {first_line_of_error(error)}"
+    return NoSpark(reason)
 
 
 @contextmanager

@@ -19,17 +19,20 @@ from conformance.spark.ground_truth import check_columns
 from conformance.spark.offsets import with_offsets
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
-from refengine.model.messages import display, plain
+from refengine.model.messages import display, nearest, plain
 from refengine.model.terms import PLAIN_TRIPLES, canonical, triple_of
 from refengine.rdf.streams import read_stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 N3T = "n3t"
 PARQUET = "parquet"
 ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
+OF_PACKAGES = ("avro", "delta", "iceberg")  # formats that Spark reads by a package of others
+FORMATS = (*OF_PACKAGES, "csv", "json", N3T, "nquads", "nt", "orc", PARQUET, "text", "trig")
+NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")  # as Spark says it
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
 FAULT_COLUMNS = ("file", "place", "record", "error")
 FAULT = "file string, place long, record string, error string"
@@ -79,6 +82,8 @@ def find_format(source: StreamSource) -> tuple[str | None, int]:
         raise InvalidStream(reason, rule="IO-1", place=source.path)
     if os.path.isdir(os.path.join(source.path, "_delta_log")):
         return "delta", 0
+    if found == [PARQUET]:
+        _check_names(source.path, names)
     if found:
         return found[0], len(names) - counts[found[0]]
     if URL.match(source.path):
@@ -87,26 +92,55 @@ def find_format(source: StreamSource) -> tuple[str | None, int]:
     return None, 0
 
 
-def read_sources(spark: SparkSession, sources: Sequence[StreamSource]) -> DataFrame:
-    """Return the records of some sources, with the columns of `conformance.spark.truth`, and for
-    each record the `file` that it is of, its `place` in it (bytes), the text of the `record` if
-    it could not be read, and the `error`. These are null where they are not known. Raises
-    RefengineError.
+def _check_names(path: str, names: Iterable[str]) -> None:
+    """Raise InvalidStream for the name of a file that Spark does not read: Hadoop takes what is
+    before a colon for the scheme of a URL, and a file whose name begins with _ or a dot is left
+    out, even if it is the path that was given.
+    """
+    for name in names:
+        own = name.rpartition("/")[2]
+        if ":" in own:
+            raise InvalidStream(
+                "Spark reads no file with a colon in its name; rename it, as "
+                + display(own.replace(":", "-")),
+                rule="IO-1",
+                place=name,
+            )
+        if name == path and own.startswith(("_", ".")):
+            raise InvalidStream(
+                "Spark reads no file whose name begins with _ or a dot; rename it, as "
+                + display(own.lstrip("_.")),
+                rule="IO-1",
+                place=name,
+            )
+
+
+def read_sources(
+    spark: SparkSession, sources: Sequence[StreamSource], formats: Sequence[str | None]
+) -> DataFrame:
+    """Return the records of some sources, each with its format (`find_format`), with the columns of
+    `conformance.spark.truth`, and for each record the `file` that it is of, its `place` in it
+    (bytes), the text of the `record` if it could not be read, and the `error`. These are null where
+    they are not known. Raises RefengineError.
 
     The elements of one file of lines are numbered by their places in bytes. Where there are several
     streams, elements of different ones are compared (MOD-1), so each is numbered by its position.
     """
     register_formats(spark)
     are_several = len(sources) > 1
-    frames = [_read_source(spark, source, are_several) for source in sources]
+    frames = [
+        _read_source(spark, source, kind, are_several)
+        for source, kind in zip(sources, formats, strict=True)
+    ]
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
-def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: bool) -> DataFrame:
+def _read_source(
+    spark: SparkSession, source: StreamSource, kind: str | None, is_one_of_several: bool
+) -> DataFrame:
     """Return the records of a source, as `read_sources` does. Raises RefengineError."""
     from pyspark.sql import functions as f
 
-    kind, _ = find_format(source)
     nothing = f.lit(None).cast("string")
     places = [nothing.alias("file"), f.lit(None).cast("long").alias("place")]
     places += [nothing.alias("record"), nothing.alias("error")]
@@ -126,7 +160,7 @@ def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: b
         if kind in PATTERNS:
             reader = reader.option("recursiveFileLookup", "true")
             reader = reader.option("pathGlobFilter", PATTERNS[kind])
-        rows = reader.load(url_of(source.path))
+        rows = _load(reader, kind, source.path)
     check_columns(rows.schema, source.name is None, source.path)
     if kind in WITH_METADATA:
         places[0] = f.col("_metadata.file_path").alias("file")
@@ -142,6 +176,21 @@ def _read_source(spark: SparkSession, source: StreamSource, is_one_of_several: b
         *(f.col(position) for position in POSITIONS),
         *places,
     )
+
+
+def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
+    """Return the rows of a format of Spark. Raises RefengineError for a format that it has not."""
+    try:
+        rows = reader.load(url_of(path))
+        _ = rows.schema  # Spark Connect looks for the format only now
+    except Exception as error:  # of Spark or py4j
+        if NO_FORMAT.search(str(error)) is None:
+            raise
+        reason = f"Spark has no format {display(kind)}{nearest(kind, FORMATS)}"
+        if kind in OF_PACKAGES:
+            reason = f"Spark reads {kind} by a package; name it in spark.jars.packages"
+        raise RefengineError(reason, rule="usage", place="--format") from None
+    return rows
 
 
 def _with_positions(lines: DataFrame) -> DataFrame:

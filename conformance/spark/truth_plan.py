@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from conformance.spark import shard
@@ -14,6 +15,7 @@ from refengine.core.query import Window
 from refengine.core.semantics import show
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream
+from refengine.oracle.trial import Missing
 from refengine.rdf.recordings import Recording
 
 
@@ -24,8 +26,8 @@ class TruthPlan:
     `sources` are the streams. `parts` is into how many parts they are cut at most (None: as
     `ground_truth.usual_number_of_parts` says). With `quarantine` records that are no triples are
     set aside; without it they are an error. `recording` is what an engine answered, if its output
-    is to be judged; its result is that of `engine` and `case`, and `missing` reports may be absent
-    from it at each end (ORA-3).
+    is to be judged; its result is that of `engine` and `case`, and so many reports as `missing`
+    says may be absent from it at its ends (ORA-3).
     """
 
     truth_query: TruthQuery
@@ -35,14 +37,20 @@ class TruthPlan:
     recording: Recording | None = None
     engine: str = ""
     case: str = ""
-    missing: int = 1
+    missing: int | Missing = 1
+
+    @cached_property
+    def formats(self) -> Sequence[tuple[str | None, int]]:
+        """The format of each source, and how many files it has of other ones (`find_format`). The
+        files are listed when this is first asked for.
+        """
+        return [find_format(source) for source in self.sources]
 
     def check(self) -> None:
         """Raise RefengineError for a query without a meaning, a stream whose format is not clear,
         or a recording that cannot be compared. Call it before anything is written.
         """
-        for source in self.sources:
-            find_format(source)
+        _ = self.formats
         if self.recording is not None:
             _check_recording(self.recording, self.truth_query.query.body.variables)
         check_query(self.truth_query)

@@ -38,7 +38,6 @@ from conformance.spark.part_reports import ENOUGH, REPORTS, compute_part, halos_
 from conformance.spark.stored_stream import (
     error_of_faults,
     faults_of,
-    find_format,
     only_triples,
     read_sources,
     url_of,
@@ -53,6 +52,7 @@ from refengine.incremental import parts
 from refengine.incremental.parts import Part
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.oracle.trial import Missing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -178,7 +178,8 @@ def compute_truth(
 def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> StoredParts:
     """Read the streams, and write their blocks. Raises InvalidStream for what is no triple."""
     truth_query = plan.truth_query
-    records = read_sources(spark, plan.sources)
+    kinds, counts_of_unread = zip(*plan.formats, strict=True)
+    records = read_sources(spark, plan.sources, kinds)
     quarantined = 0
     if plan.quarantine:
         _write(faults_of(records), path, QUARANTINE)
@@ -198,9 +199,10 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     blocks = _read(spark, path / BLOCKS, BLOCK)
     _check_count(blocks, histogram.triples)
     chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
-    unread = sum(find_format(source)[1] for source in plan.sources)
     ordered = [chosen[number] for number in sorted(chosen)]
-    return StoredParts(histogram.triples, histogram.firsts, ordered, quarantined, unread)
+    return StoredParts(
+        histogram.triples, histogram.firsts, ordered, quarantined, sum(counts_of_unread)
+    )
 
 
 def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> None:
@@ -265,20 +267,26 @@ def _sum_up(spark: SparkSession, plan: TruthPlan, path: Path, stored: StoredPart
     reports = _read(spark, path / TABLE_OF_REPORTS, REPORTS)
     by = reports.groupBy("computed_by").agg(f.count("*").alias("count")).toArrow().to_pylist()
     truth_query = plan.truth_query
-    verdict = None
-    if plan.recording is not None:
-        verdict = compare_recording(reports, truth_query, plan.recording, plan.missing)
-        if verdict.measures is not None:
-            _write(verdict.measures, path, MEASURES)
-        result = Result(plan.engine, "truth", plan.case, "", verdict.outcome, verdict.argument)
-        results.replace({path / RESULTS: results.lines([result])})
     return Truth(
         stored,
         sum(row["count"] for row in by),
         sorted(row["computed_by"] for row in by),
         parts.why_not_in_parts(truth_query.query, truth_query.semantics),
-        verdict,
+        _judge(plan, path, reports),
     )
+
+
+def _judge(plan: TruthPlan, path: Path, reports: DataFrame) -> TruthVerdict | None:
+    """Judge the recording of a run, if it has one, and write the result and the measures."""
+    if plan.recording is None:
+        return None
+    judging = compare_recording(reports, plan.truth_query, plan.recording, Missing.of(plan.missing))
+    with judging as verdict:
+        if verdict.measures is not None:
+            _write(verdict.measures, path, MEASURES)
+    result = Result(plan.engine, "truth", plan.case, "", verdict.outcome, verdict.argument)
+    results.replace({path / RESULTS: results.lines([result])})
+    return verdict
 
 
 def _part(path: Path, number: int) -> Path:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from conformance.metrics import yabench
 from conformance.metrics.run import of_run
 from conformance.spark.compared_rows import bag_of
 from conformance.spark.jobs import ask
-from conformance.spark.judging import compare_reports, judge, mismatch
+from conformance.spark.judging import compare_reports, mismatch, verdict_of
 from conformance.spark.truth_query import TruthQuery
 from conformance.verdict import explain
 from conformance.verdict.outcomes import Outcome
@@ -28,6 +29,7 @@ from refengine.core.semantics import Condition
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Relation
 from refengine.model.errors import Unsupported
+from refengine.oracle.trial import Missing
 from refengine.rdf.recordings import Recording
 
 if TYPE_CHECKING:
@@ -61,14 +63,32 @@ class TruthVerdict:
     measures: DataFrame | None
 
 
+@contextmanager
 def compare_recording(
-    reports: DataFrame, truth_query: TruthQuery, recording: Recording, missing: int
-) -> TruthVerdict:
-    """Compare a recording with reports, which are stored. Raises RefengineError for rows that
-    cannot be compared.
+    reports: DataFrame, truth_query: TruthQuery, recording: Recording, missing: Missing
+) -> Iterator[TruthVerdict]:
+    """Compare a recording with reports, which are stored, and give the verdict. Its measures can be
+    read until the context ends: executors keep the comparisons until then. Raises RefengineError
+    for rows that cannot be compared.
     """
     recorded = frame_of_recording(reports.sparkSession, recording)
-    row = judge(recorded, reports, missing=missing).toArrow().to_pylist()[0]
+    compared = compare_reports(recorded, reports, missing=missing).persist()
+    try:
+        row = verdict_of(compared, missing).toArrow().to_pylist()[0]
+        yield _verdict(reports, compared, recorded, truth_query, recording, row)
+    finally:
+        compared.unpersist()
+
+
+def _verdict(
+    reports: DataFrame,
+    compared: DataFrame,
+    recorded: DataFrame,
+    truth_query: TruthQuery,
+    recording: Recording,
+    row: dict[str, Any],
+) -> TruthVerdict:
+    """Return the verdict in words, from its row (`judging.verdict_of`)."""
     outcome = Outcome(row["outcome"])
     if outcome is Outcome.PASS:
         lines = [
@@ -81,7 +101,7 @@ def compare_recording(
     measures: DataFrame | None = None
     conditions = truth_query.semantics.report
     if Condition.CLOSE in conditions:
-        measures = _measures_of_reports(recorded, reports, row, missing)
+        measures = _measures_of_reports(compared, row)
     elif Condition.CHANGE in conditions:
         entries = _slides(reports, truth_query, recording, row)
         if entries:
@@ -145,9 +165,7 @@ def _divergence(
     ]
 
 
-def _measures_of_reports(
-    recorded: DataFrame, reports: DataFrame, row: Mapping[str, Any], missing: int
-) -> DataFrame:
+def _measures_of_reports(compared: DataFrame, row: Mapping[str, Any]) -> DataFrame:
     """Return a row for each report, without those that are missing at the ends of a pass, and one
     without a window for each relation after the last report.
     """
@@ -156,7 +174,6 @@ def _measures_of_reports(
     is_measured = f.col("is_recorded")
     if row["outcome"] == Outcome.FAIL:
         is_measured = is_measured | (f.col("relation") > 0)
-    compared = compare_reports(recorded, reports, missing=missing)
     chosen = compared.where((f.col("before") == row["before"]) & is_measured)
     return chosen.orderBy("relation").select(*MEASURED)
 

@@ -27,6 +27,7 @@ from conformance.verdict import evidence, outcomes
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
+from refengine.oracle.answers import SharedAnswers
 
 
 def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
@@ -123,9 +124,10 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     """
     question = exchange.question
     profile = tested.profile_for(question.query)
+    answers = SharedAnswers()  # of the verdict, and of those with known deviations
     try:
         judged = outcomes.judge_relations(
-            question, profile, exchange.relations, **exchange.judgement_options
+            question, profile, exchange.relations, answers=answers, **exchange.judgement_options
         )
     except InvalidStream as error:
         if error.rule != "MOD-2":
@@ -149,7 +151,7 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     claim = Claim.of(tested, question.query)
     deviations: tuple[Deviation, ...] = ()
     if judged.outcome is Outcome.FAIL:
-        deviations = find_explaining_deviations(tested, case, exchange)
+        deviations = find_explaining_deviations(tested, case, exchange, answers)
         argument += f"\n{write_explanation(case, deviations, claim)}"
     return replace(
         _make_result(tested, case, judged.outcome, argument),

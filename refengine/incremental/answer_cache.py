@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from refengine.core.answers import RecomputedAnswers
-from refengine.core.plan import Plan
+from refengine.core.answers import RecomputedAnswers, SuccessiveAnswers
+from refengine.core.plan import Plan, operator
 from refengine.core.query import Query, WindowKind
 from refengine.core.reports import ReportMaker, Step
+from refengine.core.semantics import R2S, Condition
 from refengine.core.window import Content, WindowView
 from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import MaintainedAnswers
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.incremental.supports import SupportedSolutions
 from refengine.model.elements import Bag, Dataset, Relation, Row
@@ -31,6 +33,7 @@ class AnswerCache:
     """
 
     def __init__(self, query: Query, views: Sequence[WindowView], static: Dataset) -> None:
+        self.static = static
         self.known: dict[tuple[Content, ...], Bag] = {}
         self.delta = AnswerDelta(is_set=False, has_baseline=False)
         self.follower: ContentFollower | None = ContentFollower(
@@ -92,11 +95,25 @@ def cached_steps(query: Query, planned: Plan, cache: AnswerCache) -> Iterator[St
     """Yield every evaluation of a plan, as `core.engine.steps` does, with answers from a cache that
     other plans over the same elements share. Raises NotCovered.
     """
+    maker = ReportMaker(query, planned, _successive_answers(query, planned, cache))
+    for at in schedule_evaluations(planned):
+        yield maker.step(at)
+
+
+def _successive_answers(query: Query, planned: Plan, cache: AnswerCache) -> SuccessiveAnswers:
+    """Return the answers of a plan, one evaluation after the other.
+
+    Where each change of a content is reported, and only what differs from the answer before,
+    successive contents have nearly all elements in common, and there are as many as elements. Then
+    each answer is made from the one before, which takes as long as what changes. Whole answers from
+    the cache would take as long as they have rows.
+    """
+    is_small_step = Condition.CHANGE in planned.semantics.report
+    if is_small_step and operator(query, planned.semantics) is not R2S.RSTREAM:
+        return MaintainedAnswers(query, planned, cache.static)
     variables = query.body.variables
 
     def look_up(contents: tuple[Content, ...], name: str) -> Relation:
         return Relation(variables, cache(contents))
 
-    maker = ReportMaker(query, planned, RecomputedAnswers(query, planned, look_up))
-    for at in schedule_evaluations(planned):
-        yield maker.step(at)
+    return RecomputedAnswers(query, planned, look_up)

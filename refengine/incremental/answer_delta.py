@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from sortedcontainers import SortedList
 
@@ -10,6 +11,7 @@ from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.elements import Bag, Row
+from refengine.model.values import TolerantNumber
 
 
 class AnswerDelta:
@@ -19,8 +21,8 @@ class AnswerDelta:
     negative if the answer has less of it. With `is_set` one row stands for all that are the same by
     value (R2R-9). Without `has_baseline` no differences are asked for, and `since` stays empty.
 
-    Raises NotCovered for rows that are nearly equal: how they differ from a baseline depends on all
-    rows (CMP-3).
+    Where rows are nearly equal (`has_nearly_equal_rows`), `since` does not say how the answer
+    differs from the baseline: that depends on all rows (CMP-3).
     """
 
     def __init__(self, is_set: bool, has_baseline: bool) -> None:
@@ -33,6 +35,17 @@ class AnswerDelta:
         self.bag: Bag = Counter()
         self.rows_by_value: dict[tuple[object, ...], SortedList] = {}
         self.change = self._change_set if is_set else self._change_bag
+
+    @property
+    def has_nearly_equal_rows(self) -> bool:
+        """Whether two rows of the answer and the baseline are nearly equal, but not equal."""
+        return self.nearly_equal is not None and self.nearly_equal.count_of_pairs > 0
+
+    def baseline(self) -> Bag:
+        """Return the baseline as a bag."""
+        baseline = Counter(self.now)
+        baseline.subtract(self.since)
+        return +baseline
 
     def rebase(self) -> None:
         """Make the answer as it is now the baseline."""
@@ -83,16 +96,16 @@ class AnswerDelta:
 
 class NearEqualIndex:
     """Rows with numbers, so arranged that two nearly equal ones lie close together: by all their
-    other terms, and then in the order of their numbers.
+    other terms, and then in the order of their numbers. `count_of_pairs` is how many pairs of them
+    are nearly equal, but not equal.
     """
 
     def __init__(self) -> None:
         self.rows: dict[compare.Exact, SortedList] = {}
+        self.count_of_pairs = 0
 
     def insert(self, row: Row) -> None:
-        """Insert a row. Raises NotCovered for a row with NaN, and if another row is nearly equal
-        to this one but not equal.
-        """
+        """Insert a row. Raises NotCovered for a row with NaN."""
         key, numbers = compare.split(row)
         if not numbers:
             return
@@ -100,22 +113,34 @@ class NearEqualIndex:
         if any(value != value for value in values):
             raise NotCovered("a row with NaN")
         neighbours = self.rows.setdefault(key, SortedList())
-        place = neighbours.bisect_left((values, row))
-        # downwards from the row before, and upwards from the row at this place
-        for step, at in ((-1, place - 1), (1, place)):
-            while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
-                other_values, other = neighbours[at]
-                other_numbers = compare.split(other)[1]
-                if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
-                    raise NotCovered("rows that are nearly equal")
-                at += step
+        self.count_of_pairs += count_nearly_equal(neighbours, row, numbers)
         neighbours.add((values, row))
 
     def remove(self, row: Row) -> None:
         """Remove a row. It must be present, if it has numbers."""
         key, numbers = compare.split(row)
-        if numbers:
-            neighbours = self.rows[key]
-            neighbours.remove(([number.value for number in numbers], row))
-            if not neighbours:
-                del self.rows[key]
+        if not numbers:
+            return
+        neighbours = self.rows[key]
+        neighbours.remove(([number.value for number in numbers], row))
+        self.count_of_pairs -= count_nearly_equal(neighbours, row, numbers)
+        if not neighbours:
+            del self.rows[key]
+
+
+def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[TolerantNumber]) -> int:
+    """Return how many rows are nearly equal to a row, but not equal. All have the same other terms,
+    and `neighbours` holds them in the order of their numbers.
+    """
+    values = [number.value for number in numbers]
+    place = neighbours.bisect_left((values, row))
+    count = 0
+    # downwards from the row before, and upwards from the row at this place
+    for step, at in ((-1, place - 1), (1, place)):
+        while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
+            other_values, other = neighbours[at]
+            other_numbers = compare.split(other)[1]
+            if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
+                count += 1
+            at += step
+    return count

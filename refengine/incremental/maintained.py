@@ -62,6 +62,10 @@ class MaintainedAnswers:
         since = self.delta.since
         if not since:
             return self.unchanged
+        if self.delta.has_nearly_equal_rows:
+            # what R2S makes of them depends on all rows (CMP-3); the delta goes on
+            whole = Counter(self.delta.now)
+            return self.unchanged._replace(came=whole, gone=self.delta.baseline())
         return self.unchanged._replace(came=+since, gone=-since)
 
     def _move_to(self, contents: Sequence[Content]) -> None:
@@ -79,9 +83,7 @@ class MaintainedAnswers:
 
     def baseline(self) -> Bag:
         """Return the baseline as a bag."""
-        baseline = Counter(self.delta.now)
-        baseline.subtract(self.delta.since)
-        return +baseline
+        return self.delta.baseline()
 
 
 @dataclass(frozen=True)

@@ -136,6 +136,7 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
+@lru_cache(maxsize=2**16)
 def split(line: Row, mode: Mode = Mode.VALUE) -> tuple[Exact, tuple[TolerantNumber, ...]]:
     """Return two parts of a row: what must be equal, and its numbers, which must be near."""
     if mode is Mode.TERM:

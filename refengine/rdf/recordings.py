@@ -53,7 +53,7 @@ def read_recording(source: Source) -> Recording:
     fault.
     """
     text = sources.read_text(source, InvalidStream, "IO-2")
-    if sources.name_of(source).startswith("QR_"):
+    if is_from_yabench(source):
         return _parse_table(text, source)
 
     try:
@@ -69,6 +69,11 @@ def read_recording(source: Source) -> Recording:
         return _parse_document(document)
     except InvalidStream as error:
         raise error.at(str(source)) from None
+
+
+def is_from_yabench(source: Source) -> bool:
+    """Whether a recording is YABench's, which the beginning of its name says: QR_."""
+    return sources.name_of(source).startswith("QR_")
 
 
 # JSON

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import permutations
-from math import isfinite
+from math import fsum, isfinite
 
 from refengine.model.elements import Term, parse_literal
 from refengine.model.errors import NoSingleAnswer
@@ -31,6 +31,7 @@ from refengine.sparql.values import (
     number_term,
     operate,
     same,
+    single,
     text,
     value_of,
 )
@@ -133,7 +134,18 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
         _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
-    return _with_slack_of_orders(result, numbers, UNITS[coarsest])
+    exact = result._replace(value=_round_once(numbers, result.rank))
+    return _with_slack_of_orders(exact, numbers, UNITS[coarsest])
+
+
+def _round_once(numbers: Iterable[Number], rank: int) -> float:
+    """Return the sum of numbers, rounded once to a float or a double. So it does not depend on the
+    order in which the members of a group come.
+    """
+    exact = fsum(float(number.value) for number in numbers)
+    if rank == FLOAT:
+        return single(exact)
+    return exact
 
 
 def _coarsest_rank(numbers: Sequence[Number], rank: int) -> int:

@@ -5,7 +5,6 @@ written. Nothing timed is asserted.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from dataclasses import replace
@@ -42,22 +41,6 @@ from refengine.oracle.trial import Missing
 def read_results(folder: Path) -> list[Result]:
     lines = (folder / "results.ndjson").read_text(encoding="utf-8").splitlines()
     return [from_json(json.loads(line)) for line in lines]
-
-
-def test_csrbench_from_the_stream_to_the_page(tmp_path, capsys):
-    """Q1 over the first elements: results, tables and a page, and a run that is resumed has nothing
-    to do.
-    """
-    words = ["bench", "csrbench", "--engine=reference", "--scale=60", "--only=Q1", "-o"]
-    assert main([*words, str(tmp_path / "out")]) == 0
-    [result] = read_results(tmp_path / "out")
-    assert result.key == ("reference", "csrbench", "Q1") and result.outcome is Outcome.PASS
-    run = result.evidence["run"]
-    assert run["elements"] == 60 and not run["is_live"] and result.evidence["samples"]
-    text = (tmp_path / "out" / "tables.txt").read_text()
-    assert re.search(r"^Q1 +pass$", text, re.M) and text in capsys.readouterr().out
-    assert "<h1>CSRBench</h1>" in (tmp_path / "out" / "index.html").read_text()
-    assert sorted(os.listdir(tmp_path / "out")) == ["index.html", "results.ndjson", "tables.txt"]
 
 
 @pytest.mark.parametrize(
@@ -401,9 +384,21 @@ def test_an_answer_stands_beside_the_window_that_its_verdict_gives_it():
         assert found == [(float(is_passed),) * 2] * len(found) and len(found) >= 2
 
 
-def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down():
+# A harness that can be started and stopped.
+STUB = """
+import json, sys
+replies = {"start": {"protocol": 1, "engine": "stub", "version": "1"}, "stop": {}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    reply = {"seq": asked["seq"], "reply": "result", **replies[asked["command"]]}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down(tmp_path):
     """What is kept is stopped at the end, and what is not at once."""
-    tested = engine_file.engine("reference")
+    (tmp_path / "stub.py").write_text(STUB)
+    tested = engine_file.command(f"{sys.executable} {tmp_path}/stub.py", "rspql", "csparql")
     harnesses = Harnesses(are_kept=True)
     with harnesses.of(tested) as first:
         first.start_others([])

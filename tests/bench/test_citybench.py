@@ -5,7 +5,6 @@ its knobs, its queries, its measures and its tables.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +14,6 @@ from itertools import islice, pairwise
 import pytest
 from bench_wordings import answers_to_wordings
 
-from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
@@ -602,25 +600,3 @@ def test_more_static_data_than_published_have_no_published_means(background, pub
 def test_what_citybench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="CityBench has no recordings"):
         CITYBENCH.recorded(tmp_path, [])
-
-
-def test_from_the_streams_to_the_page(tmp_path):
-    """Q5 on the reference engine: the measures are in the results, the tables and the page."""
-    assert main(["bench", "citybench", "--engine=reference", "--only=Q5", "-o", str(tmp_path)]) == 0
-    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
-    measures = json.loads(line)["evidence"]["run"]["measures"]
-    found = measures["completeness"]
-    assert found["captured"] == found["expected"] > 0 == found["unexpected"]
-    assert measures["latency"] > 0 and measures["memory"] > 1
-    tables = (tmp_path / "tables.txt").read_text()
-    assert re.search(r"^reference +Q5 +pass .* 1\.0000 +0 ", tables, re.M)
-    assert "<h1>CityBench</h1>" in (tmp_path / "index.html").read_text()
-
-
-def test_rsp_js_answers_a_join_of_two_windows_wrong(rsp_js_installed, tmp_path):
-    """When one window closes it joins what it has of the other, which is not what that held."""
-    assert main(["bench", "citybench", "--engine=rsp-js", "--only=Q1", "-o", str(tmp_path)]) == 0
-    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
-    result = json.loads(line)
-    found = result["evidence"]["run"]["measures"]["completeness"]
-    assert result["outcome"] == "fail" and 0 < found["captured"] <= found["expected"]

@@ -276,32 +276,33 @@ def test_a_stream_is_made_while_it_is_read():
     assert len(list(islice(activity.events(Parameters(200, 10**6), "gps", last), 10))) == 10
 
 
+DIGEST_OF_ALL = """
+import hashlib
+from conformance.bench.lsbench.activity import STREAMS, Parameters
+from conformance.bench.lsbench.data import lines_of, static_triples
+
+def digest(seed):
+    parameters = Parameters(60, 1, seed)
+    found = hashlib.sha256(repr(list(static_triples(parameters))).encode())
+    for stream in STREAMS:
+        found.update("\\n".join(lines_of(parameters, stream)).encode())
+    return found.hexdigest()
+"""
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others():
-    """In processes of other hash seeds, too."""
-    script = (
-        "import sys, hashlib\n"
-        "from conformance.bench.lsbench.data import lines_of, static_triples\n"
-        "from conformance.bench.lsbench.activity import STREAMS, Parameters\n"
-        "p = Parameters(60, 1, int(sys.argv[1]))\n"
-        "h = hashlib.sha256(repr(list(static_triples(p))).encode())\n"
-        "for s in STREAMS: h.update('\\n'.join(lines_of(p, s)).encode())\n"
-        "print(h.hexdigest())\n"
+    """In a process with another hash seed, too."""
+    here = {}
+    exec(DIGEST_OF_ALL, here)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{DIGEST_OF_ALL}\nprint(digest(1))"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "4221"},
+        timeout=60,
     )
-
-    def digest(seed: int, hash_seed: str) -> str:
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(seed)],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment,
-            timeout=60,
-        )
-        return done.stdout
-
-    made = digest(1, "1")
-    assert made == digest(1, "2")
+    assert done.stdout.strip() == here["digest"](1)
     assert list(lines_of(Parameters(60, 1, 1), "posts")) != list(
         lines_of(Parameters(60, 1, 2), "posts")
     )

@@ -10,10 +10,9 @@ from functools import cache
 import pytest
 from bench_wordings import answers_to_wordings
 
+from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.lsbench import terms, workloads
-from conformance.bench.lsbench.activity import Parameters
-from conformance.bench.lsbench.data import Replay, streams_of
 from conformance.bench.lsbench.declaration import (
     QUERIES,
     SEMANTICS,
@@ -70,24 +69,19 @@ def small_test(name: str) -> Workload:
     return workloads(Choice(only=(name,)))[-1]
 
 
+@pytest.fixture(autouse=True)
+def kept_streams(tmp_path_factory, monkeypatch):
+    """Streams are kept in a folder of the tests."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
+
+
 @cache
 def question_of(name: str) -> Question:
     """Return a query over the data of the scale `small`."""
     test = small_test(name)
-    options = test.options
-    [limit] = {int(source.name.split("-")[5]) for source in test.streams.values()}
-    replay = Replay(
-        Parameters(options.users, 10), streams_of(test.table["windows"]), options.rate, limit
-    )
-    streams = {}
-    for iri, source in replay.sources().items():
-        stream_name = source.name.removesuffix(".n3t").split("-")[-1]
-        elements = [
-            Element(frozenset([triple]), time, number)
-            for number, (time, triple) in enumerate(replay.elements(stream_name), 1)
-        ]
-        streams[iri] = Stream(canonical_elements(elements))
-    return Question(test.query, streams, test.static_source.load())
+    loaded = {iri: source.load().stream for iri, source in test.streams.items()}
+    return Question(test.query, loaded, test.static_source.load())
 
 
 def reports(question: Question):

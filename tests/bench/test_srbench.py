@@ -4,7 +4,6 @@ real dumps by hand, its queries, and its tables.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,6 @@ from statistics import fmean, pvariance
 import pytest
 from bench_wordings import answers_to_wordings
 
-from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.srbench import (
@@ -360,15 +358,16 @@ def test_the_wordings_of_a_query_have_the_same_answers(name):
     assert merged == declared == numbered
 
 
-def test_the_paper_scale_asks_as_published_and_the_small_one_slides_by_half_a_window():
+def test_the_paper_scale_asks_as_published_and_the_small_one_goes_faster_in_longer_slides():
     def slides(scale: str) -> dict[str, int]:
         return {
             one.name: one.query.windows[0].slide for one in SRBENCH.workloads(Choice(scale=scale))
         }
 
     assert slides("paper")["Q8"] == slides("paper")["Q4"] == 10 * MINUTE
-    assert slides("small")["Q8"] == 12 * 60 * MINUTE and slides("small")["Q4"] == 30 * MINUTE
-    assert slides("small")["Q1"] == slides("paper")["Q1"] == 60 * MINUTE
+    assert slides("paper")["Q1"] == 60 * MINUTE
+    # 12 h, 30 min and 1 h; days go 3,600 times faster, and hours 200 times
+    assert [slides("small")[name] for name in ("Q8", "Q4", "Q1")] == [12_000, 9_000, 18_000]
 
 
 FEATURES = {
@@ -473,13 +472,3 @@ def test_the_scale_is_the_number_of_stations():
     assert workload.streams[STREAM].fingerprint().startswith("srbench-2012-7-")
     assert STATIONS["small"] == len(CLIMATES)
     assert OF_DAYS.interval < OF_DAYS.duration and OF_HOURS.interval < 60 * MINUTE
-
-
-def test_rsp_js_answers_a_query_with_static_data_and_a_path(rsp_js_installed, tmp_path):
-    """The query is worded for it: the window is named by its stream, beside static data."""
-    assert main(["bench", "srbench", "--engine=rsp-js", "--only=Q13", "-o", str(tmp_path)]) == 0
-    [line] = (tmp_path / "results.ndjson").read_text().splitlines()
-    result = json.loads(line)
-    assert result["outcome"] == "pass" and result["evidence"]["run"]["rows"] > 0
-    assert f"ON STREAM <{STREAM}>" in result["evidence"]["query"]
-    assert "<h1>SRBench</h1>" in (tmp_path / "index.html").read_text()

@@ -26,6 +26,31 @@ def test_a_query_over_windows_named_by_their_streams_has_three_wordings():
 
 
 @pytest.mark.parametrize(
+    ("where", "merged"),
+    [
+        ("{ GRAPH e:s { ?a e:p ?b } }", "{ ?a e:p ?b }"),
+        ("{ GRAPH e:s { { ?a e:p ?b } } }", "{ { ?a e:p ?b } }"),
+        ("{ GRAPH e:s { ?a e:p ?b } FILTER(?b > 1) }", "{ { ?a e:p ?b } FILTER(?b > 1) }"),
+        ("{ GRAPH e:g { ?a e:p ?b } }", "{ GRAPH e:g { ?a e:p ?b } }"),
+    ],
+)
+def test_a_pattern_that_is_all_of_where_leaves_no_group_behind(where, merged):
+    """A group that the query itself has stays, and so does the pattern of a static graph."""
+    head = "PREFIX e: <http://e.org/> SELECT * "
+    wording, *_ = wordings({**TABLE, "body": head + where})
+    assert wording["body"] == head + merged
+
+
+def test_cqels_gets_no_group_in_a_stream():
+    """It takes triple patterns and filters there, and nothing else."""
+    table = {**TABLE, "body": f"SELECT * {{ GRAPH <{STREAM}> {{ ?a ?p ?b FILTER(?b > 1) }} }}"}
+    *_, text = word_for_engine(engine_file.engine("cqels"), table, False)
+    assert text == (
+        "SELECT * {\nSTREAM <http://e.org/s> [RANGE 1s TUMBLING] { ?a ?p ?b FILTER(?b > 1) }\n}"
+    )
+
+
+@pytest.mark.parametrize(
     "windows",
     [
         [{**WINDOW, "name": "urn:w"}],

@@ -5,22 +5,16 @@ The numbers are derived by hand.
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections import Counter
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
-import rsp_js_items
 
 from conformance import schemas
-from conformance.__main__ import main
-from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Feeding, Run, Workload
 from conformance.bench.judging import judge_run, result_without_run
-from conformance.bench.yabench import YABENCH, configuration, files, generator
+from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
 from conformance.bench.yabench.tables import group_tests
@@ -310,17 +304,15 @@ def test_the_experiments_are_the_papers():
     assert [test.runs for test in tests] == [10] * 9 + [1] * 2
 
 
-def test_the_scale_small_has_the_beginnings_of_streams_of_many_stations():
-    """They are the first 6 s. Live, streams are whole: 30 s, and 20 s of experiment 4."""
+def test_the_scale_small_has_few_stations_where_the_paper_has_many():
+    """Five, for 6 s. Live they are as many as the paper's, for 30 s, and 20 s of experiment 4."""
     short = {one.name: one.options.parameters for one in YABENCH.workloads(Choice())}
     live = {one.name: one.options.parameters for one in YABENCH.workloads(Choice(is_live=True))}
     names = ["1 small", "2 small", "3 small", "4 gracious", "4 non-gracious"]
     assert [live[name].duration for name in names] == [30_000, 30_000, 30_000, 20_000, 20_000]
-    assert [short[name].duration for name in names] == [6_000, 30_000, 6_000, 20_000, 20_000]
-    for name in ("1 small", "3 small"):
-        assert replace(short[name], duration=30_000) == live[name]
-        beginning = [*generator.stream_lines(short[name])]
-        assert beginning == [*islice(generator.stream_lines(live[name]), len(beginning))]
+    assert [live[name].stations for name in names] == [50, 1, 50, 1, 1]
+    few = {name: replace(live[name], stations=5, duration=6_000) for name in ("1 small", "3 small")}
+    assert short == {**live, **few}
     assert YABENCH.workloads(Choice(scale=50))[0].options.parameters.duration == 30_000
 
 
@@ -396,55 +388,3 @@ def test_a_query_that_is_no_sparql_is_named_by_its_test(tmp_path):
     path = write_configuration(tmp_path, "SELECT ?x { ?x", [{"name": "t"}])
     with pytest.raises(RefengineError, match=r"^mine: test t: query: body line 1"):
         YABENCH.workloads(Choice(config=path))
-
-
-@pytest.fixture
-def kept_streams(tmp_path, monkeypatch):
-    """Streams are kept in a folder of the test."""
-    monkeypatch.setattr(streams, "cache_folder", lambda: tmp_path / "cache")
-
-
-def test_the_command_runs_experiments_and_writes_their_files(kept_streams, tmp_path, capsys):
-    words = ["bench", "yabench", "--engine=reference", "--only=4", "-o", str(tmp_path / "out")]
-    assert main(words) == 0
-    folder = tmp_path / "out" / "files" / "reference" / "4"
-    assert len(os.listdir(folder)) == 10
-    # The expected sizes and triples are those that YABench published.
-    lines = (folder / "ORACLE_non-gracious").read_text().splitlines()
-    assert [line.split(",")[3:5] for line in lines] == [["10", "35"]] * 4
-    assert "10 10 10 10" in capsys.readouterr().out
-    assert read_recording(folder / "QR_gracious").relations
-
-    # What was written is read as a recording, of C-SPARQL here: its query is a table in JSON.
-    words = ["bench", "yabench", "--engine=csparql", f"--recorded={folder}"]
-    assert main([*words, "-o", str(tmp_path / "own")]) == 0
-    text = capsys.readouterr().out
-    assert re.search(r"^csparql +gracious +pass ", text, re.M)
-    assert re.search(r"^csparql +non-gracious +pass ", text, re.M)
-
-    # So is one with another query, as a text of C-SPARQL.
-    text = "REGISTER QUERY q AS SELECT * FROM STREAM <urn:s> [RANGE 5s STEP 5s] WHERE { ?s ?p ?o }"
-    for name in ("gracious", "non-gracious"):
-        (folder / f"QUERY_{name}").write_text(text)
-    assert main([*words, "-o", str(tmp_path / "judged")]) == 0
-    text = capsys.readouterr().out
-    assert re.search(r"^csparql +gracious +fail ", text, re.M)
-    assert main([*words[:2], f"--recorded={folder}", "-o", str(tmp_path / "judged")]) == 2
-    assert "name it with --engine" in capsys.readouterr().err
-
-
-@rsp_js_items.group
-def test_rsp_js_runs_both_benchmarks(rsp_js_installed, kept_streams, tmp_path):
-    """Its t0 moves by a slide for each row that it answers, so that after the two windows with ten
-    rows each it makes none of the others (conformance/engines/rsp-js.toml).
-    """
-    words = ["bench", "yabench", "--engine=rsp-js", "--only=4", "-o", str(tmp_path / "yabench")]
-    assert main(words) == 0
-    lines = (tmp_path / "yabench/files/rsp-js/4/ORACLE_non-gracious").read_text().splitlines()
-    assert [line.split(",")[:7] for line in lines] == [
-        ["1.0", "1.0", "10", "10", "35", "0", "5000"],
-        ["1.0", "1.0", "10", "10", "35", "5000", "10000"],
-    ]
-    words = ["bench", "csrbench", "--engine=rsp-js", "--only=Q3", "-o", str(tmp_path / "csrbench")]
-    assert main(words) == 0
-    assert "Q3     pass" in (tmp_path / "csrbench" / "tables.txt").read_text()

@@ -249,10 +249,20 @@ BY_VALUE = {
         valued(EDGES[0], EDGES[1]),
         "incremental",
     ),
+    "averages of up to ten floats": (
+        "SELECT (AVG(?v) AS ?r) {?x <urn:n> ?v}",
+        valued(*[literal(f"{20 + n}.7", XSD + "float") for n in range(10)]),
+        "incremental",
+    ),
+    "averages that are nearly equal one after the other": (
+        "SELECT (AVG(?v) AS ?r) {?x <urn:n> ?v}",
+        valued(*map(double, ("1", "1.000000001", "1.0000000005", "3", "1.000000001"))),
+        "incremental",
+    ),
     "a sum next to zero": (
         "SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v}",
         valued(*[double("5e-324")] * 3),
-        "order of adding",
+        "nearly zero",
     ),
     "a rounded sum whose text stays": (
         "SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v} HAVING(SUM(?v) > 0.499999999999)",

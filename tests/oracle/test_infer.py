@@ -12,7 +12,7 @@ from itertools import accumulate, combinations, pairwise
 
 import exhaustive
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from refengine import (
@@ -544,6 +544,7 @@ def test_the_oracle_says_what_enumeration_says():
     """
     said: Counter[str] = Counter()
 
+    @settings(max_examples=max(200, settings.default.max_examples))  # the shares are of many
     @given(cases())
     def agree(case: Case) -> None:
         word = verdict(case)

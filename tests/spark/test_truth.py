@@ -12,6 +12,7 @@ import subprocess
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow
 import pyarrow.parquet
@@ -23,6 +24,7 @@ from test_ground_truth import as_rows, columns
 
 from conformance.__main__ import main
 from conformance.spark import jobs, session, stored_stream, truth_run, truth_verdict
+from conformance.spark.formats.pieces import list_files
 from conformance.spark.stored_stream import StreamSource
 from conformance.spark.truth_plan import TruthPlan
 from conformance.spark.truth_query import TruthQuery
@@ -31,6 +33,7 @@ from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.model.elements import Relation, row
 from refengine.model.errors import Disputed, InvalidSemantics, InvalidStream, RefengineError
+from refengine.oracle.trial import Missing
 from refengine.rdf.lines import parse_line_with_time
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording
@@ -151,6 +154,43 @@ def test_the_format_of_a_stream(tmp_path):
         stored_stream.find_format(StreamSource("s", str(tmp_path / "nowhere")))
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "reason"),
+    [
+        ("d/10:00.parquet", "d", "a colon in its name; rename it, as '10-00.parquet'"),
+        ("10:00.parquet", "10:00.parquet", "a colon in its name; rename it, as '10-00.parquet'"),
+        ("_x.parquet", "_x.parquet", "begins with _ or a dot; rename it, as 'x.parquet'"),
+    ],
+)
+def test_names_that_spark_does_not_read(tmp_path, name, path, reason):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    with pytest.raises(InvalidStream) as error:
+        stored_stream.find_format(StreamSource("s", f"{tmp_path}/{path}"))
+    assert str(error.value).startswith(f"{tmp_path}/{name}: IO-1: Spark reads no file ")
+    assert str(error.value).endswith(reason)
+    for other in ("a:b/x.parquet", "_a/x.parquet", "x_y.parquet"):
+        (tmp_path / "e" / other).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "e" / other).touch()
+    assert stored_stream.find_format(StreamSource("s", f"{tmp_path}/e/a:b"))[0] == "parquet"
+    assert stored_stream.find_format(StreamSource("s", f"{tmp_path}/e/_a"))[0] == "parquet"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "missing"),
+    [
+        ("QR_q", [], (0, 1)),
+        ("QR_q", ["--missing", "2"], (2, 2)),
+        ("answers.json", [], (1, 1)),
+    ],
+)
+def test_reports_that_may_be_missing(monkeypatch, tmp_path, name, words, missing):
+    """ORA-3: YABench's results begin with the stream."""
+    (tmp_path / name).write_text("0" if name == "QR_q" else '{"relations": []}')
+    words = ["--stream", "s.n3t", "--answers", f"{tmp_path}/{name}", *words]
+    assert plan_of(monkeypatch, tmp_path, QUERY, *words).missing == missing
+
+
 RECORDS = pyarrow.schema(
     [
         ("time", pyarrow.int64()),
@@ -265,6 +305,34 @@ def test_the_error_of_an_executor_is_that_of_the_command():
         jobs.ask(lambda: (_ for _ in ()).throw(ValueError("java")))
 
 
+def test_a_spark_that_is_lost_is_named(monkeypatch):
+    """Java goes away while a job runs, and while one is built; that the session cannot be ended
+    then is not said.
+    """
+    from py4j.protocol import Py4JNetworkError
+
+    def is_asked(*_: object) -> None:
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    def is_built(*_: object) -> None:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    lost = SimpleNamespace(sparkContext=None, stop=is_built)
+    builder = SimpleNamespace(getOrCreate=lambda: lost)
+    monkeypatch.setattr(session, "check_master", lambda master: False)
+    monkeypatch.setattr(session, "_builder", lambda *_: builder)
+    with pytest.raises(session.NoSpark, match="ended in the middle of the run: Answer from Java"):
+        jobs.ask(is_asked)
+    with (
+        pytest.raises(session.NoSpark, match=r"ended in the middle of the run: .*refused") as error,
+        session.open_session("local[1]"),
+    ):
+        is_built()
+    assert str(error.value).startswith("spark: ") and error.value.exit_code == 2
+    with pytest.raises(ZeroDivisionError), session.open_session("local[1]"):
+        _ = 1 / 0
+
+
 def test_what_cannot_be_compared_is_refused(tmp_path):
     (tmp_path / "s.n3t").write_text(line("a", 1))
     binding = row([("z", "<urn:a>")])
@@ -304,7 +372,7 @@ def reports_in(out: Path) -> list[dict]:
 
 
 @spark
-def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
+def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path, monkeypatch):
     """Two files, cut in two: 11 closes [0,10) with a; 35 closes [10,20) with b, and [20,30), in the
     gap, with nothing.
     """
@@ -313,7 +381,13 @@ def test_the_truth_by_hand_and_a_recording_beside_it(connected, tmp_path):
     x = [[{"x": f"<urn:{name}>"}] for name in "ab"]
     close = asked(report="window-close", tick="tuple")
     plan = planned(close, path, parts=2, recording=answers, engine="mine", case="q")
+    listed = []
+    monkeypatch.setattr(
+        stored_stream, "list_files", lambda path: listed.append(path) or list_files(path)
+    )
+    plan.check()
     found = found_by(connected, plan, tmp_path / "close")
+    assert listed == [path]
     assert next(found.lines()) == "3 triples, 2 parts, 3 reports; by incremental"
     assert [
         (instant, windows, bindings)
@@ -364,9 +438,11 @@ def test_recordings_that_end_too_early_or_too_late(connected, tmp_path, monkeypa
     ):
         monkeypatch.setattr(truth_verdict, "MOST_ROWS_OF_SLIDES", most)
         reported = reports.where(f"evaluation < {11 if answers else 22}")
-        found = truth_verdict.compare_recording(reported, truth_query, recorded(*answers), 0)
-        assert found.argument.splitlines()[0].startswith(first)
-        assert (found.measures is not None) == (most == 3)
+        answered, none = recorded(*answers), Missing(0, 0)
+        judging = truth_verdict.compare_recording(reported, truth_query, answered, none)
+        with judging as found:
+            assert found.argument.splitlines()[0].startswith(first)
+            assert (found.measures is not None) == (most == 3)
         assert ("  YABench: not measured" in found.argument.splitlines()) == (most == 2)
 
 
@@ -555,6 +631,13 @@ def test_rows_of_a_table_that_are_no_triples(connected, tmp_path):
     pyarrow.parquet.write_table(pyarrow.table({"time": ["1"]}), tmp_path / "other" / "x.parquet")
     with pytest.raises(InvalidStream, match="other: IO-1: needs the columns time bigint, element"):
         found_by(connected, planned(asked(), f"{tmp_path}/other"), tmp_path / "out2")
+    for name, reason in (
+        ("parkett", r"Spark has no format 'parkett'; did you mean 'parquet'\?"),
+        ("iceberg", r"Spark reads iceberg by a package; name it in spark\.jars\.packages"),
+    ):
+        plan = TruthPlan(asked(), [StreamSource("s", f"{tmp_path}/other", name)])
+        with pytest.raises(RefengineError, match=f"--format: usage: {reason}$"):
+            found_by(connected, plan, tmp_path / f"out-{name}")
 
 
 @spark

@@ -49,6 +49,8 @@ BODIES = (
     "SELECT * { GRAPH ?g { ?x ?p ?y } }",
     "SELECT * { GRAPH ?g { ?x <urn:p>* ?y } }",
     "SELECT * { ?x <urn:p> ?y . GRAPH ?g { ?y ?p ?z } }",
+    "SELECT * { ?x <urn:p> ?y . ?a <urn:q> ?z . GRAPH ?g { ?y ?p ?z } }",
+    "SELECT * { ?a <urn:q> ?b . GRAPH ?g { ?x ?p ?y } GRAPH ?h { ?y ?q ?a } }",
     "CONSTRUCT { ?y <urn:r> ?x } { ?x <urn:p> ?y }",
     "ASK { <urn:b> <urn:p> <urn:c> }",
 )

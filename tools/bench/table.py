@@ -194,7 +194,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     ),
     "city": Benchmark(
         measure_workload,
-        {"queries": CITYBENCH_QUERIES, "elements": 10_000},
+        {"queries": CITYBENCH_QUERIES, "elements": 100_000},
         {"queries": ["Q10"], "elements": 40},
     ),
 }

@@ -109,6 +109,7 @@ def _workload(test: Test, choice: Choice) -> Workload:
         static=static,
         beside=(table,) * (knobs.duplicates - 1),
         options=knobs,
+        is_sent_by_instant=True,
     )
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Choice, Run, Workload
-from conformance.bench.lsbench.activity import Parameters
+from conformance.bench.lsbench.activity import HOUR, Parameters
 from conformance.bench.lsbench.data import Replay, static_source, streams_of
 from conformance.bench.lsbench.declaration import (
     EXPERIMENTS,
     INSTANCE_QUERIES,
-    PAIRING,
+    ONE_PERSON,
     RATES,
     SEMANTICS,
     STATIC_QUERIES,
@@ -31,11 +31,17 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.measures import measure_output
 from conformance.bench.lsbench.network import LEAST_USERS
 from conformance.bench.lsbench.tables import tables
-from conformance.bench.queries import with_long_slides
+from conformance.bench.queries import shorten_windows
+from conformance.bench.speed import speed_up
 from conformance.metrics.run import Reading
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
+
+# At the scale small the greatest size of windows and their least slide, at a rate and at the
+# streams' own times, which go so many times faster that 15 min take a second.
+SHORT, SHORT_HOURS = (10_000, 5_000), (2 * HOUR, HOUR)
+HASTE = 900
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,12 @@ class Size:
 
     `parameters` are those of the data. `crowd` is the number of users for queries at the streams'
     own times without static data, whose windows hold little else. `limits` are how many elements
-    all streams of a query have together: of one stream, and of several; `pairing_limit` is that of
-    Q4, which pairs posts, so that its rows grow with the square (None: as of one stream). If
-    `has_long_slides`, windows of hours slide by half of their size at least. `at_both_rates` are
-    the queries that are also run at the lower rate (empty: all). `users` and `instances` are the
-    numbers of the two scalings. These have so many queries (`scaled_queries`), and each of their
-    runs has `scaled` elements.
+    all streams of a query have together: of one stream, and of several; `person_limit` is that of
+    the queries about one person, who seldom occurs (None: as of one stream). If
+    `is_short`, windows are as SHORT and SHORT_HOURS say, and the streams' own times go HASTE times
+    faster. `at_both_rates` are the queries that are also run at the lower rate (empty: all).
+    `users` and `instances` are the numbers of the two scalings. These have so many queries
+    (`scaled_queries`), and each of their runs has `scaled` elements.
     """
 
     parameters: Parameters
@@ -60,13 +66,13 @@ class Size:
     instances: tuple[int, ...]
     scaled_queries: int
     scaled: int
-    pairing_limit: int | None = None
-    has_long_slides: bool = False
+    person_limit: int | None = None
+    is_short: bool = False
 
     def limit_of(self, name: str) -> int:
         """Return how many elements all streams of a query have together."""
-        if name == PAIRING and self.pairing_limit is not None:
-            return self.pairing_limit
+        if name in ONE_PERSON and self.person_limit is not None:
+            return self.person_limit
         return self.limits[len(queries()[name].table["windows"]) > 1]
 
 
@@ -99,14 +105,14 @@ def size_of(choice: Choice) -> Size:
         return Size(
             Parameters(60, 10),
             crowd=400,
-            limits=(600, 100),
-            at_both_rates=("Q1", "Q10"),
+            limits=(300, 60),
+            at_both_rates=("Q10",),
             users=(60, 120),
             instances=(1, 2),
             scaled_queries=1,
             scaled=100,
-            pairing_limit=300,
-            has_long_slides=True,
+            person_limit=600,
+            is_short=True,
         )
     users = int(choice.scale)
     if users < LEAST_USERS:
@@ -178,9 +184,17 @@ def _tests_of_query(name: str, size: Size) -> Iterator[Workload]:
         options = TestOptions(name, rate, parameters.users)
         test = "own times" if rate is None else str(rate)
         workload = _workload(name, test, parameters, size.limit_of(name), options)
-        if rate is None and size.has_long_slides:
-            workload = replace(workload, table=with_long_slides(workload.table))
-        yield workload
+        yield _shortened(workload) if size.is_short else workload
+
+
+def _shortened(workload: Workload) -> Workload:
+    """Return a test with few windows, which is soon over."""
+    options = workload.options
+    assert isinstance(options, TestOptions)
+    if options.rate is None:
+        short = replace(workload, table=shorten_windows(workload.table, *SHORT_HOURS))
+        return speed_up(short, HASTE)
+    return replace(workload, table=shorten_windows(workload.table, *SHORT))
 
 
 def _workload(

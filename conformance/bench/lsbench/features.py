@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from refengine.core.query import Query
@@ -33,6 +33,13 @@ FEATURES = {
     "A": "aggregation",
     "S": "static data",
 }
+# The features that a query has if there is a node of one of these kinds in its algebra.
+KINDS: Mapping[str, tuple[type, ...]] = {
+    "N": (Minus, Exists),
+    "T": (Slice,),
+    "U": (Union,),
+    "A": (Aggregate,),
+}
 
 
 class QueryClass(NamedTuple):
@@ -56,15 +63,12 @@ def class_of(query: Query) -> QueryClass:
     nodes = list(walk(pattern))
     triples = [node for node in nodes if isinstance(node, TriplePattern)]
     has = {
-        "F": _is_selection(triples) or any(map(_is_comparison, nodes)),
-        "J": len(triples) > 1,
-        "E": sum(isinstance(node, Project) for node in nodes) > 1,
-        "N": any(isinstance(node, Minus | Exists) for node in nodes),
-        "T": any(isinstance(node, Slice) for node in nodes),
-        "U": any(isinstance(node, Union) for node in nodes),
-        "A": any(isinstance(node, Aggregate) for node in nodes),
-        "S": any(True for _ in _static_patterns(pattern)),
+        letter: any(isinstance(node, kinds) for node in nodes) for letter, kinds in KINDS.items()
     }
+    has["F"] = _is_selection(triples) or any(map(_is_comparison, nodes))
+    has["J"] = len(triples) > 1
+    has["E"] = sum(isinstance(node, Project) for node in nodes) > 1
+    has["S"] = any(_static_patterns(pattern))
     streams = {window.stream for window in query.windows}
     features = "".join(letter for letter in FEATURES if has[letter])
     return QueryClass(len(triples), len(streams), features)

@@ -35,15 +35,17 @@ from refengine.oracle.trial import Missing
 
 STREAM = "http://ex.org/streams/test"
 SMALL = ("small", "gracious", "non-gracious")  # the tests of the scale `small`
-SMALL_DURATION = 6_000  # ms of streams of many stations at the scale `small`: a window and a border
+# Of tests with many stations at the scale `small`: the stations, and the ms of their stream, which
+# are a window and a border.
+SMALL_STATIONS, SMALL_DURATION = 5, 6_000
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the tests that were chosen: those of a configuration, or of the paper's experiments.
 
     At the scale `small` it is the smallest test of each experiment, run once: live as it is, and
-    otherwise over the beginning of its stream where it has many stations. At a number it is the
-    same tests with so many stations. Raises RefengineError.
+    otherwise with few stations over a short time where it has many. At a number it is the same
+    tests with so many stations. Raises RefengineError.
     """
     if choice.data is not None:
         raise RefengineError(
@@ -54,17 +56,26 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     if choice.config is not None:
         tests = configuration.read_configuration(choice.config)
     else:
-        tests = configuration.experiments(choice.only)
-        if choice.scale != "paper":
-            tests = [replace(test, runs=1) for test in tests if test.name in SMALL]
-        if choice.scale == "small" and not choice.is_live:
-            tests = [_shortened(test) for test in tests]
+        tests = _tests_of_the_paper(choice)
     if isinstance(choice.scale, int):
         tests = [_with_stations(test, choice.scale) for test in tests]
     if choice.runs is not None:
         tests = [replace(test, runs=choice.runs) for test in tests]
     configuration.check_names_of_runs(tests)
     return [_workload(test) for test in tests]
+
+
+def _tests_of_the_paper(choice: Choice) -> list[TestSetup]:
+    """Return the chosen tests of the paper's experiments: all of them at the scale `paper`, else
+    the smallest of each.
+    """
+    tests = configuration.experiments(choice.only)
+    if choice.scale == "paper":
+        return tests
+    smallest = [replace(test, runs=1) for test in tests if test.name in SMALL]
+    if choice.scale == "small" and not choice.is_live:
+        return [_shortened(test) for test in smallest]
+    return smallest
 
 
 def _with_stations(test: TestSetup, stations: int) -> TestSetup:
@@ -75,14 +86,12 @@ def _with_stations(test: TestSetup, stations: int) -> TestSetup:
 
 
 def _shortened(test: TestSetup) -> TestSetup:
-    """Return a test over the beginning of its stream, if it has more than one station. The
-    generator draws observation by observation, so a shorter duration leaves out the end alone.
-    """
+    """Return a test with few stations over a short time, if it has more than one station."""
     parameters = test.parameters
     if parameters is None or parameters.stations == 1:
         return test
-    duration = min(parameters.duration, SMALL_DURATION)
-    return replace(test, parameters=replace(parameters, duration=duration))
+    short = replace(parameters, stations=SMALL_STATIONS, duration=SMALL_DURATION)
+    return replace(test, parameters=short)
 
 
 def _workload(test: TestSetup) -> Workload:
@@ -154,15 +163,13 @@ def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
 
 
 def _is_as_published(test: TestSetup) -> bool:
-    """Whether a test asks the same as one of the paper's, over the same stream or its beginning."""
+    """Whether a test asks the same as one of the paper's, over the same stream."""
 
     def question_of(one: TestSetup) -> tuple[object, ...]:
         return one.experiment, one.name, one.query, one.size, one.slide, one.parameters
 
     published = configuration.experiments([test.experiment])
-    return question_of(test) in {
-        question_of(each) for one in published for each in (one, _shortened(one))
-    }
+    return question_of(test) in {question_of(one) for one in published}
 
 
 def test_of(run: Run) -> TestSetup:

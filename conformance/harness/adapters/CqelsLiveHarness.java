@@ -31,8 +31,13 @@ public class CqelsLiveHarness {
     CqelsLiveHarness() throws IOException {}
 
     void register(JsonObject asked) throws Exception {
-        if (asked.hasKey("static")) throw new UnsupportedOperationException("this harness gives it no static data");
         try {
+            if (asked.hasKey("static")) { // it loads files
+                Path file = Files.createTempFile("cqels-", ".nt");
+                Files.writeString(file, text(asked.get("static")));
+                context.loadDefaultDataset(file.toString());
+                Files.delete(file);
+            }
             Query query = new Query();
             new ParserCQELS().parse(query, text(asked.get("query")));
             hoist((ElementGroup) query.getQueryPattern());
@@ -40,16 +45,18 @@ public class CqelsLiveHarness {
             context.policy().registerSelectQuery(query).register(mapping ->
                 answer(names, query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
         } catch (RuntimeException | Error refused) {
-            throw new UnsupportedOperationException("it does not take the query: " + refused);
+            throw new UnsupportedOperationException("it does not take the query or its static data: " + refused);
         }
         Thread.sleep(SETTLING);
     }
 
-    /** Moves the FILTERs of STREAMs behind them: the engine takes the triple patterns of a STREAM and ignores the rest. */
+    /** Moves the FILTERs of STREAMs behind them: the engine takes the triple patterns of a STREAM and ignores the rest, which is refused here. */
     static void hoist(ElementGroup group) {
         for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
-            for (Element inner : new ArrayList<>(inside)) if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
+            for (Element inner : new ArrayList<>(inside))
+                if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
+                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("of a STREAM it takes triple patterns alone, and no " + inner.getClass().getSimpleName());
         }
     }
 

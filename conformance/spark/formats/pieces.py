@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from typing import Any, NamedTuple
 
 from pyarrow import CompressedInputStream, fs
 
 from refengine.model.errors import InvalidStream
+from refengine.model.messages import plain
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 BYTES_OF_PIECE = 2**27  # as Spark's own readers have it
@@ -108,19 +110,31 @@ def open_system(path: str) -> tuple[Any, str]:
 
 
 def read_whole(piece: Piece) -> bytes:
-    """Return the bytes of a whole file, unpacked. Raises OSError."""
+    """Return the bytes of a whole file, unpacked. Raises InvalidStream."""
     with _open(piece) as file:
         content: bytes = file.read()
     return content
 
 
-def _open(piece: Piece) -> Any:
+@contextmanager
+def _open(piece: Piece) -> Iterator[Any]:
+    """Open the file of a piece, unpacked. Raises InvalidStream, which names the file, if it cannot
+    be read until the context ends.
+    """
     system, path = open_system(piece.path)
     codec = PACKED.get(os.path.splitext(path)[1])
-    file = system.open_input_file(path)
-    if codec is None:
-        return file
-    return CompressedInputStream(file, codec)
+    try:
+        with system.open_input_file(path) as file:
+            if codec is None:
+                yield file
+                return
+            with CompressedInputStream(file, codec) as unpacked:
+                yield unpacked
+    except OSError as error:
+        reason = f"cannot be read: {error}"
+        if codec is not None:
+            reason = f"cannot be read as {codec}, which its name says it is: {error}"
+        raise InvalidStream(plain(reason), rule="IO-1", place=piece.path) from None
 
 
 def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
@@ -128,8 +142,8 @@ def read_lines(piece: Piece) -> Iterator[tuple[int, bytes]]:
     what is unpacked if the file is packed. Lines end with LF, CR LF or CR; a piece begins after an
     LF.
 
-    Raises OSError for a file that cannot be read, or is cut off, and InvalidStream for a line that
-    is too long.
+    Raises InvalidStream for a file that cannot be read, or is cut off, and for a line that is too
+    long.
     """
     with _open(piece) as file:
         place = piece.start

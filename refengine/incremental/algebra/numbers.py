@@ -34,14 +34,12 @@ from refengine.sparql.values import (
 
 BIG = 10 ** (SURE_DIGITS + 1)  # every evaluator holds the decimals below this
 PER_ONE = 10**SURE_DIGITS  # parts that a decimal is counted in
-# by rank: so many roundings of floats, or of doubles, stay below a quarter of the tolerance of
-# comparing (CMP-2)
-STEPS = {2: 4, 3: 2_251_799}
 GREATEST = {2: 2**128, 3: 2**1024}  # by rank: floats, and doubles, are less than this
 # every double is a whole number of parts of this size, so that sums of doubles are sums of integers
 UNIT = 2**1074
 # by rank: sums of whole floats, and of whole doubles, are exact below this
 UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}
+JUST_ABOVE_ONE = 1 + 2**-40  # more than a few roundings of a double
 TINY = UNIT >> 1000  # a sum nearer to zero has a slack that is no double
 
 
@@ -148,8 +146,8 @@ class ExactSum:
             self.doubles.add(numerator * (UNIT // denominator), count)
 
     def total(self, is_average: bool = False, must_be_exact: bool = False) -> Number:
-        """Return SUM, or AVG; 0 of nothing. Raises NotCovered where the order of adding shows, and
-        with `must_be_exact` where anything is rounded.
+        """Return SUM, or AVG; 0 of nothing. Raises NotCovered where it is not sure to be the
+        definition's, and with `must_be_exact` where anything is rounded.
         """
         count = sum(self.counts)
         rank = max((rank for rank in range(4) if self.counts[rank]), default=INTEGER)
@@ -184,8 +182,8 @@ class ExactSum:
     def _total_of_doubles(self, rank: int, count: int, divisor: int) -> Number:
         """Return the sum of floats or of doubles, divided. Raises NotCovered.
 
-        Its slack is twice the definition's: the definition's own sum is another one within its
-        slack.
+        It is rounded as the definition rounds: the sum once, and the average once more. Its slack
+        is hardly greater than the definition's, which is exact.
         """
         sums = self.doubles
         if sum(map(bool, self.counts)) > 1:
@@ -196,15 +194,21 @@ class ExactSum:
         slack = 0.0
         is_rounded = self.count_of_fractions or sums.absolute >= UNROUNDED[rank]
         if count > 2 and is_rounded:
-            cancels = sums.absolute * count > abs(sums.sum) * STEPS[rank]
-            if cancels or abs(sums.sum) < TINY:
-                raise NotCovered(f"a sum of {count} {RANKS[rank]}s depends on the order of adding")
-            slack = sums.absolute / UNIT * count * float(2 * UNITS[rank]) / divisor
+            if abs(sums.sum) < TINY:
+                raise NotCovered(f"a sum of {RANKS[rank]}s that is nearly zero")
+            slack = sums.absolute / UNIT * count * float(UNITS[rank]) / divisor * JUST_ABOVE_ONE
 
-        exact = sums.sum / (UNIT * divisor)
-        if rank == FLOAT:
-            exact = single(exact)
-        return Number(rank, exact, slack)
+        result = round_to_rank(sums.sum / UNIT, rank)
+        if divisor > 1:
+            result = round_to_rank(result / divisor, rank)
+        return Number(rank, result, slack)
+
+
+def round_to_rank(number: float, rank: int) -> float:
+    """Return a double, or for the rank of floats the float that is nearest to it."""
+    if rank == FLOAT:
+        return single(number)
+    return number
 
 
 @lru_cache(maxsize=256)

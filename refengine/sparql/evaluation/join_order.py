@@ -1,6 +1,4 @@
-"""§7 The order in which the triple patterns of a basic graph pattern are joined. It is no part of
-the answer.
-"""
+"""§7 The order in which patterns are joined. It is no part of the answer."""
 
 from __future__ import annotations
 
@@ -36,3 +34,25 @@ def order_by_shared_variables(
         ordered.append(best)
         bound |= variables_of(best)
     return ordered
+
+
+def split_by_shared_variables(
+    patterns: Iterable[P], variables_of: Callable[[P], Set[Hashable]]
+) -> list[list[P]]:
+    """Split patterns into groups, so that two patterns which share a variable are in the same one.
+
+    For instance `?a :p ?b`, `?c :p ?d` and `?b :q ?e` are two groups: the first with the third, and
+    the second. A pattern without a variable is a group by itself.
+    """
+    groups: list[tuple[set[Hashable], list[P]]] = []
+    for pattern in patterns:
+        variables, members = set(variables_of(pattern)), [pattern]
+        apart = []
+        for others, group in groups:
+            if variables.isdisjoint(others):
+                apart.append((others, group))
+            else:
+                variables |= others
+                members = group + members
+        groups = [*apart, (variables, members)]
+    return [members for _, members in groups]

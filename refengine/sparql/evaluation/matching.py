@@ -12,9 +12,11 @@ from typing import cast
 from refengine.model.elements import Term, Triple
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import (
+    Basic,
     Exists,
     Expression,
     Path,
+    Pattern,
     TriplePattern,
     Variable,
     conjuncts,
@@ -22,7 +24,10 @@ from refengine.sparql.algebra import (
     walk,
     without_path,
 )
-from refengine.sparql.evaluation.join_order import order_by_shared_variables
+from refengine.sparql.evaluation.join_order import (
+    order_by_shared_variables,
+    split_by_shared_variables,
+)
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.paths import pairs
 
@@ -105,6 +110,17 @@ def surely_fails(run: Run, conditions: Iterable[Expression], solution: Solution)
 
 
 # The order of joining
+
+
+def unconnected_parts(pattern: Pattern) -> list[Pattern]:
+    """Return the parts of a pattern whose join it is, if it is a basic graph pattern: each has the
+    triple patterns that share variables, or blank nodes of the body. Another pattern is a part by
+    itself.
+    """
+    if not isinstance(pattern, Basic):
+        return [pattern]
+    groups = split_by_shared_variables(pattern.triples, variables_of)
+    return [Basic(tuple(group)) for group in groups]
 
 
 def in_join_order(run: Run, triples: Iterable[TriplePattern]) -> list[TriplePattern]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from refengine.model.elements import Dataset, Relation, Term
 from refengine.sparql.algebra import (
@@ -31,8 +32,9 @@ from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation.answers import ask_answer, construct_answer, select_answer
 from refengine.sparql.evaluation.duplicates import keep_distinct, reduce_solutions
 from refengine.sparql.evaluation.grouping import group_solutions
-from refengine.sparql.evaluation.joining import join, left_join, subtract
-from refengine.sparql.evaluation.matching import match_basic
+from refengine.sparql.evaluation.join_order import order_by_shared_variables
+from refengine.sparql.evaluation.joining import bound_names, join, left_join, subtract
+from refengine.sparql.evaluation.matching import match_basic, unconnected_parts
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.evaluation.slicing import cut, order_below, project
 from refengine.sparql.evaluation.substitution import substitute
@@ -124,13 +126,27 @@ class BodyEvaluator:
     def join_all(self, parts: Sequence[Pattern]) -> list[Solution]:
         """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty
         solution.
+
+        A join does not depend on the order, so each operand waits until it shares a variable with
+        one before, if it ever does. Triple patterns without a common variable are operands by
+        themselves. For instance `?a a :C . ?b a :C . GRAPH ?w { ?o :of ?a, ?b }` has a solution for
+        each two nodes of :C before the graph is joined; joined by the graph there are few.
         """
-        solutions: list[Solution] = [{}]
-        for part in parts:
+        operands = []
+        for part in chain.from_iterable(map(unconnected_parts, parts)):
+            solutions = self.solutions(part)
             if not solutions:
-                break
-            solutions = join(self.run, solutions, self.solutions(part))
-        return solutions
+                return []
+            operands.append(solutions)
+        names = [bound_names(solutions) for solutions in operands]
+        order = order_by_shared_variables(
+            range(len(operands)), names.__getitem__, lambda place, _: len(operands[place])
+        )
+
+        joined: list[Solution] = [{}]
+        for place in order:
+            joined = join(self.run, joined, operands[place])
+        return joined
 
     def filter(self, condition: Expression, inner: Pattern) -> list[Solution]:
         """Return the solutions of a pattern that fulfil a condition (§18.5, Filter)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,10 @@ from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import Query as RdflibQuery
 from rdflib.term import Identifier, Variable
 
-from refengine.sparql.evaluation.join_order import order_by_shared_variables
+from refengine.sparql.evaluation.join_order import (
+    order_by_shared_variables,
+    split_by_shared_variables,
+)
 from refengine.sparql.witnesses.asking import NoSay
 
 if TYPE_CHECKING:
@@ -64,9 +67,9 @@ def _prefix(node: CompValue) -> str:
 
 
 def adapt(node: Any) -> Any:
-    """Return rdflib's algebra, changed in three ways: triple patterns in a feasible order, no group
-    where GROUP BY has no solutions (R2R-6), and NoSay for a regular expression that may take long.
-    Changes it in place.
+    """Return rdflib's algebra, changed in three ways: triple patterns, and joins of them, in a
+    feasible order, no group where GROUP BY has no solutions (R2R-6), and NoSay for a regular
+    expression that may take long. Changes it in place.
     """
     if isinstance(node, list):
         return [adapt(item) for item in node]
@@ -76,6 +79,8 @@ def adapt(node: Any) -> Any:
         node[key] = adapt(value)
     if node.name == "BGP":
         node["triples"] = order_patterns(node.triples)
+    if node.name == "Join":
+        return order_joins(node)
     if node.name in ("Builtin_REGEX", "Builtin_REPLACE"):
         node._evalfn = MethodType(_guarded(node._evalfn.__func__), node)
     if node.name != "AggregateJoin" or node.p.expr is None:
@@ -104,6 +109,53 @@ def order_patterns(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:
     return order_by_shared_variables(
         patterns, _variables_of, lambda _, new_variables: new_variables
     )
+
+
+def order_joins(join: CompValue) -> CompValue:
+    """Return a join of basic graph patterns, in the whole graph or in named ones, so that rdflib
+    joins them in a feasible order: it takes the left side first. Triple patterns that share no
+    variable become patterns of their own, since their solutions together are all pairs. A join of
+    other patterns is returned as it is.
+    """
+    operands = _operands(join)
+    if not all(_basic_pattern_of(operand) for operand in operands):
+        return join
+    groups = [group for operand in operands for group in _unconnected(operand)]
+    if not groups:
+        return join
+    ordered = order_by_shared_variables(
+        groups, _variables_within, lambda _, new_variables: new_variables
+    )
+    return reduce(_join_lazily, ordered)
+
+
+def _operands(node: CompValue) -> list[CompValue]:
+    """Return the patterns that a node joins, if rdflib joins them one by one (`lazy`)."""
+    if node.name == "Join" and node.lazy:
+        return _operands(node.p1) + _operands(node.p2)
+    return [node]
+
+
+def _basic_pattern_of(node: CompValue) -> CompValue | None:
+    """Return the basic graph pattern that a node is, or asks a named graph for."""
+    inner = node.p if node.name == "Graph" else node
+    return inner if inner.name == "BGP" else None
+
+
+def _unconnected(operand: CompValue) -> list[CompValue]:
+    """Return the parts of a basic graph pattern that share no variable. A GRAPH is one part."""
+    if operand.name != "BGP":
+        return [operand]
+    return [
+        CompValue("BGP", triples=group, _vars=set().union(*map(_variables_of, group)))
+        for group in split_by_shared_variables(operand.triples, _variables_of)
+    ]
+
+
+def _join_lazily(left: CompValue, right: CompValue) -> CompValue:
+    """Return a join for which rdflib evaluates the right side for each solution of the left."""
+    variables = _variables_within(left) | _variables_within(right)
+    return CompValue("Join", p1=left, p2=right, lazy=True, _vars=variables)
 
 
 def _variables_of(pattern: RdflibTriple) -> set[Identifier]:
