@@ -35,7 +35,9 @@ import venv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import unified_diff
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -440,23 +442,28 @@ def percentage(part: int, whole: int) -> str:
 def classes_of(copy: Path, results: Mapping[str, str]) -> dict[str, str]:
     """Return the class of each survivor that is in one, by its name without `refengine.`."""
     found: dict[str, str] = {}
-    functions: dict[str, dict[str, ast.FunctionDef]] = {}
     for mutant, status in results.items():
-        if not is_survivor(status):
-            continue
-        module = module_of(mutant)
-        if module not in functions:
-            functions[module] = functions_of(copy, module)
-        name = mutant.removeprefix(f"{module}.")
-        original = functions[module][re.sub(r"__mutmut_\d+$", "__mutmut_orig", name)]
-        changed = functions[module][name]
-        changed.name = original.name
-        which = class_of(original, changed)
-        if which is not None:
-            found[mutant] = which
+        if is_survivor(status):
+            which = class_of(*original_and_mutant(copy, mutant))
+            if which is not None:
+                found[mutant] = which
     return found
 
 
+def original_and_mutant(copy: Path, mutant: str) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+    """Return a function and a mutant of it, of which both have the function's name in mutmut's
+    file.
+    """
+    module = module_of(mutant)
+    functions = functions_of(copy, module)
+    name = mutant.removeprefix(f"{module}.")
+    original = functions[re.sub(r"__mutmut_\d+$", "__mutmut_orig", name)]
+    changed = functions[name]
+    changed.name = original.name
+    return original, changed
+
+
+@cache
 def functions_of(copy: Path, module: str) -> dict[str, ast.FunctionDef]:
     """Return the functions of a module's mutated file by name: each mutant and each original."""
     path = copy / "mutants" / "refengine" / (module.replace(".", "/") + ".py")
@@ -483,7 +490,9 @@ def survivors(copy: Path, results: Mapping[str, str], classes: Mapping[str, str]
         where = "NOT argued in docs/mutation.md"
         if f"`{name}`" in argued:
             where = "argued in docs/mutation.md"
-        change = ask(copy, "show", f"refengine.{name}").splitlines()[3:]
+        original, changed = original_and_mutant(copy, name)
+        lines = ast.unparse(original).splitlines()
+        change = [*unified_diff(lines, ast.unparse(changed).splitlines(), n=2, lineterm="")][2:]
         yield "\n".join([f"{name}: {status}, {where}", *change, ""])
 
 

@@ -492,7 +492,7 @@ def test_rounded_terms_of_one_text_may_be_two(keys: tuple[Result, Result]):
 
 
 def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
-    """Of rounded numbers those are compared that are near, and of exact ones no pairs.
+    """Of rounded numbers those are compared that are near, and of other terms no pairs.
 
     The border is between 24 and 25. With a slack of 0.6 their values may be 2.4 apart where they
     are equal: 23 may stand behind 25, and 26 before 24. An earlier condition leaves 24 and 25.
@@ -512,7 +512,15 @@ def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
         ordered.check_border(25)
         return list(sizes)
 
-    assert rows_compared(integer) == []
+    exact: list[Callable[[int], Term]] = [
+        integer,
+        lambda n: double(f"{n}.0"),
+        lambda n: literal(f"x{n}"),
+        lambda n: f"<urn:{n}>",
+        lambda n: literal(f"2000-01-01T00:00:{n:02}", XSD + "dateTime"),
+    ]
+    for terms in exact:
+        assert rows_compared(terms) == []
     assert rows_compared(lambda n: rounded(float(n), 0.1)) == [2]
     assert rows_compared(lambda n: rounded(float(n), 0.6)) == [4]
     assert rows_compared(lambda n: rounded(float(n), 0.6 * (n % 2))) == [4]

@@ -23,7 +23,7 @@ from refengine.incremental.algebra.answers import MaintainedAsk
 from refengine.incremental.algebra.constants import MaintainedValues
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.algebra.extremes import RunningExtreme
-from refengine.incremental.algebra.groups import compile_aggregate
+from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
 from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
 from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
 from refengine.incremental.algebra.numbers import (
@@ -276,6 +276,40 @@ def test_an_average_is_kept_up_to_date():
     average = Aggregate("AVG", Variable("v"))
     make = compile_aggregate(average, MaintainedNode("v", "v"), "v", "v", must_be_exact=True)
     assert run(make(), *map(integer, range(7))) == decimal("3")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("COUNT", RunningCount),
+        ("SUM", RunningSum),
+        ("AVG", RunningSum),
+        ("MIN", RunningExtreme),
+        ("MAX", RunningExtreme),
+        ("SAMPLE", RunningMembers),
+    ],
+)
+def test_what_an_aggregate_keeps(name: str, expected: type):
+    """A number, or the members in order. The definition would need all members."""
+    aggregate = Aggregate(name, Variable("v"))
+    make = compile_aggregate(aggregate, MaintainedNode("v", "v"), "v", "v", must_be_exact=True)
+    assert type(make()) is expected
+
+
+def test_a_group_without_members_is_forgotten():
+    child = MaintainedNode("kv", "kv")
+    node = MaintainedGroup(child, ["k"], {"n": lambda: RunningCount(1, False)})
+    emitted: list[tuple] = []
+    node.emit = lambda solution, count: emitted.append((solution, count))
+    for key, count in (("a", 2), ("b", 1), ("a", -2)):
+        child.emit((key, integer(1)), count)
+        node.flush()
+    assert list(node.groups) == [("b",)] and not node.changed
+    assert emitted == [
+        (("a", integer(2)), 1),
+        (("b", integer(1)), 1),
+        (("a", integer(2)), -1),
+    ]
 
 
 @pytest.mark.parametrize("is_maximum", [True, False])

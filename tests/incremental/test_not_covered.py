@@ -177,6 +177,19 @@ VALUES = [
     ),
     (
         AGGREGATE.format("MIN(?v)"),
+        [
+            literal(f"2000-01-01T00:00:00.{digits}Z", XSD + "dateTime")
+            for digits in ("0001", "0002")
+        ],
+        "MIN or MAX of terms that are equal or have no order",
+    ),
+    (
+        AGGREGATE.format("MAX(?v)"),
+        [literal("true", XSD + "boolean"), literal("1", XSD + "boolean")],
+        "MIN or MAX of terms that are equal or have no order",
+    ),
+    (
+        AGGREGATE.format("MIN(?v)"),
         [literal("x", language="en"), literal("y", language="en")],
         "MIN or MAX of terms that are equal or have no order",
     ),
@@ -200,6 +213,11 @@ VALUES = [
     ),
     (
         "SELECT * { ?x <urn:n> ?v { SELECT (AVG(?w) AS ?v) { ?y <urn:n> ?w } } }",
+        [number("2.0", "decimal")],
+        "the lexical form of a computed number",
+    ),
+    (
+        "SELECT * { ?x <urn:n> ?v { SELECT ?v { ?y <urn:n> ?w } GROUP BY (?w + 0.0 AS ?v) } }",
         [number("2.0", "decimal")],
         "the lexical form of a computed number",
     ),

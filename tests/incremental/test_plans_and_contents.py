@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import combinations, islice
 from random import Random
+from typing import Any
 
 import pytest
 from incremental_trials import P, asked, chosen, collect
@@ -507,6 +508,13 @@ def test_streams_that_are_not_computed_in_parts():
         assert str(refused.value) == f"ENG-7: cannot be computed in parts: {reason}"
 
 
+def test_a_query_that_is_not_computed_in_parts():
+    semantics = chosen(tick="batch", report="content-change")
+    with pytest.raises(Unsupported) as refused:
+        list(parts.evaluate_in_parts(asked(BODY), {"s": elements_at(5, 6)}, semantics, [6]))
+    assert str(refused.value) == "ENG-7: cannot be computed in parts: the batch tick"
+
+
 TUMBLING = asked(BODY, size=10, slide=10)
 TWO = from_table(
     {
@@ -663,6 +671,18 @@ def test_a_part_whose_own_first_arrival_sees_less_than_the_whole_stream_needs_a_
         )
 
 
+def test_a_halo_of_as_many_evaluations_as_a_part_needs_is_long_enough():
+    """Windows [20, 30) and [30, 40) are known from 21 on. The answer at 31 is what Istream compares
+    that at 41 with; the evaluation at 21 does not matter.
+    """
+    semantics = chosen(r2s="Istream", base="previous", horizon="none")
+    part = parts.Part(start=41, halo_start=20)
+    planned = parts.plan_part(TUMBLING, {"s": elements_at(21, 31, 41)}, semantics, {"s": 0}, part)
+    assert parts.first_known_arrival(TUMBLING, planned, 20) == 21
+    assert parts.evaluations_needed(TUMBLING, semantics) == 1
+    assert parts.evaluations_to_skip(TUMBLING, planned, part, max_reports=9) == 1
+
+
 @pytest.mark.parametrize("is_ordered", [True, False])
 def test_a_part_of_a_stream_is_ordered_as_the_stream_is(is_ordered: bool):
     whole = Stream(elements_at(1, 3, 5, 7).elements, is_ordered)
@@ -670,6 +690,23 @@ def test_a_part_of_a_stream_is_ordered_as_the_stream_is(is_ordered: bool):
     found = parts.WholeStreams(TUMBLING, {"s": whole}).elements_for(part)["s"]
     assert [element.app for element in found] == [3, 5]
     assert found.ordered is is_ordered
+
+
+def test_cuts_before_the_second_instant_or_after_the_last_are_none(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """ENG-7: a part with another start or end would have no arrivals."""
+    asked_for: list[tuple[int | None, int | None]] = []
+    reports_of_part = parts.reports_of_part
+
+    def note(*args: Any, **options: Any) -> Any:
+        asked_for.append((args[4].start, args[4].stop))
+        return reports_of_part(*args, **options)
+
+    monkeypatch.setattr(parts, "reports_of_part", note)
+    cuts = [3, 5, 6, 9, 10]
+    list(parts.evaluate_in_parts(TUMBLING, {"s": elements_at(5, 7, 9)}, chosen(), cuts))
+    assert list(dict.fromkeys(asked_for)) == [(None, 6), (6, 9), (9, None)]
 
 
 def test_too_many_reports_of_a_part():
@@ -728,6 +765,7 @@ def test_who_computed_the_reports():
             asked(text, **windows), {"s": stream(items)}, chosen(horizon="flush")
         )
         assert len(list(run)) >= 4 and str(run.provenance) == expected
+        assert (run.provenance == Provenance()) is (expected == "incremental")
 
 
 def test_the_definition_may_be_asked_for():

@@ -54,6 +54,26 @@ def test_four_arrivals(closing, expected):
         assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("expiry_seen", "at_10"),
+    [("replayed", [(10, 3, [2])]), ("eager", [(10, 2, []), (10, 3, [2])])],
+)
+def test_an_arrival_at_the_end_of_a_window(expiry_seen: str, at_10: list):
+    """TICK-7: a, b, c and d come at 1, 5, 10 and 12. Under eager expiry c is evaluated at 10, too,
+    where [10, 20) holds nothing yet.
+    """
+    items = [(("<urn:x>", "<urn:p>", f"<urn:{i}>"), at) for i, at in enumerate((1, 5, 10, 12))]
+    semantics = (
+        profile("csparql")
+        .but(t0=0, report="content-change", tick="tuple", expiry_seen=expiry_seen, horizon="none")
+        .semantics()
+    )
+    planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
+    groups = time_window_groups(planned, max_reports=100)
+    found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
+    assert found == [(1, 1, [0]), (5, 2, [0, 1]), *at_10]
+
+
 def test_simultaneous_arrivals_are_evaluated_together():
     """a@1, b, c, d and e@4, f@12: c, d and e see one element more each. But the bound on reports
     allows no more than three; and of arrivals that are not known beforehand each is by itself.

@@ -393,6 +393,7 @@ def test_too_many_values_of_t0(monkeypatch):
     for fields, hi, reason in (
         (periodic, 4, None),
         (periodic, 5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
+        (periodic, -5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
         ({"report": "window-close"}, 4, None),
         ({"report": "window-close"}, 900, "too many classes of t0 from 0 to 900; give t0 or a"),
         (
@@ -561,6 +562,55 @@ def test_contents_within_an_instant_are_not_confirmed():
     ):
         found = [list(content) for (content,) in confirmation._contents(planned, trial)]
         assert [content for content in found if content] == expected
+    # at 5 the window is empty, and nothing arrives
+    whole = confirmation._contents(planned, replace(searched, divergence=None))
+    assert [list(content) for (content,) in whole] == [[0, 1], []]
+
+
+def test_the_definition_has_no_answer_beside_its_own():
+    """ORA-8: what incremental evaluation answers is compared with the definition's answer."""
+    recorded, answers = recording("a", "x", missing=0), SharedAnswers()
+    planned = answers.plan_of(recorded, CLOSING.semantics())
+    arguments = (recorded, planned, T0Class(0, 0, 0), r2r.confirmed_answer)
+    trial = attempts.attempt_by_definition(*arguments)
+    assert trial.last_answer is None
+    assert [list(content) for content in trial.last_contents] == [[1]]
+
+
+def test_a_witness_answers_by_itself():
+    """ORA-8: only derivations are taken from incremental evaluation, where a witness answers."""
+    recorded, answers = recording("a"), SharedAnswers().with_witness("rdflib")
+    planned = answers.plan_of(recorded, CLOSING.semantics())
+    assert answers.incremental_answers(recorded, planned) == "a witness answers"
+    found = answers.incremental_answers(recorded, planned, for_derivations=True)
+    assert isinstance(found, AnswerCache)
+
+
+def test_what_is_said_of_a_disputed_pass_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    answers = SharedAnswers()
+    judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0, answers=answers)
+    before = list(answers.testimonies_used)
+
+    def dispute(recorded, trial, answers, witnesses):
+        answers.testimonies_used.append(before[0])
+        raise Disputed("no witness confirms it", rule="ORA-8")
+
+    monkeypatch.setattr(judging, "confirm", dispute)
+    recorded, trial = searched_trial("a ab")
+    with pytest.raises(Disputed):
+        judging.confirm_winner(recorded, trial, answers, ())
+    assert answers.testimonies_used == before != []
+
+
+def test_each_content_that_a_trial_ended_at_is_confirmed_once():
+    """By t0 = 0 the first window is [0, 5) and holds a, by t0 = 2 it is [2, 7) and holds b."""
+    recorded, answers = recording("x", missing=0), SharedAnswers()
+    trials = [
+        attempts.attempt(recorded, CLOSING.but(t0=t0).semantics(), T0Class(t0, t0, t0), answers)
+        for t0 in (0, 2, 0)
+    ]
+    found = list(confirmation._last_datasets(recorded, trials, answers))
+    assert [trial for _, trial in found] == trials[:2]
 
 
 def test_what_is_confirmed_of_a_fail():
@@ -658,6 +708,18 @@ TOGETHER = "with the relations of one timestamp taken together"
             (),
             1,
             "every relation is right, and 3 outputs are missing after the last; the bound is 1",
+        ),
+        (
+            ["b"],
+            (),
+            1,
+            "every relation is right, and 2 outputs are missing after the last; the bound is 1",
+        ),
+        (
+            ["c"],
+            (),
+            1,
+            "every relation is right, and 2 outputs are missing before the first; the bound is 1",
         ),
         (["a", "c", "b"], (), 1, "it has the same relations in another order"),
         (["a", "x"], (), 1, None),
@@ -879,6 +941,11 @@ def test_reports_of_a_judgement_are_those_of_its_trial():
     found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0)
     assert isinstance(found.reports, Reports)
     assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
+    assert found.t0 is None
+    searched = judge(QUERY, TWO_AT_ONCE, RSTREAM, relations("a", "x"), missing=0)
+    assert not searched.trial.is_order_known and searched.reports.first(1)
+    passed = judge(QUERY, FOUR, CLOSING.but(t0=UNKNOWN), relations("a", "b", "c", "d"))
+    assert passed.t0 == T0Candidates(-8, 1, ())
 
 
 # Two elements of each window have the same row: as bags the answers are {a, a} twice.
@@ -903,12 +970,28 @@ def test_a_pair_of_changes_is_tried_last(monkeypatch):
         found = explain("a", judged, TWICE, fields=fields)
         assert found.is_complete is is_complete
 
+    # where orders are searched, one assignment is more work
+    found = judge(QUERY, TWICE, judged, relations("a"), missing=0)
+    searched = replace(found, trial=replace(found.trial, is_order_known=False))
+    for work, is_complete in ((10, False), (15, True)):
+        monkeypatch.setattr(explaining, "PAIRS_WORK", work * explaining.ORDERS_WORK)
+        again = explain("a", judged, TWICE, fields=fields, judgement=searched)
+        assert again.is_complete is is_complete
+
     explains = {"pair": judged.but(collection="set", r2s="Istream", base="previous"), "no": judged}
     monkeypatch.setattr(explaining, "PROFILES", explains)
     found = explain("a", judged, TWICE, fields=fields)
     assert found == explaining.Explanations(profiles=("pair",))
     single = explain("aa", judged, TWICE, fields=fields)
     assert single == explaining.Explanations((pair[1],))
+
+
+def test_a_later_t0_is_tried_in_place_of_a_formula():
+    """From t0 = 2 on there is no window with a. The formula's offset says nothing of such a t0."""
+    recorded = recording("b", "c", "d", missing=0)
+    judged = CLOSING.but(t0="epoch", offset=3)
+    found = explaining._search_any_t0(recorded, judged, SharedAnswers())
+    assert found.trial is not None and found.trial.semantics.t0 >= 2
 
 
 def test_profiles_take_the_t0_that_is_judged(monkeypatch):

@@ -130,6 +130,7 @@ def test_rows_that_were_in_missing_outputs():
     assert sorted(dealt("ab", 1, 1)) == [["a", "x", "b"], ["b", "x", "a"]]
     assert sorted(dealt("ab", 2, 0)) == [["a", "b", "x"], ["b", "a", "x"]]
     assert sorted(dealt("aa", 0, 2)) == [["x", "a", "a"]] * 2
+    assert dealt("aa", 1, 0) == [["aa", "x"]]
     assert dealt("a", 1, 1) == []
     assert sorted(dealt("aab", 1, 1))[:2] == [["a", "x", "ab"], ["a", "x", "ab"]]
 
