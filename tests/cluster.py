@@ -71,7 +71,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def until(done: Callable[[], object], seconds: float = 120) -> None:
+def until(done: Callable[[], object], seconds: float = 300) -> None:
     """Waits."""
     deadline = time.monotonic() + seconds
     while not done():
@@ -130,11 +130,13 @@ def connect(installed, server_folder) -> Iterator[str]:
         # plans are interpreted: to compile them costs more than to run them over few rows
         "sql.codegen.wholeStage": "false",
         "sql.codegen.factoryMode": "NO_CODEGEN",
+        "sql.adaptive.enabled": "false",  # each shuffle would be a job, and planned anew
+        "log.level": "WARN",
     }
     words = [word for key, value in config.items() for word in ("--conf", f"spark.{key}={value}")]
     words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     with submitted(server_folder, *words) as server:
-        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None, 120)
+        until(lambda: session._answers("127.0.0.1", port) or server.poll() is not None)
         assert server.poll() is None, (server_folder / "server.log").read_text()[-2000:]
         yield f"sc://127.0.0.1:{port}"
 

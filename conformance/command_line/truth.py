@@ -147,7 +147,8 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="cut the stream into at most N parts (default: a multiple of the number of slots for "
-        "tasks, the least with which a part has some 500,000 triples at most)",
+        "tasks, the least with which a part has some 500,000 triples at most; fewer if parts would "
+        "have less than 50,000)",
     )
 
 

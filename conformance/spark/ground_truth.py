@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, GroupedData
     from pyspark.sql.types import StructType
 
-TRIPLES_OF_PART = 500_000  # if the number of parts is not given
+# of a part if the number of parts is not given: at most, and at least if there are several
+TRIPLES_OF_PART = 500_000
+TRIPLES_WORTH_A_PART = 50_000
 BUCKETS = 1_000_000  # of a histogram, at most
 TYPES = {
     "time": "bigint",
@@ -73,7 +75,8 @@ def truth(
     graphs, `graph`. The driver holds it, and sends it to the executors.
 
     `parts` is into how many parts the stream is cut in time, at most. The default is a multiple of
-    the number of slots for tasks: the least with which a part has some 500,000 triples at most.
+    the number of slots for tasks: the least with which a part has some 500,000 triples at most. A
+    stream so short that parts would have fewer than 50,000 is cut into fewer.
 
     A report is a row. `part` and `number` (from 1 in each part) give the order of reports;
     `evaluation`, `trigger` and `instant` are those of `refengine.Report`; `windows` has for each
@@ -211,12 +214,14 @@ def count_arrivals(rows: DataFrame, truth_query: TruthQuery) -> ArrivalHistogram
 
 def usual_number_of_parts(triples: int, slots: int) -> int:
     """Return into how many parts a stream is cut if nothing else is said: as many for each slot,
-    and so many that a part has up to `TRIPLES_OF_PART` triples.
+    and so many that a part has up to `TRIPLES_OF_PART` triples. With fewer triples than
+    `TRIPLES_WORTH_A_PART` a part's job costs more than the work that it takes over.
 
-    >>> usual_number_of_parts(2_100_000, 2), usual_number_of_parts(100, 2)
-    (6, 2)
+    >>> usual_number_of_parts(2_100_000, 2), usual_number_of_parts(42_000, 2)
+    (6, 1)
     """
-    return max(1, -(-triples // (TRIPLES_OF_PART * slots))) * slots
+    count = max(1, -(-triples // (TRIPLES_OF_PART * slots))) * slots
+    return min(count, max(1, triples // TRIPLES_WORTH_A_PART))
 
 
 def _find_enough(

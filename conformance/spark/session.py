@@ -282,8 +282,25 @@ def _config(master: str | None, light: bool = False) -> dict[str, str]:
         config["driver.bindAddress"] = "127.0.0.1"
         if light:
             config["driver.extraJavaOptions"] = LIGHT
+            # each shuffle would be a job by itself, after which the rest is planned anew
+            config["sql.adaptive.enabled"] = "false"
+            config["sql.shuffle.partitions"] = str(_count_cores(master))
     config["master"] = master
     return config
+
+
+def _count_cores(master: str) -> int:
+    """Return how many tasks run at once on a master of this machine.
+
+    >>> _count_cores("local"), _count_cores("local[3]"), _count_cores("local[2,4]")
+    (1, 3, 2)
+    """
+    cores = re.match(r"local\[([0-9]+)", master)
+    if cores is not None:
+        return int(cores[1])
+    if "*" in master:
+        return os.cpu_count() or 1
+    return 1
 
 
 @contextmanager

@@ -182,22 +182,24 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     records = read_sources(spark, plan.sources, kinds)
     quarantined = 0
     if plan.quarantine:
-        _write(faults_of(records), path, QUARANTINE)
-        quarantined = spark.read.parquet(url_of(str(path / QUARANTINE))).count()
+        quarantined = _write_and_add(faults_of(records), "1", path, QUARANTINE)
         records = only_triples(records)
     rows = rows_of_streams(records, truth_query)
     try:
         histogram = ask(lambda: count_arrivals(rows, truth_query))
         count = plan.parts or usual_number_of_parts(histogram.triples, parallel)
         planned = plan_parts(truth_query.query, truth_query.semantics, histogram, count)
-        ask(partial(_write_blocks, rows, planned, path))
+        triples = ask(partial(_write_blocks, rows, planned, path))
     except InvalidStream:
         fault = error_of_faults(records)
         if fault is not None:
             raise fault from None
         raise
+    if triples != histogram.triples:
+        counts = f"{histogram.triples} triples, and then {triples}"
+        reason = f"has been changed while it was read: {counts}"
+        raise InvalidStream(reason, rule="IO-1", place="stream")
     blocks = _read(spark, path / BLOCKS, BLOCK)
-    _check_count(blocks, histogram.triples)
     chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
     ordered = [chosen[number] for number in sorted(chosen)]
     return StoredParts(
@@ -205,21 +207,13 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     )
 
 
-def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> None:
-    """Write the rows (COLUMNS) of each part in blocks, each row in one of them."""
+def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> int:
+    """Write the rows (COLUMNS) of each part in blocks, each row in one of them. Return how many
+    triples they have.
+    """
     own = [(each.number, each.part._replace(halo_start=each.part.start)) for each in planned]
     blocks = rows.mapInArrow(partial(blocks_of_parts, own), BLOCK)
-    _write(blocks, path, BLOCKS, "part")
-
-
-def _check_count(blocks: DataFrame, triples: int) -> None:
-    """Raise InvalidStream if the blocks have more or fewer triples than were counted before."""
-    from pyspark.sql import functions as f
-
-    stored = blocks.agg(f.sum("triples")).toArrow()[0][0].as_py()
-    if stored != triples:
-        reason = f"has been changed while it was read: {triples} triples, and then {stored}"
-        raise InvalidStream(reason, rule="IO-1", place="stream")
+    return _write_and_add(blocks, "triples", path, BLOCKS, "part")
 
 
 def _find_enough(
@@ -228,13 +222,13 @@ def _find_enough(
     """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    bounds = [
-        (number, max(halo.halo_start or 0, -TIME_BOUND), halo.stop)
-        for number, halo in halos.items()
-    ]
-    halo_bounds = blocks.sparkSession.createDataFrame(bounds, "part int, since long, stop long")
-    is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
-    given = blocks.drop("part").join(f.broadcast(halo_bounds), is_of_halo).select("part", "block")
+    owners = []
+    for number, halo in halos.items():
+        since = max(halo.halo_start or 0, -TIME_BOUND)
+        assert halo.stop is not None  # it ends where its part begins
+        is_of_halo = (f.col("last") >= since) & (f.col("first") < halo.stop)
+        owners.append(f.when(is_of_halo, number))
+    given = blocks.select(f.explode(f.array_compact(f.array(*owners))).alias("part"), "block")
     work = halos_of_blocks(truth_query, firsts, halos)
     found = given.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}
@@ -295,6 +289,17 @@ def _part(path: Path, number: int) -> Path:
 
 def _read(spark: SparkSession, path: Path, schema: str) -> DataFrame:
     return spark.read.schema(schema).parquet(url_of(str(path)))
+
+
+def _write_and_add(frame: DataFrame, value: str, path: Path, name: str, *columns: str) -> int:
+    """Write a table of a run as `_write` does, and return the sum of a value over its rows."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    observed = Observation()
+    total = f.coalesce(f.sum(f.expr(value)), f.lit(0)).alias("total")
+    _write(frame.observe(observed, total), path, name, *columns)
+    return int(observed.get["total"])
 
 
 def _write(frame: DataFrame, path: Path, name: str | Path, *columns: str) -> None:

@@ -46,11 +46,15 @@ def test_that_waits(server):
 def controller_in(folder: Path) -> subprocess.Popen:
     """Begin a run of pytest whose one worker holds a Spark."""
     (folder / "test_held.py").write_text(HELD)
-    words = ["-m", "pytest", "-n", "1", "-q", "-p", "no:cacheprovider", "-p", "no:conformance"]
+    words = ["-m", "pytest", "-n", "1", "-q", "-p", "no:cacheprovider", "-p", "xdist"]
     return cluster.bound(
         [sys.executable, *words, "test_held.py"],
         cwd=folder,
-        env={**classic(), "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests")))},
+        env={
+            **classic(),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "tests"))),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -149,7 +149,7 @@ def test_what_is_sharded_is_the_same(installed, engine, unsharded, tmp_path):
             engine,
             "--smoke",
             "--spark",
-            "local[2]",
+            "local[1]",
             "--parallel",
             2,
             "-o",
