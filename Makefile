@@ -7,8 +7,8 @@
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
 # Bytecode is written even where the environment says not to: the tests start some hundred Pythons, of which each would
-# compile all that it imports.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist loadgroup -q
+# compile all that it imports. A third process uses a core while another one waits for Java or Node.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
 EXTRAS := suite spark zst jelly dev
