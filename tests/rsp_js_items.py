@@ -33,7 +33,7 @@ def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the suite, but do not look for other semantics that would explain a fail (ORA-13). Known
     deviations are looked for as ever.
 
-    Of some 150 fails that takes as long as all verdicts on them. Tests that put a single case to
+    For some 150 fails the search takes as long as all the verdicts. Tests that put a single case to
     RSP-JS look for other semantics, too (tests/harness/test_session.py).
     """
     with pytest.MonkeyPatch.context() as patch:

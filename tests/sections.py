@@ -17,21 +17,23 @@ from conformance.corpus import Case
 Cases = list[Case]
 
 
-def each_section(cases: Iterable[Case]) -> Any:
-    """Parametrize a test with `of_section`: the cases of a section, `WIN-cases` and so on."""
+def each_section(chosen: Iterable[Case]) -> Any:
+    """Parametrize a test with `cases`: those of the chosen cases that belong to one section. Its id
+    is `WIN-cases` and so on.
+    """
     found: dict[str, Cases] = defaultdict(list)
-    for case in cases:
+    for case in chosen:
         found[case.rule.partition("-")[0]].append(case)
     ids = [f"{section}-cases" for section in found]
-    return pytest.mark.parametrize("of_section", found.values(), ids=ids)
+    return pytest.mark.parametrize("cases", found.values(), ids=ids)
 
 
-def hold_all(of_section: Cases, check: Callable[[Case], object]) -> None:
-    """Check each case, and fail with a line for each that does not hold. There the check raises an
-    error, or returns what does not hold; else it returns nothing, or an empty list.
+def check_all(cases: Cases, check: Callable[[Case], object]) -> None:
+    """Check each case, and fail with a line for each that does not hold. A check says that a case
+    does not hold by an error, or by returning something that is true (a list of faults).
     """
     fails = []
-    for case in of_section:
+    for case in cases:
         try:
             fault = check(case)
         except Exception as error:

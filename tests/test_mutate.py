@@ -78,9 +78,9 @@ def test_a_sample_is_every_nth_mutant_by_name() -> None:
     assert mutate.draw_sample(names, 2, 1) == {"b", "d"}
     assert mutate.draw_sample(names, 1) == set(names)
     codes = {"a": 1, "b": 1, "c": 0, "d": None, "e": None}
-    assert mutate.count_results(codes) == mutate.Counter(all=5, tried=3, killed=2)
+    assert mutate.count_results(codes) == mutate.Counter(all=5, done=3, killed=2)
     sample = mutate.draw_sample(names, 2)
-    assert mutate.count_results(codes, sample) == mutate.Counter(all=3, tried=2, killed=1)
+    assert mutate.count_results(codes, sample) == mutate.Counter(all=3, done=2, killed=1)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,9 @@ def test_which_mutants_are_tried(
     expected: list[str],
 ) -> None:
     calls: list[tuple[Any, ...]] = []
-    codes = {"a": 1, "b": 3, "c": 0, "d": None, "e": 36}
+    codes = {"a": 1, "b": 3, "c": 0, "d": None, "e": 36, "f": 0}
+    classes = {"f": mutant_classes.STRICT}  # so it is not tried
+    monkeypatch.setattr(mutate, "class_of_mutant", lambda _, name: classes.get(name))
     monkeypatch.setattr(mutate, "run_program", lambda *call: calls.append(call))
     monkeypatch.setattr(mutate, "exit_codes", lambda _: codes)
     task = mutate.Task("core", {}, pattern)
@@ -266,11 +268,11 @@ def test_mutmut_is_told_what_a_package_says() -> None:
 
 
 def test_progress_counts_what_this_run_has_tried() -> None:
-    before = mutate.Counter(all=100, tried=40, killed=39)
-    now = mutate.Counter(all=100, tried=60, killed=58)
+    before = mutate.Counter(all=100, done=40, killed=39)
+    now = mutate.Counter(all=100, done=60, killed=58)
     assert (
         mutate.progress(before, now, 10)
-        == "60 of 100 tried, 2 not killed; 10 min so far, some 20 left"
+        == "60 of 100 done, 2 not killed; 10 min so far, some 20 left"
     )
     assert (
         mutate.progress(before, before, 1)

@@ -292,8 +292,8 @@ def try_mutants(
     `options` are those of the command line: `jobs`, `every`, `skip`, `survivors` and `seconds`.
 
     Mutants that were tried before are tried again only if the task has a pattern, or if they
-    survived and `options.survivors` is set; then nothing else is tried. Raises LookupError if the
-    pattern names no mutant.
+    survived, are in no class, and `options.survivors` is set; then nothing else is tried. Raises
+    LookupError if the pattern names no mutant.
     """
     jobs = str(options.jobs)
     run_program(task, copy, ["-c", MAKE_MUTANTS, jobs], None)
@@ -309,7 +309,11 @@ def try_mutants(
         print(f"{task.name}: {size}", flush=True)
     chosen = sorted(sample)
     if options.survivors:
-        chosen = [name for name in chosen if has_survived(codes[name])]
+        chosen = [
+            name
+            for name in chosen
+            if has_survived(codes[name]) and class_of_mutant(copy, name) is None
+        ]
     elif task.pattern is None:
         chosen = [name for name in chosen if codes[name] is None]
     if chosen:
@@ -319,7 +323,9 @@ def try_mutants(
 
 
 def has_survived(code: int | None) -> bool:
-    """Return whether a mutant was tried and not killed, by what its tests ended with."""
+    """Return whether a mutant has an outcome that is no kill, by what its tests ended with. One in
+    a class, which is not tried, counts as a survivor, too.
+    """
     return code not in (None, *KILLED)
 
 
@@ -347,15 +353,16 @@ def exit_codes(copy: Path) -> dict[str, int | None]:
 def count_results(
     codes: Mapping[str, int | None], sample: frozenset[str] | None = None
 ) -> Counter[str]:
-    """Return how many mutants there are (`all`), how many are `tried`, and how many of these are
-    `killed`: of a sample, or, if that is None, of all mutants.
+    """Return how many mutants there are (`all`), how many are `done`, which were tried or are in a
+    class (not tried), and how many of these are `killed`: of a sample, or, if that is None, of all
+    mutants.
     """
     counts: Counter[str] = Counter()
     for name, code in codes.items():
         if sample is not None and name not in sample:
             continue
         counts["all"] += 1
-        counts["tried"] += code is not None
+        counts["done"] += code is not None
         counts["killed"] += code in KILLED
     return counts
 
@@ -364,12 +371,12 @@ def progress(before: Counter[str], now: Counter[str], minutes: float) -> str:
     """Return in words how far a run is: `before` counts the mutants when it began, `now` counts
     them `minutes` later.
     """
-    if now["tried"] == before["tried"]:
+    if now["done"] == before["done"]:
         return f"makes the mutants and runs the tests without one; {minutes:.0f} min so far"
-    left = now["all"] - now["tried"]
-    rest = left * minutes / (now["tried"] - before["tried"])
+    left = now["all"] - now["done"]
+    rest = left * minutes / (now["done"] - before["done"])
     return (
-        f"{now['tried']:,} of {now['all']:,} tried, {now['tried'] - now['killed']:,} not killed; "
+        f"{now['done']:,} of {now['all']:,} done, {now['done'] - now['killed']:,} not killed; "
         f"{minutes:.0f} min so far, some {rest:.0f} left"
     )
 
@@ -400,12 +407,12 @@ def is_survivor(status: str) -> bool:
 def score_table(
     results: Mapping[str, str], classes: Mapping[str, str], every: int = 1
 ) -> Iterator[str]:
-    """Yield the lines of the table, by module: mutants, killed, timeouts, survived, how many of
-    these are in a class, left to try, and two scores. `results` are a sample of one mutant of
-    `every`, and `classes` has the class of each survivor that is in one.
+    """Yield the lines of the table, by module: mutants, killed, timeouts, survived, in a class (not
+    tried, but counted as survived), left to try, and two scores. `results` are a sample of one
+    mutant of `every`, and `classes` has the class of each mutant that is in one.
 
-    The raw score is that of all mutants which were tried. The score is that of those without a
-    class. A timeout counts as no kill.
+    The raw score counts those in a class as survivors. The score leaves them out. A timeout counts
+    as no kill.
     """
     title = "module"
     if every > 1:
@@ -421,12 +428,12 @@ def score_table(
     yield f"{title:36}" + "".join(f"{head:>9}" for head in heads)
     for module, count in counts.items():
         each = [count["killed"], count["timeout"], count["survived"]]
-        tried = sum(each)
+        done = sum(each)
         left = count["not checked"]
-        numbers = (tried + left, *each, count["in a class"], left)
+        numbers = (done + left, *each, count["in a class"], left)
         scores = (
-            percentage(count["killed"], tried - count["in a class"]),
-            percentage(count["killed"], tried),
+            percentage(count["killed"], done - count["in a class"]),
+            percentage(count["killed"], done),
         )
         cells = [f"{number:9}" for number in numbers] + [f"{score:>9}" for score in scores]
         yield f"{module:36}" + "".join(cells)
@@ -440,19 +447,28 @@ def percentage(part: int, whole: int) -> str:
 
 
 def classes_of(copy: Path, results: Mapping[str, str]) -> dict[str, str]:
-    """Return the class of each survivor that is in one, by its name without `refengine.`."""
+    """Return the class of each mutant that is in one (not tried), by its name without
+    `refengine.`.
+    """
     found: dict[str, str] = {}
     for mutant, status in results.items():
         if is_survivor(status):
-            which = class_of(*original_and_mutant(copy, mutant))
+            which = class_of_mutant(copy, mutant)
             if which is not None:
                 found[mutant] = which
     return found
 
 
+def class_of_mutant(copy: Path, mutant: str) -> str | None:
+    """Return the class of a mutant, by its name with or without `refengine.`; None if it is in
+    none.
+    """
+    return class_of(*original_and_mutant(copy, mutant.removeprefix("refengine.")))
+
+
 def original_and_mutant(copy: Path, mutant: str) -> tuple[ast.FunctionDef, ast.FunctionDef]:
-    """Return a function and a mutant of it, of which both have the function's name in mutmut's
-    file.
+    """Return mutmut's copy of the original function, and a mutant of it, both under the name of the
+    original. The mutant's tree, which `functions_of` keeps, is renamed for good.
     """
     module = module_of(mutant)
     functions = functions_of(copy, module)
@@ -541,8 +557,8 @@ def parser() -> argparse.ArgumentParser:
         type=not_negative,
         default=0,
         metavar="N",
-        help="begin a sample after the first N mutants (default: 0): another N below --every draws "
-        "a sample that has no mutant in common with the one before",
+        help="begin a sample after the first N mutants (default: 0): two different N below --every "
+        "give samples without a common mutant",
     )
     parser.add_argument(
         "--survivors",

@@ -27,7 +27,7 @@ def speed_up(workload: Workload, factor: int) -> Workload:
         {**window, **{key: _divide(window[key], factor) for key in ("size", "slide")}}
         for window in workload.table["windows"]
     ]
-    streams = {name: _faster(source, factor) for name, source in workload.streams.items()}
+    streams = {name: _speed_up_stream(source, factor) for name, source in workload.streams.items()}
     return replace(workload, table={**workload.table, "windows": windows}, streams=streams)
 
 
@@ -38,16 +38,16 @@ def _divide(length: int, factor: int) -> int:
     return length // factor
 
 
-def _faster(source: StreamSource, factor: int) -> GeneratedStream:
+def _speed_up_stream(source: StreamSource, factor: int) -> GeneratedStream:
     """Return a stream in which time goes faster. Raises TypeError for one that is not generated."""
     if not isinstance(source, GeneratedStream):
         raise TypeError("only generated streams go faster")
     return GeneratedStream(
-        f"{factor}-times-faster-{source.name}", partial(_faster_lines, source.lines, factor)
+        f"{factor}-times-faster-{source.name}", partial(_speed_up_lines, source.lines, factor)
     )
 
 
-def _faster_lines(lines: Callable[[], Iterable[str]], factor: int) -> Iterator[str]:
+def _speed_up_lines(lines: Callable[[], Iterable[str]], factor: int) -> Iterator[str]:
     """Yield the lines of a file .n3t, each of which ends in `"TIME" .`, with their time divided."""
     for line in lines():
         triple, time, _ = line.rsplit('"', 2)

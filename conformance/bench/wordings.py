@@ -43,8 +43,8 @@ def wordings(table: QueryTable) -> tuple[QueryTable, ...]:
 
 
 def _without_lone_pattern(table: QueryTable) -> QueryTable:
-    """Return a query without the pattern of a window that is all of WHERE, whose inside then is all
-    of WHERE. Any other query stays as it is.
+    """If the GRAPH pattern of one window is all of WHERE, return the query with its inside in its
+    place: `{ GRAPH <s> { P } }` becomes `{ P }`. Any other query stays as it is.
     """
     body = table["body"]
     source = DialectText(body, PLAIN.parser.parse(body))

@@ -148,7 +148,7 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
         metavar="N",
         help="cut the stream into at most N parts (default: a multiple of the number of slots for "
         "tasks, the least with which a part has some 500,000 triples at most; fewer if parts would "
-        "have less than 50,000)",
+        "have fewer than 50,000)",
     )
 
 

@@ -215,7 +215,8 @@ def count_arrivals(rows: DataFrame, truth_query: TruthQuery) -> ArrivalHistogram
 def usual_number_of_parts(triples: int, slots: int) -> int:
     """Return into how many parts a stream is cut if nothing else is said: as many for each slot,
     and so many that a part has up to `TRIPLES_OF_PART` triples. With fewer triples than
-    `TRIPLES_WORTH_A_PART` a part's job costs more than the work that it takes over.
+    `TRIPLES_WORTH_A_PART` a part's job costs more than the work that it takes over; so there are at
+    most so many parts that each has `TRIPLES_WORTH_A_PART` on average, but one at least.
 
     >>> usual_number_of_parts(2_100_000, 2), usual_number_of_parts(42_000, 2)
     (6, 1)

@@ -7,7 +7,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from conformance.spark.session import NoSpark, first_line_of_error, is_loss, loss
+from conformance.spark.session import (
+    NoSpark,
+    error_of_lost_spark,
+    first_line_of_error,
+    is_loss,
+)
 from refengine.model import errors
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
@@ -75,7 +80,7 @@ def ask(question: Callable[[], T]) -> T:
         raise
     except Exception as error:  # of Spark, py4j, or gRPC
         if is_loss(error):
-            raise loss(error) from error
+            raise error_of_lost_spark(error) from error
         of_executor = _error_of_executor(str(error))
         if of_executor is not None:
             raise of_executor from error

@@ -69,9 +69,9 @@ def open_session(
     from pyspark.errors import PySparkException
 
     modes = MODES & {*os.environ}
-    # they print what is raised, too
+    # pyspark's and py4j's loggers print errors that are raised as well
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
-    logging.getLogger().addFilter(_is_of_others)
+    logging.getLogger().addFilter(_is_not_of_py4j)
     builder = _builder(master, is_remote, light, environment)
     try:
         with _delay_interrupts() as interrupts, _stderr_to(log):
@@ -91,7 +91,7 @@ def open_session(
         yield spark
     except Exception as error:
         if is_loss(error):
-            raise loss(error) from error
+            raise error_of_lost_spark(error) from error
         raise
     finally:
         # pyspark sets these; the next session, also in child processes, would use Connect, too
@@ -134,8 +134,10 @@ def _stop(spark: SparkSession) -> None:
             raise
 
 
-def _is_of_others(record: logging.LogRecord) -> bool:
-    """Whether a record of the root logger is not of py4j, which logs a traceback of each loss."""
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Whether a record may be printed: py4j's are not, since it logs a traceback each time that
+    Java is gone.
+    """
     return "py4j" not in Path(record.pathname).parts
 
 
@@ -152,7 +154,7 @@ def is_loss(error: BaseException) -> bool:
     return "StatusCode.UNAVAILABLE" in str(error)  # of gRPC
 
 
-def loss(error: BaseException) -> NoSpark:
+def error_of_lost_spark(error: BaseException) -> NoSpark:
     """Return the error that Spark has ended in the middle of a run."""
     reason = f"Spark ended in the middle of the run: {first_line_of_error(error)}"
     return NoSpark(reason)

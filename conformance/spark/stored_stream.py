@@ -30,8 +30,12 @@ N3T = "n3t"
 PARQUET = "parquet"
 ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
-OF_PACKAGES = ("avro", "delta", "iceberg")  # formats that Spark reads by a package of others
-FORMATS = (*OF_PACKAGES, "csv", "json", N3T, "nquads", "nt", "orc", PARQUET, "text", "trig")
+FORMATS_OF_PACKAGES = (
+    "avro",
+    "delta",
+    "iceberg",
+)  # formats that Spark reads by a package of others
+FORMATS = (*FORMATS_OF_PACKAGES, "csv", "json", N3T, "nquads", "nt", "orc", PARQUET, "text", "trig")
 NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")  # as Spark says it
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
 FAULT_COLUMNS = ("file", "place", "record", "error")
@@ -101,14 +105,14 @@ def _check_names(path: str, names: Iterable[str]) -> None:
         own = name.rpartition("/")[2]
         if ":" in own:
             raise InvalidStream(
-                "Spark reads no file with a colon in its name; rename it, as "
+                "Spark reads no file with a colon in its name; rename it, for instance to "
                 + display(own.replace(":", "-")),
                 rule="IO-1",
                 place=name,
             )
         if name == path and own.startswith(("_", ".")):
             raise InvalidStream(
-                "Spark reads no file whose name begins with _ or a dot; rename it, as "
+                "Spark reads no file whose name begins with _ or a dot; rename it, for instance to "
                 + display(own.lstrip("_.")),
                 rule="IO-1",
                 place=name,
@@ -179,7 +183,9 @@ def _read_source(
 
 
 def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
-    """Return the rows of a format of Spark. Raises RefengineError for a format that it has not."""
+    """Return the rows of a format of Spark. Raises RefengineError for a format that Spark does not
+    have.
+    """
     try:
         rows = reader.load(url_of(path))
         _ = rows.schema  # Spark Connect looks for the format only now
@@ -187,8 +193,11 @@ def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
         if NO_FORMAT.search(str(error)) is None:
             raise
         reason = f"Spark has no format {display(kind)}{nearest(kind, FORMATS)}"
-        if kind in OF_PACKAGES:
-            reason = f"Spark reads {kind} by a package; name it in spark.jars.packages"
+        if kind in FORMATS_OF_PACKAGES:
+            reason = (
+                f"Spark reads {kind} only with an extra package; name that package in "
+                "spark.jars.packages"
+            )
         raise RefengineError(reason, rule="usage", place="--format") from None
     return rows
 

@@ -182,7 +182,7 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     records = read_sources(spark, plan.sources, kinds)
     quarantined = 0
     if plan.quarantine:
-        quarantined = _write_and_add(faults_of(records), "1", path, QUARANTINE)
+        quarantined = _write_and_sum(faults_of(records), "1", path, QUARANTINE)
         records = only_triples(records)
     rows = rows_of_streams(records, truth_query)
     try:
@@ -213,7 +213,7 @@ def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> i
     """
     own = [(each.number, each.part._replace(halo_start=each.part.start)) for each in planned]
     blocks = rows.mapInArrow(partial(blocks_of_parts, own), BLOCK)
-    return _write_and_add(blocks, "triples", path, BLOCKS, "part")
+    return _write_and_sum(blocks, "triples", path, BLOCKS, "part")
 
 
 def _find_enough(
@@ -222,13 +222,15 @@ def _find_enough(
     """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    owners = []
+    numbers_of_parts = []
     for number, halo in halos.items():
         since = max(halo.halo_start or 0, -TIME_BOUND)
         assert halo.stop is not None  # it ends where its part begins
         is_of_halo = (f.col("last") >= since) & (f.col("first") < halo.stop)
-        owners.append(f.when(is_of_halo, number))
-    given = blocks.select(f.explode(f.array_compact(f.array(*owners))).alias("part"), "block")
+        numbers_of_parts.append(f.when(is_of_halo, number))
+    given = blocks.select(
+        f.explode(f.array_compact(f.array(*numbers_of_parts))).alias("part"), "block"
+    )
     work = halos_of_blocks(truth_query, firsts, halos)
     found = given.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}
@@ -291,13 +293,15 @@ def _read(spark: SparkSession, path: Path, schema: str) -> DataFrame:
     return spark.read.schema(schema).parquet(url_of(str(path)))
 
 
-def _write_and_add(frame: DataFrame, value: str, path: Path, name: str, *columns: str) -> int:
-    """Write a table of a run as `_write` does, and return the sum of a value over its rows."""
+def _write_and_sum(frame: DataFrame, expression: str, path: Path, name: str, *columns: str) -> int:
+    """Write a table of a run as `_write` does, and return the sum of an expression of SQL over its
+    rows. For "1" that is the number of rows.
+    """
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
     observed = Observation()
-    total = f.coalesce(f.sum(f.expr(value)), f.lit(0)).alias("total")
+    total = f.coalesce(f.sum(f.expr(expression)), f.lit(0)).alias("total")
     _write(frame.observe(observed, total), path, name, *columns)
     return int(observed.get["total"])
 

@@ -88,7 +88,10 @@ def _verdict(
     recording: Recording,
     row: dict[str, Any],
 ) -> TruthVerdict:
-    """Return the verdict in words, from its row (`judging.verdict_of`)."""
+    """Return the verdict in words, from its row (`judging.verdict_of`), and the table of measures,
+    if there is one: of reports at closes, or of slides under content change. The means of the
+    slides are added to the row.
+    """
     outcome = Outcome(row["outcome"])
     if outcome is Outcome.PASS:
         lines = [

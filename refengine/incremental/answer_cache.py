@@ -93,7 +93,8 @@ def _supported_solutions(
 
 def cached_steps(query: Query, planned: Plan, cache: AnswerCache) -> Iterator[Step]:
     """Yield every evaluation of a plan, as `core.engine.steps` does, with answers from a cache that
-    other plans over the same elements share. Raises NotCovered.
+    plans over the same elements share, or each made from the one before (`_successive_answers`).
+    Raises NotCovered.
     """
     maker = ReportMaker(query, planned, _successive_answers(query, planned, cache))
     for at in schedule_evaluations(planned):
@@ -103,13 +104,13 @@ def cached_steps(query: Query, planned: Plan, cache: AnswerCache) -> Iterator[St
 def _successive_answers(query: Query, planned: Plan, cache: AnswerCache) -> SuccessiveAnswers:
     """Return the answers of a plan, one evaluation after the other.
 
-    Where each change of a content is reported, and only what differs from the answer before,
-    successive contents have nearly all elements in common, and there are as many as elements. Then
-    each answer is made from the one before, which takes as long as what changes. Whole answers from
-    the cache would take as long as they have rows.
+    If a report follows each change of a content, each content differs from the one before by few
+    elements, and there are about as many contents as elements. If, besides, only the difference is
+    asked for (Istream, Dstream), each answer is made from the one before, which takes as long as
+    what changes. Whole answers from the cache would take as long as they have rows.
     """
-    is_small_step = Condition.CHANGE in planned.semantics.report
-    if is_small_step and operator(query, planned.semantics) is not R2S.RSTREAM:
+    reports_each_change = Condition.CHANGE in planned.semantics.report
+    if reports_each_change and operator(query, planned.semantics) is not R2S.RSTREAM:
         return MaintainedAnswers(query, planned, cache.static)
     variables = query.body.variables
 

@@ -21,8 +21,8 @@ class AnswerDelta:
     negative if the answer has less of it. With `is_set` one row stands for all that are the same by
     value (R2R-9). Without `has_baseline` no differences are asked for, and `since` stays empty.
 
-    Where rows are nearly equal (`has_nearly_equal_rows`), `since` does not say how the answer
-    differs from the baseline: that depends on all rows (CMP-3).
+    Where rows are nearly equal (`has_nearly_equal_rows`), `since` is only the difference by
+    equality, and not the one that CMP-3 asks for, which depends on all rows.
     """
 
     def __init__(self, is_set: bool, has_baseline: bool) -> None:
@@ -129,8 +129,8 @@ class NearEqualIndex:
 
 
 def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[TolerantNumber]) -> int:
-    """Return how many rows are nearly equal to a row, but not equal. All have the same other terms,
-    and `neighbours` holds them in the order of their numbers.
+    """Return how many rows are nearly equal to a row, but not equal. All rows have the same terms
+    apart from their numbers, and `neighbours` holds them in the order of these.
     """
     values = [number.value for number in numbers]
     place = neighbours.bisect_left((values, row))

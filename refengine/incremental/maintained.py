@@ -57,13 +57,14 @@ class MaintainedAnswers:
             self._move_to([held.content for held in windows])
 
         if self.is_rstream:
-            # the report keeps the answer, and the delta goes on
+            # the delta is changed by the next evaluation, so it is copied
             return self.unchanged._replace(now=Counter(self.delta.now))
         since = self.delta.since
         if not since:
             return self.unchanged
         if self.delta.has_nearly_equal_rows:
-            # what R2S makes of them depends on all rows (CMP-3); the delta goes on
+            # what R2S makes of them depends on all rows (CMP-3): `came` is the whole answer and
+            # `gone` the whole baseline; the next evaluation changes the delta, so it is copied
             whole = Counter(self.delta.now)
             return self.unchanged._replace(came=whole, gone=self.delta.baseline())
         return self.unchanged._replace(came=+since, gone=-since)

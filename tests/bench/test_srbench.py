@@ -358,7 +358,7 @@ def test_the_wordings_of_a_query_have_the_same_answers(name):
     assert merged == declared == numbered
 
 
-def test_the_paper_scale_asks_as_published_and_the_small_one_goes_faster_in_longer_slides():
+def test_the_paper_scale_asks_as_published_and_the_small_one_has_longer_slides_in_faster_time():
     def slides(scale: str) -> dict[str, int]:
         return {
             one.name: one.query.windows[0].slide for one in SRBENCH.workloads(Choice(scale=scale))

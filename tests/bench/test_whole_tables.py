@@ -45,11 +45,11 @@ NOT_PASSED = {
     "citybench": {f"Q{number}": "fail" for number in range(1, 12)},
 }
 
-Written = Callable[[str], Path]
+RunFolder = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory) -> Written:
+def run_folder(tmp_path_factory) -> RunFolder:
     """Return a function from the name of a benchmark to the folder that its run wrote. RSP-JS is
     left out where it is not installed.
     """
@@ -76,9 +76,13 @@ def read_results(folder: Path, engine: str) -> dict[str, Result]:
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_the_reference_engine_passes_every_test_and_has_rows(written: Written, name: str) -> None:
-    """So every query has an answer at this scale. In LSBench what it gives is what is due."""
-    results = read_results(written(name), "reference")
+def test_the_reference_engine_passes_every_test_and_has_rows(
+    run_folder: RunFolder, name: str
+) -> None:
+    """So every query has an answer at this scale. LSBench's sizes are equal, and
+    nothing mismatches.
+    """
+    results = read_results(run_folder(name), "reference")
     assert {*results} == {test.name for test in find_benchmark(name).workloads(Choice())}
     for result in results.values():
         assert result.kind == "pass", result.case
@@ -99,16 +103,16 @@ def test_the_reference_engine_passes_every_test_and_has_rows(written: Written, n
 
 @pytest.mark.parametrize("name", TITLES)
 def test_rsp_js_passes_all_but_what_its_defects_show_in(
-    rsp_js_installed, written: Written, name: str
+    rsp_js_installed, run_folder: RunFolder, name: str
 ) -> None:
-    kinds = {case: result.kind for case, result in read_results(written(name), "rsp-js").items()}
+    kinds = {case: result.kind for case, result in read_results(run_folder(name), "rsp-js").items()}
     assert {case: kind for case, kind in kinds.items() if kind != "pass"} == NOT_PASSED[name]
-    assert [*kinds] == [*read_results(written(name), "reference")]
+    assert [*kinds] == [*read_results(run_folder(name), "reference")]
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_tables_and_a_page_are_written_and_name_each_test(written: Written, name: str) -> None:
-    folder = written(name)
+def test_tables_and_a_page_are_written_and_name_each_test(run_folder: RunFolder, name: str) -> None:
+    folder = run_folder(name)
     has_files = name == "yabench"
     assert sorted(os.listdir(folder)) == [
         *(["files"] if has_files else []),
@@ -120,42 +124,42 @@ def test_tables_and_a_page_are_written_and_name_each_test(written: Written, name
         assert re.search(rf"^reference +{re.escape(case)} ", tables, re.M), case
 
 
-def test_lsbench_sees_the_rows_that_rsp_js_lacks(rsp_js_installed, written: Written) -> None:
+def test_lsbench_sees_the_rows_that_rsp_js_lacks(rsp_js_installed, run_folder: RunFolder) -> None:
     """In Q9 it repeats rows, of which one matches several, so nothing is lacking. Of tags with as
     many posts it does not give the first by name, so that the ten of Q12 are others.
     """
-    results = read_results(written("lsbench"), "rsp-js")
+    results = read_results(run_folder("lsbench"), "rsp-js")
     repeated = results["Q9 1000"].evidence["run"]["measures"]
     assert repeated["size"] > repeated["due"] and repeated["lacking"] == repeated["mismatch"] == 0
     other_tags = results["Q12 own times"].evidence["run"]["measures"]
     assert other_tags["size"] == other_tags["due"] and other_tags["lacking"] > 0
 
 
-def test_srbench_is_worded_for_rsp_js(rsp_js_installed, written: Written) -> None:
+def test_srbench_is_worded_for_rsp_js(rsp_js_installed, run_folder: RunFolder) -> None:
     """The window is named by its stream, beside static data and a path."""
-    result = read_results(written("srbench"), "rsp-js")["Q13"]
+    result = read_results(run_folder("srbench"), "rsp-js")["Q13"]
     assert f"ON STREAM <{STREAM}>" in result.evidence["query"]
 
 
-def test_citybench_sees_what_rsp_js_captures(rsp_js_installed, written: Written) -> None:
+def test_citybench_sees_what_rsp_js_captures(rsp_js_installed, run_folder: RunFolder) -> None:
     """Though its answers to a join of two windows are wrong, they name observations."""
-    result = read_results(written("citybench"), "rsp-js")["Q1"]
+    result = read_results(run_folder("citybench"), "rsp-js")["Q1"]
     found = result.evidence["run"]["measures"]["completeness"]
     assert 0 < found["captured"] <= found["expected"]
-    tables = (written("citybench") / "tables.txt").read_text(encoding="utf-8")
+    tables = (run_folder("citybench") / "tables.txt").read_text(encoding="utf-8")
     assert re.search(r"^reference +Q5 +pass .* 1\.0000 +0 ", tables, re.M)
 
 
-def test_yabench_writes_its_files_and_reads_them(written: Written, tmp_path, capsys) -> None:
+def test_yabench_writes_its_files_and_reads_them(run_folder: RunFolder, tmp_path, capsys) -> None:
     """What was written is read as a recording, of C-SPARQL here: its query is a table in JSON. So
     is one with another query, as a text of C-SPARQL.
     """
-    source = written("yabench") / "files" / "reference" / "4"
+    source = run_folder("yabench") / "files" / "reference" / "4"
     assert len(os.listdir(source)) == 10
     # The expected sizes and triples are those that YABench published.
     lines = (source / "ORACLE_non-gracious").read_text().splitlines()
     assert [line.split(",")[3:5] for line in lines] == [["10", "35"]] * 4
-    assert "10 10 10 10" in (written("yabench") / "tables.txt").read_text(encoding="utf-8")
+    assert "10 10 10 10" in (run_folder("yabench") / "tables.txt").read_text(encoding="utf-8")
     assert read_recording(source / "QR_gracious").relations
 
     folder = tmp_path / "4"
@@ -178,9 +182,9 @@ def test_yabench_writes_its_files_and_reads_them(written: Written, tmp_path, cap
     assert "name it with --engine" in capsys.readouterr().err
 
 
-def test_the_windows_of_rsp_js_are_in_its_files(rsp_js_installed, written: Written) -> None:
+def test_the_windows_of_rsp_js_are_in_its_files(rsp_js_installed, run_folder: RunFolder) -> None:
     """After the two windows with ten rows each it makes none of the others."""
-    path = written("yabench") / "files" / "rsp-js" / "4" / "ORACLE_non-gracious"
+    path = run_folder("yabench") / "files" / "rsp-js" / "4" / "ORACLE_non-gracious"
     assert [line.split(",")[:7] for line in path.read_text().splitlines()] == [
         ["1.0", "1.0", "10", "10", "35", "0", "5000"],
         ["1.0", "1.0", "10", "10", "35", "5000", "10000"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from sections import each_section, hold_all
+from sections import check_all, each_section
 from test_laws import ANSWERS, Trial, trials
 
 from conformance import corpus
@@ -180,8 +180,8 @@ def test_whole_streams_are_a_fold_of_pushes():
 
 
 @each_section(case for case in corpus.cases() if "expect" in case.table)
-def test_a_case_holds_by_pushes(of_section):
-    hold_all(of_section, corpus.by_pushes)
+def test_a_case_holds_by_pushes(cases):
+    check_all(cases, corpus.by_pushes)
 
 
 def test_an_error_of_an_evaluation_ends_the_engine():

@@ -15,7 +15,7 @@ import pytest
 from conftest import PROFILE
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from sections import each_section, hold_all
+from sections import check_all, each_section
 
 from conformance import corpus
 from conformance.benchmarks import csrbench
@@ -582,9 +582,9 @@ def test_a_token_of_sparql_is_a_token(text):
 
 
 @each_section(case for case in corpus.cases() if case.rule != "QRY-1" and "query" in case.table)
-def test_the_body_of_every_case_is_read(of_section):
+def test_the_body_of_every_case_is_read(cases):
     """A dialect without a clause of its own finds each pattern of WHERE where SPARQL has it."""
-    hold_all(of_section, body_is_read)
+    check_all(cases, body_is_read)
 
 
 def body_is_read(case: corpus.Case) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import rsp_js_items
 from rsp_js_items import ENDLESS
-from sections import each_section, hold_all
+from sections import check_all, each_section
 
 from conformance import corpus
 from conformance.benchmarks import csrbench
@@ -68,7 +68,7 @@ def harness():
 
 
 @each_section(CASES.values())
-def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, of_section):
+def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, cases):
     """Every expectation under its own semantics: relations, windows and instants; cases of other
     kinds ask nothing of it.
     """
@@ -78,7 +78,7 @@ def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, of
         expects = any("max_reports" not in block for block in case.table.get("expect", []))
         assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
 
-    hold_all(of_section, passes)
+    check_all(cases, passes)
 
 
 def test_a_wrong_expectation_fails():
@@ -699,14 +699,14 @@ def test_a_known_deviation_of_rsp_js_has_a_case_that_it_alone_explains(becomes, 
 
 @rsp_js_items.group
 @each_section(CASES.values())
-def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, of_section):
+def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, cases):
     """Each passes, asks for what RSP-JS has not, is disputed, or fails for what is known of it."""
 
     def is_known(case: Case) -> None:
         found = becomes(case.id)
         assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.known, found.argument
 
-    hold_all(of_section, is_known)
+    check_all(cases, is_known)
 
 
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):

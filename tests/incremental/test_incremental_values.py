@@ -262,7 +262,7 @@ BY_VALUE = {
     "a sum next to zero": (
         "SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v}",
         valued(*[double("5e-324")] * 3),
-        "nearly zero",
+        "nearer to zero than 2^-1000",
     ),
     "a rounded sum whose text stays": (
         "SELECT (SUM(?v) AS ?r) {?x <urn:n> ?v} HAVING(SUM(?v) > 0.499999999999)",

@@ -289,7 +289,7 @@ VALUES = [
     (
         AGGREGATE.format("SUM(?v)"),
         [double("0.1"), double("-0.1"), double("1e-306")],
-        "a sum of doubles that is nearly zero",
+        "a sum of doubles nearer to zero than 2^-1000, whose slack is no double",
     ),
     (
         AGGREGATE.format("MIN(?v)"),

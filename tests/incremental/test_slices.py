@@ -15,7 +15,7 @@ from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from incremental_trials import collect, cut, is_same_report, trials
-from sections import each_section, hold_all
+from sections import check_all, each_section
 
 from conformance import corpus
 from refengine import Body, Query, Window, WindowKind, from_table, literal, profile, stream
@@ -59,9 +59,9 @@ def agree(query, streams, picked, static, cuts, answer=r2r.defined_answer) -> st
 
 
 @each_section(case for case in corpus.cases() if "expect" in case.table)
-def test_a_case_holds_in_parts(of_section):
+def test_a_case_holds_in_parts(cases):
     """Cut at every instant."""
-    hold_all(of_section, corpus.in_parts)
+    check_all(cases, corpus.in_parts)
 
 
 @pytest.mark.parametrize(

@@ -157,9 +157,17 @@ def test_the_format_of_a_stream(tmp_path):
 @pytest.mark.parametrize(
     ("name", "path", "reason"),
     [
-        ("d/10:00.parquet", "d", "a colon in its name; rename it, as '10-00.parquet'"),
-        ("10:00.parquet", "10:00.parquet", "a colon in its name; rename it, as '10-00.parquet'"),
-        ("_x.parquet", "_x.parquet", "begins with _ or a dot; rename it, as 'x.parquet'"),
+        ("d/10:00.parquet", "d", "a colon in its name; rename it, for instance to '10-00.parquet'"),
+        (
+            "10:00.parquet",
+            "10:00.parquet",
+            "a colon in its name; rename it, for instance to '10-00.parquet'",
+        ),
+        (
+            "_x.parquet",
+            "_x.parquet",
+            "begins with _ or a dot; rename it, for instance to 'x.parquet'",
+        ),
     ],
 )
 def test_names_that_spark_does_not_read(tmp_path, name, path, reason):

@@ -301,9 +301,9 @@ def test_rdflib_joins_the_patterns_of_a_self_join_along_their_variables(monkeypa
 
 
 def test_patterns_that_share_no_variable_wait_until_a_graph_joins_them(monkeypatch):
-    """Of 500 nodes, the two pairs that a graph names; not all 250,000 pairs, which are more
-    solutions than an operator may have (R2R-17), and for each of which rdflib would look into the
-    graph. With each pair that the graph names it looks up two nodes.
+    """500 nodes make 250,000 pairs: more solutions than an operator may have (R2R-17), and a
+    look-up in the graph for each in rdflib. The graph names two pairs. Joined through the graph,
+    rdflib looks up two nodes for each pair.
     """
     kind, of, beside, where = "<urn:kind>", "<urn:of>", "<urn:beside>", "<urn:where>"
     data = frozenset(

@@ -38,10 +38,12 @@ from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 
-# At the scale small the greatest size of windows and their least slide, at a rate and at the
-# streams' own times, which go so many times faster that 15 min take a second.
-SHORT, SHORT_HOURS = (10_000, 5_000), (2 * HOUR, HOUR)
-HASTE = 900
+# The windows of the scale small.
+LONGEST_WINDOW_AT_RATE = 10_000  # ms; of queries at a rate
+LEAST_SLIDE_AT_RATE = 5_000  # ms; of queries at a rate
+LONGEST_WINDOW_OF_HOURS = 2 * HOUR  # ms; of queries at the streams' own times
+LEAST_SLIDE_OF_HOURS = HOUR  # ms; of queries at the streams' own times
+TIMES_FASTER = 900  # the streams' own times at the scale small: 15 min take a second
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class Size:
     own times without static data, whose windows hold little else. `limits` are how many elements
     all streams of a query have together: of one stream, and of several; `person_limit` is that of
     the queries about one person, who seldom occurs (None: as of one stream). If
-    `is_short`, windows are as SHORT and SHORT_HOURS say, and the streams' own times go HASTE times
-    faster. `at_both_rates` are the queries that are also run at the lower rate (empty: all).
+    `is_short`, windows are as the constants above say, and the streams' own times go faster.
+    `at_both_rates` are the queries that are also run at the lower rate (empty: all).
     `users` and `instances` are the numbers of the two scalings. These have so many queries
     (`scaled_queries`), and each of their runs has `scaled` elements.
     """
@@ -192,9 +194,10 @@ def _shortened(workload: Workload) -> Workload:
     options = workload.options
     assert isinstance(options, TestOptions)
     if options.rate is None:
-        short = replace(workload, table=shorten_windows(workload.table, *SHORT_HOURS))
-        return speed_up(short, HASTE)
-    return replace(workload, table=shorten_windows(workload.table, *SHORT))
+        table = shorten_windows(workload.table, LONGEST_WINDOW_OF_HOURS, LEAST_SLIDE_OF_HOURS)
+        return speed_up(replace(workload, table=table), TIMES_FASTER)
+    table = shorten_windows(workload.table, LONGEST_WINDOW_AT_RATE, LEAST_SLIDE_AT_RATE)
+    return replace(workload, table=table)
 
 
 def _workload(

@@ -18,8 +18,12 @@ EXPERIMENTS = (*QUERIES, USERS, INSTANCES)
 RATES = (100, 1000)  # elements a second
 SEMANTICS = profile("csparql").but(t0="epoch", offset=0)
 STATIC_QUERIES = ("Q2", "Q3", "Q5")  # of which the paper shows how they scale in static data
-ONE_PERSON = ("Q1", "Q2")  # of which nothing but what one person does has a row
-INSTANCE_QUERIES = ("Q3", "Q4", "Q10")  # of which it shows how they scale in their number
+ONE_PERSON = ("Q1", "Q2")  # only what one person does gives them a row
+INSTANCE_QUERIES = (
+    "Q3",
+    "Q4",
+    "Q10",
+)  # of which the paper shows how they scale in the number of instances
 
 # rdflib takes seconds for each answer beside so much static data
 WITNESSES = ("pyoxigraph",)

@@ -49,7 +49,7 @@ STATIONS = {"small": 5, "paper": 100}  # one of each climate; the paper states n
 OF_HOURS = Parameters(SEED, 0, duration=2 * HOUR, interval=50 * MINUTE)
 OF_DAYS = Parameters(SEED, 0, duration=36 * HOUR, interval=12 * HOUR)
 # How many times faster the time of each goes at the scale small, so that either is over in 36 s.
-HASTE = {OF_HOURS: 200, OF_DAYS: 3600}
+TIMES_FASTER = {OF_HOURS: 200, OF_DAYS: 3600}
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
@@ -97,7 +97,7 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
     workload = replace(workload, table=shorten_windows(query.table, longest, longest // 2))
     if choice.data is not None:
         return workload
-    return speed_up(workload, HASTE[setup])
+    return speed_up(workload, TIMES_FASTER[setup])
 
 
 def _name_of(parameters: Parameters) -> str:

@@ -20,6 +20,9 @@ import org.openjena.atlas.json.*;
 
 public class CqelsLiveHarness {
     static final long SETTLING = 1000; // ms between the query and the first element
+    // what the query calls the patterns that the engine does not take within STREAM, by Jena's classes
+    static final Map<String, String> PATTERNS = Map.of("ElementGroup", "group", "ElementOptional", "OPTIONAL", "ElementUnion", "UNION", "ElementMinus", "MINUS",
+        "ElementNamedGraph", "GRAPH", "ElementBind", "BIND", "ElementAssign", "LET", "ElementSubQuery", "subquery", "ElementService", "SERVICE");
     static final Pattern STATEMENT = Pattern.compile("(\\S+) (\\S+) (\"(?:[^\"\\\\]|\\\\.)*\"\\S*|\\S+) \\.");
 
     final Path folder = Files.createTempDirectory("cqels-");
@@ -32,7 +35,7 @@ public class CqelsLiveHarness {
 
     void register(JsonObject asked) throws Exception {
         try {
-            if (asked.hasKey("static")) { // it loads files
+            if (asked.hasKey("static")) { // CQELS loads static data from files only
                 Path file = Files.createTempFile("cqels-", ".nt");
                 Files.writeString(file, text(asked.get("static")));
                 context.loadDefaultDataset(file.toString());
@@ -50,13 +53,13 @@ public class CqelsLiveHarness {
         Thread.sleep(SETTLING);
     }
 
-    /** Moves the FILTERs of STREAMs behind them: the engine takes the triple patterns of a STREAM and ignores the rest, which is refused here. */
+    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. */
     static void hoist(ElementGroup group) {
         for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("of a STREAM it takes triple patterns alone, and no " + inner.getClass().getSimpleName());
+                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + PATTERNS.getOrDefault(inner.getClass().getSimpleName(), "other pattern"));
         }
     }
 

@@ -118,8 +118,8 @@ def read_whole(piece: Piece) -> bytes:
 
 @contextmanager
 def _open(piece: Piece) -> Iterator[Any]:
-    """Open the file of a piece, unpacked. Raises InvalidStream, which names the file, if it cannot
-    be read until the context ends.
+    """Open the file of a piece, unpacked. Raises InvalidStream with the name of the file, also
+    within the context, if it cannot be opened, read or unpacked.
     """
     system, path = open_system(piece.path)
     codec = PACKED.get(os.path.splitext(path)[1])

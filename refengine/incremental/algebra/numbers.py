@@ -39,7 +39,7 @@ GREATEST = {2: 2**128, 3: 2**1024}  # by rank: floats, and doubles, are less tha
 UNIT = 2**1074
 # by rank: sums of whole floats, and of whole doubles, are exact below this
 UNROUNDED = {rank: UNIT * int(1 / unit) for rank, unit in UNITS.items()}
-JUST_ABOVE_ONE = 1 + 2**-40  # more than a few roundings of a double
+JUST_ABOVE_ONE = 1 + 2**-40  # makes up for the roundings of computing a slack with doubles
 TINY = UNIT >> 1000  # a sum nearer to zero has a slack that is no double
 
 
@@ -183,7 +183,7 @@ class ExactSum:
         """Return the sum of floats or of doubles, divided. Raises NotCovered.
 
         It is rounded as the definition rounds: the sum once, and the average once more. Its slack
-        is hardly greater than the definition's, which is exact.
+        is greater than the definition's, which is computed with fractions, by some 2^-40 of it.
         """
         sums = self.doubles
         if sum(map(bool, self.counts)) > 1:
@@ -195,7 +195,10 @@ class ExactSum:
         is_rounded = self.count_of_fractions or sums.absolute >= UNROUNDED[rank]
         if count > 2 and is_rounded:
             if abs(sums.sum) < TINY:
-                raise NotCovered(f"a sum of {RANKS[rank]}s that is nearly zero")
+                kind = RANKS[rank]
+                raise NotCovered(
+                    f"a sum of {kind}s nearer to zero than 2^-1000, whose slack is no double"
+                )
             slack = sums.absolute / UNIT * count * float(UNITS[rank]) / divisor * JUST_ABOVE_ONE
 
         result = round_to_rank(sums.sum / UNIT, rank)

@@ -113,9 +113,8 @@ def surely_fails(run: Run, conditions: Iterable[Expression], solution: Solution)
 
 
 def unconnected_parts(pattern: Pattern) -> list[Pattern]:
-    """Return the parts of a pattern whose join it is, if it is a basic graph pattern: each has the
-    triple patterns that share variables, or blank nodes of the body. Another pattern is a part by
-    itself.
+    """Split a basic graph pattern into parts that share no variable and no blank node; their join
+    is the pattern. Any other pattern is its only part.
     """
     if not isinstance(pattern, Basic):
         return [pattern]

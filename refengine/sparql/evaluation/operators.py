@@ -127,10 +127,13 @@ class BodyEvaluator:
         """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty
         solution.
 
-        A join does not depend on the order, so each operand waits until it shares a variable with
-        one before, if it ever does. Triple patterns without a common variable are operands by
-        themselves. For instance `?a a :C . ?b a :C . GRAPH ?w { ?o :of ?a, ?b }` has a solution for
-        each two nodes of :C before the graph is joined; joined by the graph there are few.
+        The order does not change a join. So each operand is joined once it shares a variable with
+        what is joined already, or last. A basic graph pattern whose triple patterns share no
+        variable is several operands.
+
+        Example: the first two patterns of `?a a :C . ?b a :C . GRAPH ?w { ?o :of ?a, ?b }` alone
+        have one solution for each pair of nodes of :C. Joined with the graph in between there are
+        only as many as the graph names.
         """
         operands = []
         for part in chain.from_iterable(map(unconnected_parts, parts)):

@@ -112,10 +112,11 @@ def order_patterns(patterns: Sequence[RdflibTriple]) -> list[RdflibTriple]:
 
 
 def order_joins(join: CompValue) -> CompValue:
-    """Return a join of basic graph patterns, in the whole graph or in named ones, so that rdflib
-    joins them in a feasible order: it takes the left side first. Triple patterns that share no
-    variable become patterns of their own, since their solutions together are all pairs. A join of
-    other patterns is returned as it is.
+    """Reorder a join whose operands are all basic graph patterns, each in the default graph or in
+    GRAPH. rdflib evaluates the left side first, and the right one for each of its solutions.
+
+    Triple patterns that share no variable become operands of their own, since their solutions
+    together are all pairs. Any other join is returned as it is.
     """
     operands = _operands(join)
     if not all(_basic_pattern_of(operand) for operand in operands):
@@ -137,7 +138,9 @@ def _operands(node: CompValue) -> list[CompValue]:
 
 
 def _basic_pattern_of(node: CompValue) -> CompValue | None:
-    """Return the basic graph pattern that a node is, or asks a named graph for."""
+    """Return the basic graph pattern of a node: the node itself, or what is inside its GRAPH; None
+    for any other node.
+    """
     inner = node.p if node.name == "Graph" else node
     return inner if inner.name == "BGP" else None
 
