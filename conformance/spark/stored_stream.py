@@ -30,11 +30,8 @@ N3T = "n3t"
 PARQUET = "parquet"
 ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
-FORMATS_OF_PACKAGES = (
-    "avro",
-    "delta",
-    "iceberg",
-)  # formats that Spark reads by a package of others
+# formats that Spark reads by a package of others
+FORMATS_OF_PACKAGES = ("avro", "delta", "iceberg")
 FORMATS = (*FORMATS_OF_PACKAGES, "csv", "json", N3T, "nquads", "nt", "orc", PARQUET, "text", "trig")
 NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")  # as Spark says it
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
