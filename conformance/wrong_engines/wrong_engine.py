@@ -81,7 +81,7 @@ class WrongEngine:
             for right, function in functions.items():
                 owner = _owner(right)
                 stack.enter_context(patch.object(owner, right.__name__, function))
-                for module in _modules():
+                for module in _modules(len(sys.modules)):
                     importing = [name for name, value in vars(module).items() if value is right]
                     for name in importing:
                         stack.enter_context(patch.object(module, name, function))
@@ -147,9 +147,11 @@ def _owner(function: Callable[..., Any]) -> Any:
     return owner
 
 
-def _modules() -> list[ModuleType]:
+@lru_cache(maxsize=1)
+def _modules(module_count: int) -> list[ModuleType]:
     """Return the loaded modules of both packages. The wrong engines' own are left out: they may
-    call the right functions.
+    call the right functions. They are looked for again only if the number of loaded modules has
+    changed.
     """
     wrong_engines = __name__.rpartition(".")[0]
     loaded = sorted(sys.modules.items())
@@ -183,7 +185,7 @@ def _memos(module_count: int) -> list[tuple[str, Callable[[], None]]]:
     """
     return [
         (_room(module.__name__), forget)
-        for module in _modules()
+        for module in _modules(module_count)
         for value in list(vars(module).values())
         if callable(forget := getattr(value, "cache_clear", None))
     ]

@@ -134,13 +134,13 @@ def _sum(terms: Sequence[Term]) -> Number | Error:
         _check_overflow(coarsest, numbers)
     if result.rank < FLOAT or is_order_free or not isfinite(result.value):
         return result
-    exact = result._replace(value=_round_once(numbers, result.rank))
+    exact = result._replace(value=_sum_independent_of_order(numbers, result.rank))
     return _with_slack_of_orders(exact, numbers, UNITS[coarsest])
 
 
-def _round_once(numbers: Iterable[Number], rank: int) -> float:
-    """Return the sum of numbers, rounded once to a float or a double. So it does not depend on the
-    order in which the members of a group come.
+def _sum_independent_of_order(numbers: Iterable[Number], rank: int) -> float:
+    """Return the exact sum of numbers, rounded to a double and, for the rank of floats, then to a
+    float. So it does not depend on the order in which the members of a group come.
     """
     exact = fsum(float(number.value) for number in numbers)
     if rank == FLOAT:

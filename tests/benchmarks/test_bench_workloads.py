@@ -186,7 +186,7 @@ def test_the_sizes_are_those_of_lsbench_and_enough():
     assert len(declared.load()) == pytest.approx(219_825, rel=0.01)
     assert full["lsbench"]["growth"].sizes == (250, 2_500, 25_000)
     assert full["lsbench"]["elements"][-1] == full["srbench"]["elements"] == 100_000
-    assert full["city"]["elements"] == 10_000
+    assert full["city"]["elements"] == 100_000
     assert (full["constructs"]["elements"], full["constructs"]["window"]) == (1000, 800)
     assert full["constructs"]["growth"].sizes == (100, 10_000)
 

@@ -444,7 +444,7 @@ def test_digits_behind_the_point(denominator, digits):
     assert digits_behind_point(denominator) == digits
 
 
-def test_a_sum_of_floats_is_the_exact_one_rounded_once():
+def test_a_sum_of_floats_is_the_exact_one_and_not_rounded_on_the_way():
     """The floats next to 16777216 are 2 apart there, so that adding 1 to it twice, each time
     rounded, adds nothing. The exact sum is a float (R2R-16).
     """
