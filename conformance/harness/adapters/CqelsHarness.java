@@ -24,9 +24,6 @@ import org.deri.cqels.lang.cqels.*;
 import org.openjena.atlas.json.*;
 
 public class CqelsHarness {
-    // what the query calls the patterns that the engine does not take within STREAM, by Jena's classes
-    static final Map<String, String> PATTERNS = Map.of("ElementGroup", "group", "ElementOptional", "OPTIONAL", "ElementUnion", "UNION", "ElementMinus", "MINUS",
-        "ElementNamedGraph", "GRAPH", "ElementBind", "BIND", "ElementAssign", "LET", "ElementSubQuery", "subquery", "ElementService", "SERVICE");
     static final Pattern STATEMENT = Pattern.compile("(\\S+) (\\S+) (\"(?:[^\"\\\\]|\\\\.)*\"\\S*|\\S+) \\.");
     static final Pattern RANGE = Pattern.compile("\\[RANGE (\\d+)(ms|[sm])(?: SLIDE (\\d+)(ms|[sm])| (TUMBLING))?");
 
@@ -78,7 +75,7 @@ public class CqelsHarness {
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + PATTERNS.getOrDefault(inner.getClass().getSimpleName(), "other pattern"));
+                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + inner.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
         }
     }
 
