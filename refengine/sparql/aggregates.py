@@ -37,7 +37,8 @@ from refengine.sparql.values import (
 )
 
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
-OVERFLOWS = {FLOAT: 2**128, DOUBLE: 2**1024}  # no float, and no double, is so great
+# a sum of floats, and of doubles, that is as great as this may round to infinity
+OVERFLOWS = {FLOAT: 2**128 - 2**104, DOUBLE: 2**1024 - 2**970}
 # by how much one addition may round, relative to its result
 UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}
 

@@ -286,6 +286,11 @@ VALUES = [
         [double("1e308"), double("-1e308")],
         "a sum beyond all doubles in some orders of adding",
     ),
+    (  # below 2 ** 1024, but it may round to infinity
+        AGGREGATE.format("SUM(?v)"),
+        [double("1.7976931348623157e308"), double("9.979201547673599e291")],
+        "a sum beyond all doubles in some orders of adding",
+    ),
     (
         AGGREGATE.format("SUM(?v)"),
         [double("0.1"), double("-0.1"), double("1e-306")],

@@ -13,7 +13,7 @@ from refengine import sparql
 from refengine.core.query import Body
 from refengine.core.r2r import hear_witnesses
 from refengine.core.static import refuse_unknown_graphs
-from refengine.model.elements import XSD, literal
+from refengine.model.elements import XSD, literal, parse_literal
 from refengine.model.errors import Disputed, NoSingleAnswer, RefengineError, Unsupported
 from refengine.model.iris import resolve
 from refengine.sparql.regex import replacement
@@ -325,6 +325,44 @@ def test_patterns_that_share_no_variable_wait_until_a_graph_joins_them(monkeypat
             (("a", "<urn:n1>"), ("b", "<urn:n2>")),
             (("a", "<urn:n3>"), ("b", "<urn:n3>")),
         ]
+
+
+def test_patterns_that_share_variables_are_joined_as_they_are_written():
+    """C has as many rows as A, and a row of B fits each of A's: with B before C there would be
+    250,000 solutions at once (R2R-17).
+    """
+    data = frozenset(
+        {(f"<urn:s{n}>", "<urn:p>", "<urn:k>", "<urn:A>") for n in range(500)}
+        | {(f"<urn:t{n}>", "<urn:q>", "<urn:k>", "<urn:B>") for n in range(500)}
+        | {(f"<urn:s{n}>", "<urn:r>", f"<urn:t{n}>", "<urn:C>") for n in range(501)}
+    )
+    body = Body(
+        "SELECT (COUNT(*) AS ?n) { GRAPH <urn:A> { ?s <urn:p> ?k } "
+        "GRAPH <urn:C> { ?s <urn:r> ?t } GRAPH <urn:B> { ?t <urn:q> ?k } }"
+    )
+    [((_, count),)] = sparql.evaluate(body.algebra, data).rows
+    assert parse_literal(count).lexical == "500"
+
+
+def test_what_is_joined_with_nothing_is_not_evaluated():
+    """A and B have no solution together. The rest alone would be 211,600 solutions (R2R-17)."""
+    data = frozenset(
+        {(f"<urn:e{n}>", "<urn:t>", "<urn:z>") for n in range(460)}
+        | {("<urn:a>", P, "<urn:b>", "<urn:A>"), ("<urn:b>", P, "<urn:a>", "<urn:B>")}
+    )
+    body = Body(
+        f"SELECT * {{ GRAPH <urn:A> {{ ?a {P} ?b }} GRAPH <urn:B> {{ ?a {P} ?b }} "
+        "{ ?e <urn:t> ?z . ?f <urn:t> ?z } }"
+    )
+    assert not sparql.evaluate(body.algebra, data).rows
+
+
+def test_rdflib_has_no_path_of_no_steps_at_a_term_that_a_graph_binds():
+    """:a is no node of the default graph, so `:p*` has no path there from it to itself."""
+    data = frozenset({("<urn:b>", P, "<urn:c>"), ("<urn:a>", "<urn:q>", "<urn:c>", "<urn:g>")})
+    body = Body(f"SELECT * {{ ?a {P}* ?b . GRAPH <urn:g> {{ ?a <urn:q> <urn:c> }} }}")
+    assert not sparql.evaluate(body.algebra, data).rows
+    assert not ask_witness("rdflib", body.algebra, body.plain, data).rows
 
 
 def test_pyoxigraph_has_no_say_where_it_would_join_in_nested_loops():

@@ -16,7 +16,7 @@ from typing import cast
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.aggregates import UNITS
+from refengine.sparql.aggregates import OVERFLOWS, UNITS
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,
@@ -34,7 +34,6 @@ from refengine.sparql.values import (
 
 BIG = 10 ** (SURE_DIGITS + 1)  # every evaluator holds the decimals below this
 PER_ONE = 10**SURE_DIGITS  # parts that a decimal is counted in
-GREATEST = {2: 2**128, 3: 2**1024}  # by rank: floats, and doubles, are less than this
 # every double is a whole number of parts of this size, so that sums of doubles are sums of integers
 UNIT = 2**1074
 # by rank: sums of whole floats, and of whole doubles, are exact below this
@@ -188,7 +187,7 @@ class ExactSum:
         sums = self.doubles
         if sum(map(bool, self.counts)) > 1:
             raise NotCovered("a sum of numbers of several kinds")
-        if sums.absolute >= GREATEST[rank] * UNIT:
+        if sums.absolute >= OVERFLOWS[rank] * UNIT:
             raise NotCovered(f"a sum beyond all {RANKS[rank]}s in some orders of adding")
 
         slack = 0.0

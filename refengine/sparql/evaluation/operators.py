@@ -27,13 +27,14 @@ from refengine.sparql.algebra import (
     Union,
     Values,
     Variable,
+    visible,
 )
 from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation.answers import ask_answer, construct_answer, select_answer
 from refengine.sparql.evaluation.duplicates import keep_distinct, reduce_solutions
 from refengine.sparql.evaluation.grouping import group_solutions
 from refengine.sparql.evaluation.join_order import order_by_shared_variables
-from refengine.sparql.evaluation.joining import bound_names, join, left_join, subtract
+from refengine.sparql.evaluation.joining import join, left_join, subtract
 from refengine.sparql.evaluation.matching import match_basic, unconnected_parts
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.evaluation.slicing import cut, order_below, project
@@ -127,29 +128,28 @@ class BodyEvaluator:
         """Return the solutions of patterns that are joined (§18.5, Join): of no patterns, one empty
         solution.
 
-        The order does not change a join. So each operand is joined once it shares a variable with
-        what is joined already, or last. A basic graph pattern whose triple patterns share no
-        variable is several operands.
-
-        Example: the first two patterns of `?a a :C . ?b a :C . GRAPH ?w { ?o :of ?a, ?b }` alone
-        have one solution for each pair of nodes of :C. Joined with the graph in between there are
-        only as many as the graph names.
+        The order does not change a join. So an operand waits until it shares a variable with one
+        before it, if any operand that is left does. A basic graph pattern whose triple patterns
+        share no variable is several operands. For instance the first two patterns of
+        `?a a :C . ?b a :C . GRAPH ?w { ?o :of ?a, ?b }` alone have a solution for each pair of
+        nodes of :C. Joined with the graph in between there are only as many as the graph names.
         """
-        operands = []
-        for part in chain.from_iterable(map(unconnected_parts, parts)):
-            solutions = self.solutions(part)
-            if not solutions:
-                return []
-            operands.append(solutions)
-        names = [bound_names(solutions) for solutions in operands]
+        self.run.budget.spend(
+            sum(len(part.triples) ** 2 // 4 for part in parts if isinstance(part, Basic))
+        )
+        operands = list(chain.from_iterable(map(unconnected_parts, parts)))
+        self.run.budget.spend(len(operands) ** 2 // 4)
+        names = [frozenset(visible(operand)) for operand in operands]
         order = order_by_shared_variables(
-            range(len(operands)), names.__getitem__, lambda place, _: len(operands[place])
+            range(len(operands)), names.__getitem__, lambda place, _: place
         )
 
-        joined: list[Solution] = [{}]
+        solutions: list[Solution] = [{}]
         for place in order:
-            joined = join(self.run, joined, operands[place])
-        return joined
+            if not solutions:
+                break
+            solutions = join(self.run, solutions, self.solutions(operands[place]))
+        return solutions
 
     def filter(self, condition: Expression, inner: Pattern) -> list[Solution]:
         """Return the solutions of a pattern that fulfil a condition (§18.5, Filter)."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import rdflib
 from rdflib import BNode, URIRef
+from rdflib.paths import Path
 from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
 from rdflib.plugins.sparql.parser import parseQuery
 from rdflib.plugins.sparql.parserutils import CompValue, Expr
@@ -119,15 +120,18 @@ def order_joins(join: CompValue) -> CompValue:
     together are all pairs. Any other join is returned as it is.
     """
     operands = _operands(join)
-    if not all(_basic_pattern_of(operand) for operand in operands):
+    patterns = [_basic_pattern_of(operand) for operand in operands]
+    if not all(pattern is not None and not _has_path(pattern) for pattern in patterns):
         return join
     groups = [group for operand in operands for group in _unconnected(operand)]
     if not groups:
         return join
-    ordered = order_by_shared_variables(
-        groups, _variables_within, lambda _, new_variables: new_variables
+    order = order_by_shared_variables(
+        range(len(groups)),
+        lambda place: _variables_within(groups[place]),
+        lambda place, _: place,
     )
-    return reduce(_join_lazily, ordered)
+    return reduce(_join_lazily, [groups[place] for place in order])
 
 
 def _operands(node: CompValue) -> list[CompValue]:
@@ -143,6 +147,13 @@ def _basic_pattern_of(node: CompValue) -> CompValue | None:
     """
     inner = node.p if node.name == "Graph" else node
     return inner if inner.name == "BGP" else None
+
+
+def _has_path(pattern: CompValue) -> bool:
+    """Return whether a basic graph pattern has a property path. rdflib answers a path of no steps
+    in another way where a term is bound before.
+    """
+    return any(isinstance(predicate, Path) for _, predicate, _ in pattern.triples)
 
 
 def _unconnected(operand: CompValue) -> list[CompValue]:
