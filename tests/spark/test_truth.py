@@ -652,7 +652,11 @@ def test_rows_of_a_table_that_are_no_triples(connected, tmp_path):
         found_by(connected, planned(asked(), f"{tmp_path}/other"), tmp_path / "out2")
     for name, reason in (
         ("parkett", r"Spark has no format 'parkett'; did you mean 'parquet'\?"),
-        ("iceberg", r"Spark reads iceberg by a package; name it in spark\.jars\.packages"),
+        (
+            "iceberg",
+            "Spark reads iceberg only with an extra package; name that package in "
+            r"spark\.jars\.packages",
+        ),
     ):
         plan = TruthPlan(asked(), [StreamSource("s", f"{tmp_path}/other", name)])
         with pytest.raises(RefengineError, match=f"--format: usage: {reason}$"):
