@@ -19,11 +19,8 @@ RATES = (100, 1000)  # elements a second
 SEMANTICS = profile("csparql").but(t0="epoch", offset=0)
 STATIC_QUERIES = ("Q2", "Q3", "Q5")  # of which the paper shows how they scale in static data
 ONE_PERSON = ("Q1", "Q2")  # only what one person does gives them a row
-INSTANCE_QUERIES = (
-    "Q3",
-    "Q4",
-    "Q10",
-)  # of which the paper shows how they scale in the number of instances
+# of which the paper shows how they scale in the number of instances
+INSTANCE_QUERIES = ("Q3", "Q4", "Q10")
 
 # rdflib takes seconds for each answer beside so much static data
 WITNESSES = ("pyoxigraph",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from typing import Any, TypeVar
 
 P = TypeVar("P")
@@ -34,6 +34,22 @@ def order_by_shared_variables(
         ordered.append(best)
         bound |= variables_of(best)
     return ordered
+
+
+def postpone_unconnected(
+    patterns: Sequence[P], variables_of: Callable[[P], Set[Hashable]]
+) -> list[P]:
+    """Return patterns in the order in which they are given, but for those that share no variable
+    with one before: such a pattern waits until it does, or until no other one that is left does.
+
+    For instance `?a :p ?b`, `?c :p ?d` and `?b :q ?c` are returned as the first, the third and the
+    second.
+    """
+    variables = [variables_of(pattern) for pattern in patterns]
+    order = order_by_shared_variables(
+        range(len(patterns)), variables.__getitem__, lambda place, _: place
+    )
+    return [patterns[place] for place in order]
 
 
 def split_by_shared_variables(

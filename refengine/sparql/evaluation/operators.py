@@ -33,7 +33,7 @@ from refengine.sparql.choices import Choices
 from refengine.sparql.evaluation.answers import ask_answer, construct_answer, select_answer
 from refengine.sparql.evaluation.duplicates import keep_distinct, reduce_solutions
 from refengine.sparql.evaluation.grouping import group_solutions
-from refengine.sparql.evaluation.join_order import order_by_shared_variables
+from refengine.sparql.evaluation.join_order import postpone_unconnected
 from refengine.sparql.evaluation.joining import join, left_join, subtract
 from refengine.sparql.evaluation.matching import match_basic, unconnected_parts
 from refengine.sparql.evaluation.run import Run, Solution
@@ -139,16 +139,11 @@ class BodyEvaluator:
         )
         operands = list(chain.from_iterable(map(unconnected_parts, parts)))
         self.run.budget.spend(len(operands) ** 2 // 4)
-        names = [frozenset(visible(operand)) for operand in operands]
-        order = order_by_shared_variables(
-            range(len(operands)), names.__getitem__, lambda place, _: place
-        )
-
         solutions: list[Solution] = [{}]
-        for place in order:
+        for operand in postpone_unconnected(operands, lambda each: frozenset(visible(each))):
             if not solutions:
                 break
-            solutions = join(self.run, solutions, self.solutions(operands[place]))
+            solutions = join(self.run, solutions, self.solutions(operand))
         return solutions
 
     def filter(self, condition: Expression, inner: Pattern) -> list[Solution]:

@@ -19,6 +19,7 @@ from rdflib.term import Identifier, Variable
 
 from refengine.sparql.evaluation.join_order import (
     order_by_shared_variables,
+    postpone_unconnected,
     split_by_shared_variables,
 )
 from refengine.sparql.witnesses.asking import NoSay
@@ -126,12 +127,7 @@ def order_joins(join: CompValue) -> CompValue:
     groups = [group for operand in operands for group in _unconnected(operand)]
     if not groups:
         return join
-    order = order_by_shared_variables(
-        range(len(groups)),
-        lambda place: _variables_within(groups[place]),
-        lambda place, _: place,
-    )
-    return reduce(_join_lazily, [groups[place] for place in order])
+    return reduce(_join_lazily, postpone_unconnected(groups, _variables_within))
 
 
 def _operands(node: CompValue) -> list[CompValue]:
