@@ -2,8 +2,8 @@
 // classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
 //
 // A triple is given to the engine when it is pushed; the engine knows only the clock. As in YABench's runner a second passes between
-// registering the query and the first element, and each row is an answer of its own. The engine answers while a triple is given to
-// it; what it has answered is told with the reply, with the time since the first element.
+// registering the query and the first element. The engine answers while a triple is given to it, one row after the other: the rows
+// of one triple are one answer. It is told with the reply, with the time since the first element.
 
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
@@ -24,8 +24,9 @@ public class CqelsLiveHarness {
 
     final Path folder = Files.createTempDirectory("cqels-");
     final ExecContext context = new ExecContext(folder.toString(), true);
-    final List<String> relations = Collections.synchronizedList(new ArrayList<>());
-    volatile long began = -1; // the clock at the first element
+    final List<String> relations = new ArrayList<>();
+    final JsonArray rows = new JsonArray(); // since the triple before
+    long began = -1; // the clock at the first element
     long first; // its instant
 
     CqelsLiveHarness() throws IOException {}
@@ -41,9 +42,11 @@ public class CqelsLiveHarness {
             Query query = new Query();
             new ParserCQELS().parse(query, text(asked.get("query")));
             hoist((ElementGroup) query.getQueryPattern());
-            List<String> names = query.getResultVars();
-            context.policy().registerSelectQuery(query).register(mapping ->
-                answer(names, query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+            if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping ->
+                answer(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+            else context.policy().registerConstructQuery(query).register(new ConstructListener(context) {
+                public void update(List<Triple> graph) { for (Triple triple : graph) answer(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
+            });
         } catch (RuntimeException | Error refused) {
             throw new UnsupportedOperationException("it does not take the query or its static data: " + refused);
         }
@@ -66,15 +69,21 @@ public class CqelsLiveHarness {
             began = System.currentTimeMillis();
         }
         String stream = text(asked.get("stream"));
-        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); )
+        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); answer())
             context.engine().send(Node.createURI(stream), NodeFactory.parseNode(each.group(1)), NodeFactory.parseNode(each.group(2)), NodeFactory.parseNode(each.group(3)));
     }
 
-    /** Keeps a row as a relation, with the time since the first element. */
+    /** Keeps the rows since the triple before as a relation, if there are any, with the time since the first element. */
+    void answer() {
+        if (rows.isEmpty()) return;
+        relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + ", \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+        rows.clear();
+    }
+
     void answer(List<String> names, List<Node> terms) {
         JsonObject row = new JsonObject();
         for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
-        relations.add("{\"rows\": [" + row.toString().replace('\n', ' ') + "], \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+        rows.add(row);
     }
 
     static JsonObject term(Node node) {
@@ -92,11 +101,9 @@ public class CqelsLiveHarness {
         if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"cqels\", \"version\": \"1.0.0\"";
         if (command.equals("register")) register(asked);
         if (command.equals("push")) push(asked);
-        synchronized (relations) {
-            String told = "\"relations\": [" + String.join(", ", relations) + "]";
-            relations.clear();
-            return told;
-        }
+        String told = "\"relations\": [" + String.join(", ", relations) + "]";
+        relations.clear();
+        return told;
     }
 
     public static void main(String[] arguments) throws Exception {
