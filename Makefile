@@ -40,7 +40,8 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	echo "setup: .venv with $$("$$python" -V)"; \
 	$(remove_venv) && "$$python" -m venv .venv
 	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
-	@$(PY) $(PIP) install --require-hashes -r requirements.lock
+	@# Python compiles what it imports when it does; to compile all packages here takes as long as to install them.
+	@$(PY) $(PIP) install --no-compile --require-hashes -r requirements.lock
 	@touch $@
 
 $(READY): .venv/locked.stamp pyproject.toml

@@ -221,11 +221,10 @@ class TimeWindowSchedule:
     def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of a query that is reported when its window's content changes."""
         for k, instant in self._looked_at():
-            # Arrival k sees the elements before it. If the window's first element is not among
-            # them, the content is empty. Whether an emptying is reported depends on REP-3 and
-            # ENG-5, so an empty content is left to `core.schedule`.
-            is_empty = k <= self.window.first_index
-            if is_empty or not self._is_quiet(instant):
+            # Whether an emptying is reported depends on REP-3 and ENG-5. So an empty content is
+            # left to `core.schedule`. In a quiet stretch there is none: the window holds at least
+            # the element of the arrival that was looked at last.
+            if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
             elif instant == self.last_looked_at and self.own_instants is not None:
                 yield self._at_same_instant(k, instant, self.own_instants)
@@ -263,7 +262,8 @@ class TimeWindowSchedule:
         if self.own_instants is not None:
             return enumerate(islice(self.own_instants, k, None), k)
         shift = tick.shift_of_own_instants(self.planned.semantics)
-        return enumerate(arrival.app + shift for arrival in islice(self.planned.arrivals, k, None))
+        # `k` is 0: none is skipped of those that are not known beforehand
+        return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
 
     def _looked_at(self) -> Iterator[tuple[int, int]]:
         """Return the arrivals that are looked at: under the time tick, those at which time has

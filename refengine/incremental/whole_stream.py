@@ -66,7 +66,7 @@ def opening_of_first_window(
 
 def window_start_at(frame: Frame, instant: int) -> int:
     """Return the first instant of a window's scope at an instant; where it has none yet, that of
-    its first scope to come.
+    the first window, moved back by the lag.
     """
     scope = window.scope(frame, instant)
     if scope is None:

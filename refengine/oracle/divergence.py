@@ -60,9 +60,8 @@ def find_divergence(
         if not compare.equal(report.relation.rows, actual, recorded.mode):
             return diverge_at(index, report, actual, "the answer differs")
 
-    # All relations are right, so there are too many reports before them or after them.
-    if not alignment.reports:
-        return _without_report(0, None, "no recording is as long as the output", cost)
+    # All relations are right, so there are too many reports before them or after them. There is
+    # one at least: a recording without relations is right where there are no reports.
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
         return diverge_at(0, alignment.reports[0], None, LATE)

@@ -135,6 +135,27 @@ def test_a_halo_reaches_back_to_what_a_window_with_a_lag_holds():
     assert window_start_at(shown_later, 5) == -30 and window_start_at(shown_later, 29) == -10
 
 
+def test_before_all_scopes_the_first_window_counts_also_if_it_is_a_partial_one():
+    """WIN-11: [-5, 5) is the first of [-5, 5), [0, 10), …: nothing is looked at before s0 = -1."""
+    frame = Frame(first=0, last=9, slide=5, least=-1)
+    assert [window_start_at(frame, t) for t in (-2, -1, 4, 5)] == [-5, -5, -5, 0]
+    assert window_start_at(frame._replace(least=-3, lag=30), -2) == -45
+    assert window_start_at(frame._replace(first=7, last=16), -2) == 2
+
+
+def test_a_triple_that_a_filter_refuses_is_not_kept():
+    """Whether the filter names some or all of the variables that the triple binds."""
+    zero, two = (f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in (0, 2))
+    for subject in (A, "?x"):
+        text = f"SELECT * {{ {subject} {P} ?y . ?y {Q} ?z FILTER(?y > 1) }}"
+        body = MaintainedBody(Body(text), lambda row, count: None)
+        (graph,) = body.graphs.values()
+        body.insert((A, P, zero))
+        assert not graph.present
+        body.insert((A, P, two))
+        assert list(graph.present) == [(A, P, two)]
+
+
 def test_frames_begin_with_the_last_window_before_the_halo():
     query = over_one_window(ALL, kind="time", size=10, slide=10)
     semantics = profile("csparql").but(t0=0).semantics()

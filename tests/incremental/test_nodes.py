@@ -239,6 +239,19 @@ def run(aggregate: RunningAggregate, *terms: str | None) -> str | None:
         # of strings and IRIs the first by code points, of which a quotation mark is none
         (lambda: RunningExtreme(0, False, True), [literal("a!"), literal("a")], literal("a")),
         (lambda: RunningExtreme(0, False, True), ["<b:a>", "<a:b>"], "<a:b>"),
+        # one member is the extreme, whatever it is
+        (lambda: RunningExtreme(0, True, True), ["_:b"], "_:b"),
+        (lambda: RunningExtreme(0, True, True), [literal("x", language="en")], '"x"@en'),
+        (
+            lambda: RunningExtreme(0, False, True),
+            [literal("true", XSD + "boolean")],
+            literal("true", XSD + "boolean"),
+        ),
+        (
+            lambda: RunningExtreme(0, False, True),
+            [literal("2000-01-01T00:00:00Z", XSD + "dateTime")],
+            literal("2000-01-01T00:00:00Z", XSD + "dateTime"),
+        ),
         # of two forms with one datatype either will do, as rows are compared by value
         (lambda: RunningExtreme(0, True, False), [decimal("1.5"), integer(1)], decimal("1.5")),
     ],

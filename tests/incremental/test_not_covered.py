@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from incremental_trials import double
 
@@ -146,6 +148,17 @@ VALUES = [
         [number("2.0", "decimal"), number("4.0", "decimal")],
         NO_FORM,
     ),
+    (  # its key is told apart, too, which is no variable of the whole solutions
+        "SELECT (COUNT(DISTINCT *) AS ?n) { ?x <urn:n> ?v } GROUP BY (IF(?v < 3, ?v, ?v / 2))",
+        [number("2.0", "decimal"), number("4.0", "decimal")],
+        NO_FORM,
+    ),
+    (
+        "SELECT (COUNT(DISTINCT *) AS ?n) "
+        "{ ?x <urn:n> ?v BIND(IF(?v < 3, ?v, ?v / 2) AS ?w) } GROUP BY ?x",
+        [number("2.0", "decimal"), number("4.0", "decimal")],
+        NO_FORM,
+    ),
     (
         "CONSTRUCT { <urn:a> <urn:n> ?v , ?w } { ?x <urn:n> ?v BIND(?v / 2 AS ?w) }",
         [number("2.0", "decimal"), number("4.0", "decimal")],
@@ -242,6 +255,18 @@ VALUES = [
         "{ ?x <urn:n> ?v FILTER(?v + 1 != ?w && EXISTS { ?y <urn:n> ?k }) } }",
         [number("1.0", "decimal"), number("2.0", "decimal")],
         "a computed number within EXISTS",
+    ),
+    *(
+        (text, [number("1.0", "decimal")], "a computed number within EXISTS")
+        for text in (
+            "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) BIND(EXISTS { ?y <urn:n> ?v } AS ?e) }",
+            "SELECT * { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) } "
+            "ORDER BY (EXISTS { ?y <urn:n> ?v }) LIMIT 1",
+            "SELECT (COUNT(*) AS ?n) { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) } "
+            "GROUP BY (EXISTS { ?y <urn:n> ?v })",
+            "SELECT (SUM(IF(EXISTS { ?y <urn:n> ?v }, 1, 0)) AS ?n) "
+            "{ ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) }",
+        )
     ),
     (
         "SELECT ?v { ?x <urn:n> ?w BIND(?w * 2.0 AS ?v) } GROUP BY ?v "
@@ -356,15 +381,23 @@ def test_a_rounded_sum_is_covered_where_answers_are_bags(is_set: bool):
     assert MaintainedBody(Body(text.replace("SELECT", "SELECT DISTINCT")), ignore).is_set is True
 
 
-def test_numbers_are_counted_whatever_their_form():
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("COUNT", number("2")),
+        ("SUM", number("4", "decimal")),
+        ("AVG", number("2", "decimal")),
+    ],
+)
+def test_numbers_are_counted_and_added_whatever_their_form(name: str, expected: str):
     """One is computed as 2.0, and the other is the data's."""
     rows: list = []
-    text = AGGREGATE.format("COUNT(IF(?v < 2, ?v + 1.0, ?v))")
+    text = AGGREGATE.format(f"{name}(IF(?v < 2, ?v + 1.0, ?v))")
     body = MaintainedBody(Body(text), lambda row, count: rows.append(row))
     for i, value in enumerate(("1.0", "2.0")):
         body.insert((f"<urn:{i}>", "<urn:n>", number(value, "decimal")))
     body.flush()
-    assert rows == [(("n", number("2")),)]
+    assert rows == [(("n", expected),)]
 
 
 def test_a_condition_on_all_that_its_pattern_binds_stays_within_exists():
@@ -403,3 +436,16 @@ def test_variables_that_every_solution_binds(group: str, names: str):
     """Filters within EXISTS may look at these, where solutions outside bind them, too."""
     pattern = Body(f"SELECT * {{ {group} }}").algebra.pattern
     assert always_bound(pattern.pattern) == set(names)
+
+
+def test_no_condition_is_asked_of_what_an_equality_leaves_without_a_partner():
+    """?y ?w is joined before ?z ?u, since ?w equals ?v. So 1 is compared with "x" only if there is
+    a ?w that is 1. Then it is open whether the two differ.
+    """
+    text = "SELECT * { ?x <urn:n> ?v . ?z <urn:p> ?u . ?y <urn:q> ?w FILTER(?v = ?w && ?v != ?u) }"
+    body = MaintainedBody(Body(text), ignore)
+    body.insert(("<urn:z>", "<urn:p>", literal("x")))
+    body.insert(("<urn:y>", "<urn:q>", number("2")))
+    body.insert(("<urn:x>", "<urn:n>", number("1")))
+    with pytest.raises(NotCovered, match=f"^{re.escape(OF_TWO_KINDS)}$"):
+        body.insert(("<urn:x>", "<urn:n>", number("2")))

@@ -37,7 +37,7 @@ from refengine.incremental.whole_stream import (
     window_origins,
     window_start_at,
 )
-from refengine.model.elements import TIME_BOUND, Stream
+from refengine.model.elements import TIME_BOUND, Relation, Stream
 from refengine.model.errors import InvalidStream, TooManyReports, Unsupported
 
 BODY = "SELECT ?x { ?x <urn:p> ?y }"
@@ -71,6 +71,9 @@ def test_a_range_that_is_left_stays_a_range():
         (range(0, 5), range(3, 9), range(0, 3)),
         (range(4, 9), range(0, 4), range(4, 9)),
         (range(4, 9), range(2, 6), range(6, 9)),
+        (range(4, 9), range(4, 6), range(6, 9)),
+        (range(4, 9), range(2, 4), range(4, 9)),
+        (range(0, 5), range(2, 5), range(0, 2)),
     ):
         assert without(a, b) == expected and isinstance(without(a, b), range)
 
@@ -351,6 +354,7 @@ def test_a_buffer_keeps_indices_while_it_forgets():
     buffer.forget_before(1024)
     assert buffer.number_forgotten == 1024 and len(buffer.items) == 976
     assert len(buffer) == len(times) == len(ids) == 2000 and list(ids) == [*range(1, 2001)]
+    assert (ids[0], ids[1999]) == (1, 2000)
     assert buffer[1024] is many[1024] and times[1024] == 1033
     with pytest.raises(
         LookupError, match=r"^'?element 1024 of the stream is no longer kept: it was"
@@ -397,6 +401,9 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
         ("range", {"size": 15}, {}, 6),
         ("now", {}, {"closure": "none"}, 7),
         ("rows", {"size": 3}, {"closure": "none"}, 5),
+        # by ids: the last one is 8, in [8, 12), or else in [6, 9)
+        ("tuple", {"size": 4, "slide": 4}, {}, 7),
+        ("tuple", {"size": 3, "slide": 3}, {}, 5),
         ("time", {"size": 5, "slide": 5}, {"t0": 50}, 7),
         ("landmark", {}, {}, 0),
         ("landmark", {}, {"t0": 50}, 7),
@@ -539,6 +546,9 @@ TWO = from_table(
         # one matters, which is 10 instants before, then 20, then 40
         ({"r2s": "Istream", "base": "previous"}, 40, [20, 10, None]),
         ({"empty": "once"}, 60, [30, 10, None]),
+        # two matter, and each arrival has one: halos of 2, 4, 8, … arrivals
+        ({"report": "content-change", "empty": "once"}, 60, [50, 40, 20, None]),
+        ({"report": "content-change,non-empty", "empty": "once"}, 60, [50, 40, 20, None]),
         ({}, 1, [None]),
         ({}, 2, [None]),
     ],
@@ -547,6 +557,22 @@ def test_where_halos_begin(fields, start, expected):
     semantics = chosen(**fields)
     found = parts.halo_starts(TUMBLING, semantics, {"s": 0}, start, range(100))
     assert list(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        # halos of 2, 4, 8, … arrivals, one at each instant: the window [53, 58) is shown at 57
+        ({}, [53, 51, 47, 39, 23, None]),
+        # two evaluations, each 7 instants after the one before: 14 instants, then 28 and 56
+        ({"report": "periodic", "period": 7, "anchor": "t0"}, [41, 27, 0, None]),
+    ],
+)
+def test_halos_of_a_window_that_slides_by_one(fields, expected):
+    """Two evaluations before the part matter, which are an instant apart if no period is stated."""
+    query = asked(BODY, "range", size=5)
+    semantics = chosen(empty="once", **fields)
+    assert list(parts.halo_starts(query, semantics, {"s": 0}, 60, range(100))) == expected
 
 
 def test_halos_of_several_windows_reach_back_to_what_they_last_reported():
@@ -789,6 +815,27 @@ def test_the_steps_of_a_run_are_those_of_the_definition():
     ]
     assert found == expected
     assert {emitted for _, _, emitted in found} == {True, False}
+
+
+def test_the_definition_that_is_given_computes_what_is_not_covered():
+    """And nothing of what is covered."""
+    asked_bodies: list[str] = []
+
+    def answer(body: Body, dataset: frozenset) -> Relation:
+        asked_bodies.append(body.text)
+        return Relation(body.variables, {(("x", f"<urn:{len(dataset)}>"),): 1})
+
+    for text, is_asked in ((BODY, False), ("SELECT (BNODE() AS ?b) { ?x <urn:p> ?y }", True)):
+        asked_bodies.clear()
+        run = incremental.evaluate(
+            asked(text, size=9, slide=9),
+            {"s": elements_at(1, 3, 5)},
+            chosen(horizon=9),
+            answer=answer,
+        )
+        (report,) = run
+        assert bool(asked_bodies) is is_asked
+        assert (report.relation.rows == {(("x", "<urn:3>"),): 1}) is is_asked
 
 
 def test_a_body_beyond_a_limit_of_the_definition_raises_before_the_first_report(monkeypatch):

@@ -121,3 +121,33 @@ def test_arrivals_before_the_first_window():
                 assert [(at.t, at.arrival, list(at.content)) for at in found] == [
                     (at.t, at.arrival, list(at.content)) for at in expected
                 ]
+
+
+def test_streamed_arrivals_before_the_first_instant_that_is_looked_at():
+    """WIN-11: [-7, 3) is the first of the windows [0, 10), [7, 17), … with partial ones, and it is
+    looked at from s0 = -1 on: over the elements of -4 and -3, which have arrived before.
+    """
+    query = from_table(
+        {
+            "body": "SELECT * { ?s ?p ?o }",
+            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 7}],
+        }
+    )
+    items = [(("<urn:x>", "<urn:p>", f"<urn:{i}>"), at) for i, at in enumerate((-4, -3, 2, 2, 4))]
+    semantics = (
+        profile("csparql")
+        .but(t0=0, partial="reported", report="content-change", tick="tuple", horizon="none")
+        .semantics()
+    )
+    for planned in (
+        engine.plan(query, {"s": stream(items)}, semantics),
+        plan_streamed(query, {"s": iter(stream(items))}, semantics),
+    ):
+        groups = time_window_groups(planned, max_reports=100)
+        found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
+        assert found == [
+            (-1, 2, [0, 1]),
+            (2, 3, [0, 1, 2]),
+            (2, 4, [0, 1, 2, 3]),
+            (3, 4, [2, 3]),
+        ]

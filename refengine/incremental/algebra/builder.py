@@ -27,7 +27,7 @@ from refengine.incremental.algebra.named_graphs import (
     no_solutions,
 )
 from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.operators import MaintainedUnion
+from refengine.incremental.algebra.operators import MaintainedFilter, MaintainedUnion
 from refengine.incremental.algebra.paths import PathWriter, has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.algebra.semijoins import MaintainedMinus
@@ -145,7 +145,7 @@ class NodeBuilder:
             return self._basic_pattern(inner.triples, own, list(chain.from_iterable(outer)))
         node = self._for_filter(inner, conditions[0])
         for each in conditions:
-            node = self.filters.filter(node, inner, each)
+            node = MaintainedFilter(node, each)
         return node
 
     def _for_filter(self, pattern: algebra.Pattern, condition: Expression) -> MaintainedNode:
