@@ -55,14 +55,20 @@ public class CqelsLiveHarness {
         Thread.sleep(SETTLING);
     }
 
-    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. */
+    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. At UNION and a subquery its compiler breaks down without a reason. */
     static void hoist(ElementGroup group) {
-        for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
+        for (Element element : new ArrayList<>(group.getElements())) {
+            if (element instanceof ElementUnion || element instanceof ElementSubQuery) throw refusal("beside STREAM it takes patterns and filters", element);
+            if (!(element instanceof ElementStreamGraph)) continue;
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + inner.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
+                else if (!(inner instanceof ElementPathBlock)) throw refusal("within STREAM it takes triple patterns and filters", inner);
         }
+    }
+
+    static IllegalArgumentException refusal(String taken, Element element) {
+        return new IllegalArgumentException(taken + ", and no " + element.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
     }
 
     void push(JsonObject asked) {
