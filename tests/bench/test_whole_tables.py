@@ -58,7 +58,9 @@ def reference_engine(tmp_path_factory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("forked")
     with forked.adapter(folder) as program:
         command = json.dumps([*program, *REFERENCE.command[2:]])
-        text = f'title = "{REFERENCE.title}"\ndialect = "{REFERENCE.dialect}"\ncommand = {command}\n'
+        text = (
+            f'title = "{REFERENCE.title}"\ndialect = "{REFERENCE.dialect}"\ncommand = {command}\n'
+        )
         path = folder / "reference.toml"
         path.write_text(text, encoding="utf-8")
         yield path
