@@ -40,7 +40,8 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	echo "setup: .venv with $$("$$python" -V)"; \
 	$(remove_venv) && "$$python" -m venv .venv
 	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
-	@$(PY) $(PIP) install --require-hashes -r requirements.lock
+	@# Python compiles what it imports when it does; to compile all packages here takes as long as to install them.
+	@$(PY) $(PIP) install --no-compile --require-hashes -r requirements.lock
 	@touch $@
 
 $(READY): .venv/locked.stamp pyproject.toml
@@ -137,7 +138,7 @@ spark: $(READY) ## run the tests of `shard` and of the command `truth` on a clas
 	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/spark/test_shard.py tests/spark/test_truth.py || exit 1; \
 	done
 
-cluster: $(READY) ## kill workers of a standalone Spark cluster on this machine in the middle of runs (some minutes; needs Java)
+cluster: $(READY) ## kill executors, a worker and the driver of a Spark cluster on this machine in the middle of runs (some minutes; needs Java)
 	@$(PY) -m pytest -q tests/killed_workers.py
 
 S3 := build/s3

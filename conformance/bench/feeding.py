@@ -19,8 +19,9 @@ from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 from refengine.core.semantics import Condition
 
-# The least limits of a run: seconds for a reply and for the whole run, and bytes of all replies.
-REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 600, 7200, 1 << 30
+# The least limits of a run: seconds for the start, in which a harness may be compiled on a busy
+# machine, for a reply and for the whole run, and bytes of all replies.
+START_SECONDS, REPLY_SECONDS, RUN_SECONDS, RUN_BYTES = 180, 600, 7200, 1 << 30
 # The conditions of an engine that answers only when windows close.
 ON_CLOSE = frozenset({Condition.CLOSE, Condition.NON_EMPTY})
 
@@ -260,6 +261,7 @@ def _limits_of(tested: Engine) -> Limits:
     limits = tested.limits
     return replace(
         limits,
+        start_seconds=max(limits.start_seconds, START_SECONDS),
         reply_seconds=max(limits.reply_seconds, REPLY_SECONDS),
         case_seconds=max(limits.case_seconds, RUN_SECONDS),
         case_bytes=max(limits.case_bytes, RUN_BYTES),

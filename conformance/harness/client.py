@@ -34,6 +34,7 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
+START_LIMIT = "limits = { start = SECONDS } in its engine file gives it longer"
 # A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
 # even if the next one has been registered.
 STILL_LATE = 1.0
@@ -221,11 +222,12 @@ class Harness:
         """Return the limit for the reply to a command: that of the command itself, or what the case
         has left, if that is less.
         """
-        seconds = self.limits.reply_seconds
         if command == "start":
             seconds = self.limits.start_seconds
+            return TimeLimit(seconds, f"no reply within {seconds:.3g} s ({START_LIMIT})")
+        seconds = self.limits.reply_seconds
         limit = TimeLimit(seconds, f"no reply within {seconds:.3g} s")
-        if command in ("start", "stop"):
+        if command == "stop":
             return limit
         left = self._case_began + self.limits.case_seconds - time.monotonic()
         if left >= seconds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,12 +14,19 @@ from typing import Any
 
 from conformance.metrics import yabench, yabench_code
 from conformance.metrics.slides import deal_to_slides
-from conformance.metrics.yabench import Borders, EngineOutput, ExpectedAnswers, Score, Shifted
+from conformance.metrics.yabench import (
+    Borders,
+    EngineOutput,
+    ExpectedAnswers,
+    RowsThatChange,
+    Score,
+    Shifted,
+)
 from refengine.core import engine, r2r
 from refengine.core.engine import Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
-from refengine.core.semantics import R2S, Condition
+from refengine.core.semantics import R2S, Collection, Condition
 from refengine.core.window import WindowView
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.supports import SupportedSolutions
@@ -105,12 +112,21 @@ def of_run(
 class _Contents:
     """The contents of a window from one instant to another, and the answers over them. Each content
     is evaluated once.
+
+    `supported` has the solutions of the stream by the elements that they rest on, if they are
+    known: then the difference of two answers is known without them.
     """
 
-    def __init__(self, view: WindowView, rows: Callable[[range], Bag]):
+    def __init__(
+        self,
+        view: WindowView,
+        rows: Callable[[range], Bag],
+        supported: SupportedSolutions | None,
+    ):
         self.times = view.times
         self.rows = cache(rows)
-        self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer)
+        self.supported = supported
+        self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer, self.find_change)
 
     def content(self, first: int, last: int) -> range:
         """Return the indices of the elements from `first` to `last`, both included."""
@@ -119,6 +135,16 @@ class _Contents:
     def answer(self, first: int, last: int) -> Bag:
         """Return the answer over the elements from `first` to `last`, both included."""
         return self.rows(self.content(first, last))
+
+    def find_change(self, before: Borders, after: Borders) -> RowsThatChange | None:
+        """Return the rows that come, and those that go, as one interval becomes another. None if
+        that is not known without the two answers.
+        """
+        old, new = self.content(*before), self.content(*after)
+        supported = self.supported
+        if supported is None or not (supported.covers(old) and supported.covers(new)):
+            return None
+        return supported.find_change(old, new)
 
 
 def _contents(
@@ -149,7 +175,9 @@ def _contents(
         dataset = r2r.dataset_of_windows(views, [content], setting.static, query.body)
         return r2r.collect_rows(collection, answer(query.body, dataset).rows)
 
-    return _Contents(view, rows)
+    if collection is Collection.SET:  # a row goes with the last of several solutions
+        return _Contents(view, rows, None)
+    return _Contents(view, rows, extents)
 
 
 @dataclass(frozen=True)
@@ -295,12 +323,20 @@ def _slide_entries(
         return max(0, report.evaluation - origin) // step
 
     slides = [(k, list(reports)) for k, reports in groupby(expected, slide_of)]
-    due = [sum((report.relation.rows for report in reports), Counter()) for _, reports in slides]
+    due = [_all_rows(reports) for _, reports in slides]
     came = deal_to_slides(due, actual, mode)
     for (k, reports), rows, got in zip(slides, due, came, strict=True):
         window = (origin + k * step, origin + (k + 1) * step)
         counts = (sum(map(len, reports[-1].contents)), rows.total(), got.total())
         yield _entry(window, yabench.slide_score(rows, got, mode), None, None, counts)
+
+
+def _all_rows(reports: Iterable[Report]) -> Bag:
+    """Return the rows of some reports together."""
+    rows: Bag = Counter()
+    for report in reports:
+        rows.update(report.relation.rows)
+    return rows
 
 
 def _entry(

@@ -5,22 +5,26 @@ ICWE 2016; docs/metrics.md).
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import nsmallest
-from itertools import product
+from heapq import merge, nsmallest
+from itertools import islice
 from typing import NamedTuple
 
+from conformance.metrics.row_groups import RowPairs
 from refengine.core.semantics import Closure
 from refengine.core.window import borders
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag
+from refengine.model.elements import Bag, Row
 
 Borders = tuple[int, int]
 # the expected rows over the elements from one instant to another, both included
 AnswerOverInterval = Callable[[int, int], Bag]
+# the rows that come, and those that go, as one such interval becomes another
+RowsThatChange = tuple[Iterable[Row], Iterable[Row]]
 MOST = 1000  # shifted windows that gracious mode tries, at most
 
 
@@ -52,11 +56,25 @@ PERFECT = Score(Fraction(1), Fraction(1))
 class ExpectedAnswers:
     """The answers that are expected over any interval of a stream: `instants` are those of its
     elements, ascending and each once, and `answer` gives the rows over the elements from one
-    instant to another.
+    instant to another. `find_change` gives the difference of two answers, where it is known without
+    them; else it returns None.
     """
 
     instants: Sequence[int]
     answer: AnswerOverInterval
+    find_change: Callable[[Borders, Borders], RowsThatChange | None] = lambda before, after: None
+
+    def change(self, before: Borders | None, after: Borders) -> RowsThatChange:
+        """Return the rows that come, and those that go, as one interval becomes another. From None
+        on all rows come.
+        """
+        if before is None:
+            return self.answer(*after).elements(), ()
+        change = self.find_change(before, after)
+        if change is None:
+            old, new = self.answer(*before), self.answer(*after)
+            change = (new - old).elements(), (old - new).elements()
+        return change
 
 
 class EngineOutput(NamedTuple):
@@ -134,6 +152,58 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     )
 
 
+class ShiftedAnswer:
+    """The answer that is expected over an interval, which is shifted, beside an engine's answer.
+
+    A shift costs the rows that come and go, unless the engine's answer has blank nodes: then each
+    answer is compared as a whole. `matched` renames blank nodes only if the two bags are equal, and
+    then both have some. So it is a maximum matching wherever the engine's answer has none.
+    """
+
+    def __init__(self, expects: ExpectedAnswers, actual: Bag, mode: Mode) -> None:
+        self.expects = expects
+        self.actual = actual
+        self.actual_total = actual.total()
+        self.mode = mode
+        self.has_blanks = bool(compare.blanks(actual))
+        self.pairs = RowPairs(actual, mode)
+        self.rows: Bag = Counter()  # the expected ones, if there are blank nodes
+        self.interval: Borders | None = None
+
+    def shift_to(self, interval: Borders) -> None:
+        """Take the answer over another interval."""
+        if self.has_blanks:
+            self.rows = self.expects.answer(*interval)
+        else:
+            self.pairs.change(*self.expects.change(self.interval, interval))
+        self.interval = interval
+
+    @property
+    def expected_total(self) -> int:
+        """The number of rows that are expected over the interval."""
+        if self.has_blanks:
+            return self.rows.total()
+        return self.pairs.changing.total
+
+    def score(self) -> Score:
+        """Return what `score` gives for the two answers."""
+        if self.has_blanks:
+            return score(self.rows, self.actual, self.mode)
+        return self._score_of(self.pairs.count())
+
+    def greatest_score(self) -> Score:
+        """Return the greatest score that answers of these sizes can have. It rules out most
+        intervals without a comparison of rows.
+        """
+        return self._score_of(min(self.expected_total, self.actual_total))
+
+    def _score_of(self, pairs: int) -> Score:
+        """Return the score if so many rows pair up."""
+        if not self.expected_total and not self.actual_total:
+            return PERFECT
+        return Score.of(pairs, self.expected_total, self.actual_total)
+
+
 def gracious(
     window: Borders,
     closure: Closure,
@@ -154,6 +224,7 @@ def gracious(
     if best.score == PERFECT:
         return best
     least = best.score
+    over = ShiftedAnswer(expects, actual, mode)
     low, high = borders(closure)
     time = window[1] - window[0]
     if reach.time is not None:
@@ -162,10 +233,10 @@ def gracious(
     for start, end in _shifted_windows(own, expects.instants, time, reach.windows):
         if best.score == PERFECT:
             break
-        rows = expects.answer(start, end)
-        if not _can_be_better(_greatest_score(rows.total(), actual.total()), best.score, least):
+        over.shift_to((start, end))
+        if not _can_be_better(over.greatest_score(), best.score, least):
             continue
-        shifted_score = score(rows, actual, mode)
+        shifted_score = over.score()
         if _can_be_better(shifted_score, best.score, least):
             best = Shifted(shifted_score, (start - low, end - high))
     return best
@@ -199,21 +270,13 @@ def _shifted_windows(own: Borders, instants: Sequence[int], time: int, most: int
         *(t - 1 for t in near if max(first, last - time) < t <= last),
     ]
     # the nearest pairs are of these
-    starts = nsmallest(most, starts, key=lambda t: abs(t - first))
-    ends = nsmallest(most, ends, key=lambda t: abs(t - last))
+    starts = nsmallest(most, starts, key=lambda t: (abs(t - first), t))
+    ends = nsmallest(most, ends, key=lambda t: (abs(t - last), t))
 
     def distance(shifted: Borders) -> tuple[int, ...]:
         left, right = abs(shifted[0] - first), abs(shifted[1] - last)
         return left + right, left, *shifted
 
-    pairs = (pair for pair in product(starts, ends) if pair[0] <= pair[1])
-    return nsmallest(most, pairs, key=distance)
-
-
-def _greatest_score(expected: int, actual: int) -> Score:
-    """Return the greatest score that bags of these sizes can have. It rules out most windows
-    without a comparison of rows.
-    """
-    if not expected and not actual:
-        return PERFECT
-    return Score.of(min(expected, actual), expected, actual)
+    # those of each start are in the order of their distance
+    of_starts = ([(start, end) for end in ends if start <= end] for start in starts)
+    return list(islice(merge(*of_starts, key=distance), most))

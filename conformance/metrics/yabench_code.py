@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from conformance.metrics.row_groups import RowGroups
 from conformance.metrics.yabench import (
     PERFECT,
     Borders,
@@ -17,6 +18,7 @@ from conformance.metrics.yabench import (
     ExpectedAnswers,
     Score,
     Shifted,
+    ShiftedAnswer,
     score,
 )
 from refengine.model import compare
@@ -70,15 +72,17 @@ def steps_code(
     """
     coming = iter(output.timed())
     waiting: Timed | None = None
-    before: Bag = Counter()
+    known = RowGroups((), mode)  # the last answer that had new rows
+    before: Borders | None = None  # and its window
     opened = 0
 
     for t in expects.instants:
         opened = _first_open(opened, t, size, slide)
         window = (opened * slide, t)
-        now = expects.answer(*window)
-        due = _new(now, before, mode)
-        if not due or _says_nothing(now):
+        came, gone = map(list, expects.change(before, window))
+        due = _new(came, known)
+        is_single = known.total + len(came) - len(gone) == 1
+        if not due or (is_single and not any(due)):  # one row in which nothing is bound is no row
             continue
 
         waiting = waiting or next(coming, None)
@@ -90,7 +94,8 @@ def steps_code(
             waiting, is_found = yield from _hold(waiting, coming, due, window, mode)
             if waiting is not None and not is_found:
                 waiting = None if is_single_result else next(coming, None)
-        before = now
+        known.change(came, gone)
+        before = window
 
     yield from _unexpected(coming, max(expects.instants, default=0), slide)
 
@@ -111,21 +116,13 @@ def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step
         yield Step(UNEXPECTED, (_slide_of(end, slide) * slide, end), None, 0, rows.total())
 
 
-def _new(now: Bag, before: Bag, mode: Mode) -> list[Row]:
-    """Return the rows of an answer of which the answer before has no copy, each as often as it is
-    in the answer.
+def _new(came: Iterable[Row], known: RowGroups) -> list[Row]:
+    """Return the rows that came of which the answer before has no copy, each as often as it
+    came.
     """
+    counts = Counter(came)
     # few rows are new, since a content grows by one element
-    other = [line for line in now if line not in before]
-    if not other:
-        return []
-    known = compare.places(list(before), other, mode)
-    return [line for line in other if not known[line] for _ in range(now[line])]
-
-
-def _says_nothing(rows: Bag) -> bool:
-    """Whether an answer is empty to the code: it has no row, or one in which nothing is bound."""
-    return not rows or (rows.total() == 1 and not any(rows))
+    return [line for line in known.without_equals(counts) for _ in range(counts[line])]
 
 
 def _hold(
@@ -247,19 +244,22 @@ def gracious_code(
     """
     start, end = window
     best = score(expected, actual, mode)
+    over = ShiftedAnswer(expects, actual, mode)
     instants = expects.instants
     inside = slice(bisect_left(instants, start), bisect_right(instants, end))
     for t in instants[inside][1:]:
         if best.recall == 1:
             break
-        shifted = score(expects.answer(t, end), actual, mode)
+        over.shift_to((t, end))
+        shifted = over.score()
         if shifted.recall < best.recall:
             break
         start, best = t, shifted
     for t in instants[inside.stop :]:
         if best.precision == 1:
             break
-        shifted = score(expects.answer(start, t), actual, mode)
+        over.shift_to((start, t))
+        shifted = over.score()
         if shifted.precision < best.precision or shifted.recall < best.recall:
             break
         end, best = t, shifted

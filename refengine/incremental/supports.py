@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple, cast
 
 from refengine.core.query import Body
@@ -73,6 +74,7 @@ class SupportedSolutions:
             basic.emit = _collect_into(collected, basic.width)
             self.solutions.append(collected)
 
+        self.by_first: dict[int, list[SupportedSolution]] = {}  # the same, made when first needed
         self._reset_above()
         answer = self.above.answer
         self.is_projected_pattern = (
@@ -99,6 +101,18 @@ class SupportedSolutions:
             raise
         return Counter(self.delta.now)
 
+    def find_change(self, before: range, after: range) -> tuple[list[Row], list[Row]] | None:
+        """Return the rows that come, and those that go, as one content becomes another, both of
+        which must be covered; None for a body whose rows are not its solutions.
+
+        It takes as long as there are solutions that rest on an element of one content alone.
+        """
+        if not self.is_projected_pattern:
+            return None
+        came = [self._row(found.solution) for found in self._not_in(0, after, before)]
+        gone = [self._row(found.solution) for found in self._not_in(0, before, after)]
+        return came, gone
+
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
         """Return the solutions over a content, which must be covered, each as a row of the body's
         variables with the elements that it rests on. Return None for a body whose WHERE clause is
@@ -110,23 +124,22 @@ class SupportedSolutions:
 
     def _reset_above(self) -> None:
         """Make anew what is above the basic graph patterns. It is fed with their solutions
-        directly; `fed` has those that it was fed with for the content before: none yet.
+        directly; `fed` is the content whose solutions it was fed with: nothing yet.
         """
         self.delta = AnswerDelta(is_set=False, has_baseline=False)
         self.above = MaintainedBody(self.body, self.delta.change)
-        self.fed: list[list[SupportedSolution]] = [[] for _ in self.above.basic_patterns]
+        self.fed = range(0)
 
     def _feed(self, content: range) -> None:
         """Feed the solutions over a content to what is above the basic graph patterns, in place of
         those over the content before. Raises NotCovered.
         """
         for place, basic in enumerate(self.above.basic_patterns):
-            solutions = list(self._within(place, content))
-            for found in self.fed[place]:
+            for found in self._not_in(place, self.fed, content):
                 basic.emit(found.solution, -1)
-            for found in solutions:
+            for found in self._not_in(place, content, self.fed):
                 basic.emit(found.solution, 1)
-            self.fed[place] = solutions
+        self.fed = content
         self.above.flush()
 
     def _join(self, numbered: MaintainedBody, elements: Sequence[Element]) -> None:
@@ -153,14 +166,34 @@ class SupportedSolutions:
                 if (*triple, k) in present:
                     within_span.add(triple)
 
-    def _within(self, place: int, content: range) -> Iterator[SupportedSolution]:
-        """Yield the solutions of a basic graph pattern over a content."""
+    def _within(
+        self, place: int, content: range, least_last: int = 0
+    ) -> Iterator[SupportedSolution]:
+        """Yield the solutions of a basic graph pattern over a content whose last element is
+        `least_last` or one after it.
+        """
         solutions = self.solutions[place]
-        begin = bisect_left(solutions, content.start, key=lambda found: found.last)
-        end = bisect_left(solutions, content.stop, key=lambda found: found.last)
+        begin = bisect_left(solutions, max(content.start, least_last), key=attrgetter("last"))
+        end = bisect_left(solutions, content.stop, key=attrgetter("last"))
         for found in solutions[begin:end]:
             if found.first >= content.start:
                 yield found
+
+    def _not_in(self, place: int, content: range, other: range) -> Iterator[SupportedSolution]:
+        """Yield the solutions of a basic graph pattern over a content that are not over another:
+        those that rest on an element before the other, and then those that rest on one after it.
+        """
+        if place not in self.by_first:
+            self.by_first[place] = sorted(self.solutions[place], key=attrgetter("first"))
+        by_first = self.by_first[place]
+        begin = bisect_left(by_first, content.start, key=attrgetter("first"))
+        end = bisect_left(by_first, min(content.stop, other.start), key=attrgetter("first"))
+        for found in by_first[begin:end]:
+            if found.last < content.stop:
+                yield found
+
+        rest = range(max(content.start, other.start), content.stop)
+        yield from self._within(place, rest, other.stop)
 
     def _row(self, solution: Solution) -> Row:
         """Return a solution of the first basic graph pattern as a row of the body's variables."""

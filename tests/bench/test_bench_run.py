@@ -17,7 +17,7 @@ from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import ClockPacing, Harnesses, ImmediatePacing
+from conformance.bench.feeding import START_SECONDS, ClockPacing, Harnesses, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.judging import measure_windows
 from conformance.bench.page import page
@@ -25,6 +25,7 @@ from conformance.bench.run import Plan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
 from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
+from conformance.harness.client import Limits
 from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.metrics.run import Reading
@@ -416,3 +417,13 @@ def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down(tmp
         with harnesses.of(one) as harness:
             pass
         assert not harness.alive
+
+
+def test_a_harness_may_start_slowly_in_a_benchmark(tmp_path):
+    """The limit of the engine's file counts only where it is greater than that of benchmarks."""
+    (tmp_path / "stub.py").write_text(f"import time; time.sleep(0.5)\n{STUB}")
+    tested = engine_file.command(f"{sys.executable} {tmp_path}/stub.py", "rspql", "csparql")
+    for file_seconds, seconds in ((0.1, START_SECONDS), (1000, 1000)):
+        one = replace(tested, limits=Limits(start_seconds=file_seconds))
+        with Harnesses().of(one) as harness:
+            assert harness.has_started and harness.limits.start_seconds == seconds

@@ -76,6 +76,7 @@ def run_supported(trial: BodyTrial, r: Random) -> int:
     except NotCovered:
         return 0
     compared = 0
+    before, answer_before = range(0), Counter()
     for _ in range(CONTENTS):
         start = r.randint(0, len(elements))
         content = range(start, r.randint(start, len(elements)))
@@ -85,6 +86,10 @@ def run_supported(trial: BodyTrial, r: Random) -> int:
             answer = supported.answer(content)
         except NotCovered:
             continue
+        if (change := supported.find_change(before, content)) is not None:
+            came, gone = map(Counter, change)
+            assert answer_before + came == answer + gone
+        before, answer_before = content, answer
         assert_is_the_definitions(
             answer, body, frozenset().union(*(elements[i].graph for i in content))
         )

@@ -1,9 +1,10 @@
-// CQELS 1.x on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CqelsLiveHarness.java`. The
-// classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
+// CQELS 1.x on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CqelsLiveHarness.java ANSWER`.
+// The classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
 //
 // A triple is given to the engine when it is pushed; the engine knows only the clock. As in YABench's runner a second passes between
-// registering the query and the first element, and each row is an answer of its own. The engine answers while a triple is given to
-// it; what it has answered is told with the reply, with the time since the first element.
+// registering the query and the first element. The engine answers while a triple is given to it, one row after the other. ANSWER is
+// `triple` if the rows of one triple are one answer, and `row` if each row is one, as in YABench's runner. An answer is told with the
+// reply, with the time since the first element.
 
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
@@ -22,13 +23,15 @@ public class CqelsLiveHarness {
     static final long SETTLING = 1000; // ms between the query and the first element
     static final Pattern STATEMENT = Pattern.compile("(\\S+) (\\S+) (\"(?:[^\"\\\\]|\\\\.)*\"\\S*|\\S+) \\.");
 
+    final boolean isEachRowAnAnswer;
     final Path folder = Files.createTempDirectory("cqels-");
     final ExecContext context = new ExecContext(folder.toString(), true);
-    final List<String> relations = Collections.synchronizedList(new ArrayList<>());
-    volatile long began = -1; // the clock at the first element
+    final List<String> relations = new ArrayList<>();
+    final JsonArray rows = new JsonArray(); // since the answer before
+    long began = -1; // the clock at the first element
     long first; // its instant
 
-    CqelsLiveHarness() throws IOException {}
+    CqelsLiveHarness(boolean isEachRowAnAnswer) throws IOException { this.isEachRowAnAnswer = isEachRowAnAnswer; }
 
     void register(JsonObject asked) throws Exception {
         try {
@@ -41,23 +44,31 @@ public class CqelsLiveHarness {
             Query query = new Query();
             new ParserCQELS().parse(query, text(asked.get("query")));
             hoist((ElementGroup) query.getQueryPattern());
-            List<String> names = query.getResultVars();
-            context.policy().registerSelectQuery(query).register(mapping ->
-                answer(names, query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+            if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping ->
+                answer(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+            else context.policy().registerConstructQuery(query).register(new ConstructListener(context) {
+                public void update(List<Triple> graph) { for (Triple triple : graph) answer(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
+            });
         } catch (RuntimeException | Error refused) {
             throw new UnsupportedOperationException("it does not take the query or its static data: " + refused);
         }
         Thread.sleep(SETTLING);
     }
 
-    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. */
+    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. At UNION and a subquery its compiler breaks down without a reason. */
     static void hoist(ElementGroup group) {
-        for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
+        for (Element element : new ArrayList<>(group.getElements())) {
+            if (element instanceof ElementUnion || element instanceof ElementSubQuery) throw refusal("beside STREAM it takes patterns and filters", element);
+            if (!(element instanceof ElementStreamGraph)) continue;
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + inner.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
+                else if (!(inner instanceof ElementPathBlock)) throw refusal("within STREAM it takes triple patterns and filters", inner);
         }
+    }
+
+    static IllegalArgumentException refusal(String taken, Element element) {
+        return new IllegalArgumentException(taken + ", and no " + element.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
     }
 
     void push(JsonObject asked) {
@@ -66,15 +77,22 @@ public class CqelsLiveHarness {
             began = System.currentTimeMillis();
         }
         String stream = text(asked.get("stream"));
-        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); )
+        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); answer())
             context.engine().send(Node.createURI(stream), NodeFactory.parseNode(each.group(1)), NodeFactory.parseNode(each.group(2)), NodeFactory.parseNode(each.group(3)));
     }
 
-    /** Keeps a row as a relation, with the time since the first element. */
+    /** Keeps the rows since the answer before as a relation, if there are any, with the time since the first element. */
+    void answer() {
+        if (rows.isEmpty()) return;
+        relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + ", \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+        rows.clear();
+    }
+
     void answer(List<String> names, List<Node> terms) {
         JsonObject row = new JsonObject();
         for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
-        relations.add("{\"rows\": [" + row.toString().replace('\n', ' ') + "], \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+        rows.add(row);
+        if (isEachRowAnAnswer) answer();
     }
 
     static JsonObject term(Node node) {
@@ -92,17 +110,15 @@ public class CqelsLiveHarness {
         if (command.equals("start")) return "\"protocol\": 1, \"engine\": \"cqels\", \"version\": \"1.0.0\"";
         if (command.equals("register")) register(asked);
         if (command.equals("push")) push(asked);
-        synchronized (relations) {
-            String told = "\"relations\": [" + String.join(", ", relations) + "]";
-            relations.clear();
-            return told;
-        }
+        String told = "\"relations\": [" + String.join(", ", relations) + "]";
+        relations.clear();
+        return told;
     }
 
     public static void main(String[] arguments) throws Exception {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what the engine prints
-        CqelsLiveHarness harness = new CqelsLiveHarness();
+        CqelsLiveHarness harness = new CqelsLiveHarness(arguments[0].equals("row"));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line, command = "", reply; !command.equals("stop") && (line = lines.readLine()) != null; out.println(reply + "}")) {
             JsonObject asked = JSON.parse(line);

@@ -1,0 +1,92 @@
+"""Bags of rows that change by a few rows at a time, as a window does that is shifted a little. What
+`compare` says of whole bags is said here of the groups that a change concerns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from refengine.model import compare
+from refengine.model.compare import Exact, Mode
+from refengine.model.elements import Bag, Row
+
+
+class RowGroups:
+    """A bag of rows that changes, in groups: only rows of one group can be equal (CMP-3), because
+    they agree in all but their numbers.
+    """
+
+    def __init__(self, rows: Iterable[Row], mode: Mode) -> None:
+        self.mode = mode
+        self.total = 0
+        self.groups: defaultdict[Exact, Bag] = defaultdict(Counter)
+        self.change(rows, ())
+
+    def group_of(self, line: Row) -> Exact:
+        """Return the group of a row: what must be equal of the rows in it."""
+        return compare.split(line, self.mode)[0]
+
+    def change(self, came: Iterable[Row], gone: Iterable[Row]) -> set[Exact]:
+        """Add the rows that came, and remove those that are gone. Return the groups that may have
+        changed.
+        """
+        changed = set()
+        for rows, count in ((came, 1), (gone, -1)):
+            for line in rows:
+                group = self.group_of(line)
+                changed.add(group)
+                bag = self.groups[group]
+                bag[line] += count
+                self.total += count
+                if not bag[line]:
+                    del bag[line]
+        return changed
+
+    def without_equals(self, lines: Iterable[Row]) -> list[Row]:
+        """Return those of some rows to which no row of the bag is equal (CMP-3). Blank nodes are
+        compared by label.
+        """
+        wanted = list(lines)
+        groups = dict.fromkeys(map(self.group_of, wanted))
+        near = [line for group in groups if group in self.groups for line in self.groups[group]]
+        if not near:
+            return wanted
+        known = compare.places(near, wanted, self.mode)
+        return [line for line in wanted if not known[line]]
+
+
+class RowPairs:
+    """The number of rows of a bag that changes that pair up one to one with rows of a bag that
+    stays: a maximum matching, with blank nodes compared by label (CMP-3).
+
+    A matching is one of each group, since no row is equal to one of another group. So a change
+    costs the groups that it concerns.
+    """
+
+    def __init__(self, staying: Bag, mode: Mode) -> None:
+        self.staying = RowGroups(staying.elements(), mode)
+        self.changing = RowGroups((), mode)
+        self._outdated: set[Exact] = set()
+        self._pairs: Counter[Exact] = Counter()
+        self._total = 0
+
+    def change(self, came: Iterable[Row], gone: Iterable[Row]) -> None:
+        """Add rows to the bag that changes, and remove rows from it."""
+        self._outdated |= self.changing.change(came, gone)
+
+    def count(self) -> int:
+        """Return the number of pairs."""
+        for group in self._outdated:
+            if group in self.staying.groups:
+                pairs = self._count_in(group)
+                self._total += pairs - self._pairs[group]
+                self._pairs[group] = pairs
+        self._outdated.clear()
+        return self._total
+
+    def _count_in(self, group: Exact) -> int:
+        """Return the number of pairs of a group of the bag that stays."""
+        staying = self.staying.groups[group]
+        _, extra = compare.difference(self.changing.groups[group], staying, self.changing.mode)
+        return staying.total() - extra.total()

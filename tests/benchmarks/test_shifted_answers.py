@@ -1,0 +1,243 @@
+"""Gracious mode and the code's steps, which go from one answer to the next by the rows that come
+and go: they give what whole answers give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+import pytest
+from conftest import draws
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.metrics import yabench_code
+from conformance.metrics.row_groups import RowGroups, RowPairs
+from conformance.metrics.run import Reading, of_run
+from conformance.metrics.yabench import (
+    EngineOutput,
+    ExpectedAnswers,
+    Reach,
+    Shifted,
+    gracious,
+    score,
+)
+from conformance.metrics.yabench_code import Step, steps_code
+from refengine import Mode, evaluate, from_table, literal, profile, row, stream
+from refengine.core.question import Question
+from refengine.core.semantics import Closure
+from refengine.core.window import borders
+from refengine.model import compare
+from refengine.model.elements import XSD, Bag, Row
+
+NUMBERS = ["1", "1.0000006", "1.0000012", "1.0000018", "NaN"]  # each is near to its neighbours
+ROWS = [row({"x": literal(number, XSD + "float")}) for number in NUMBERS]
+ROWS += [row({"x": literal("1", XSD + "integer")}), row({"x": "<urn:a>"}), row({"x": "_:a"})]
+ROWS += [row({"x": "_:b"}), row({})]
+lines = st.sampled_from(ROWS)
+bags = st.lists(lines, max_size=6).map(Counter)
+
+
+@given(st.lists(bags, min_size=1, max_size=4), bags, st.sampled_from(Mode))
+@settings(max_examples=draws(200))
+def test_pairs_of_rows_that_change_are_those_of_whole_bags(
+    answers: list[Bag], staying: Bag, mode: Mode
+) -> None:
+    paired = RowPairs(staying, mode)
+    before: Bag = Counter()
+    for now in answers:
+        paired.change((now - before).elements(), (before - now).elements())
+        before = now
+        _, extra = compare.difference(now, staying, mode)
+        assert paired.count() == staying.total() - extra.total()
+        assert paired.changing.total == now.total()
+
+
+@given(bags, bags, st.lists(lines, max_size=4), st.sampled_from(Mode))
+@settings(max_examples=draws(200))
+def test_rows_without_an_equal_are_those_that_have_no_place(
+    before: Bag, now: Bag, wanted: list[Row], mode: Mode
+) -> None:
+    rows = RowGroups(before.elements(), mode)
+    rows.change((now - before).elements(), (before - now).elements())
+    places = compare.places(list(now), wanted, mode)
+    assert rows.without_equals(wanted) == [line for line in wanted if not places[line]]
+
+
+def shift_by_definition(
+    window: tuple[int, int],
+    closure: Closure,
+    expects: ExpectedAnswers,
+    actual: Bag,
+    most: int,
+    mode: Mode,
+) -> Shifted:
+    """Gracious mode as docs/metrics.md defines it: each window is compared as a whole."""
+    low, high = borders(closure)
+    first, last = window[0] + low, window[1] + high
+    time = window[1] - window[0]
+    tried = {}
+    starts = [first, *(t + d for t in expects.instants for d in (0, 1))]
+    ends = [last, *(t + d for t in expects.instants for d in (0, -1))]
+    for start, end in product(starts, ends):
+        left, right = abs(start - first), abs(end - last)
+        overlaps = start <= end and start <= last and end >= first
+        if left > time or right > time or not overlaps:
+            continue
+        content = tuple(t for t in expects.instants if start <= t <= end)
+        key = (left + right, left, start, end)
+        tried[content] = min(key, tried.get(content, key))
+    plain = score(expects.answer(first, last), actual, mode)
+    best = Shifted(plain, window)
+    for *_, start, end in sorted(tried.values())[:most]:
+        found = score(expects.answer(start, end), actual, mode)
+        is_no_worse = found.precision >= plain.precision and found.recall >= plain.recall
+        if is_no_worse and sum(found) > sum(best.score):
+            best = Shifted(found, (start - low, end - high))
+    return best
+
+
+def draw_answers(random: Random) -> ExpectedAnswers:
+    """Return answers over a drawn stream: a row for each element, and one more for every two that
+    are next to each other.
+    """
+    instants = sorted({random.randrange(14) for _ in range(8)})
+    of_element = {t: random.choice(ROWS) for t in instants}
+    of_pair = {t: random.choice(ROWS) for t in instants}
+
+    def answer(first: int, last: int) -> Bag:
+        held = [t for t in instants if first <= t <= last]
+        return Counter([of_element[t] for t in held] + [of_pair[t] for t in held[1:]])
+
+    return ExpectedAnswers(instants, answer)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_gracious_mode_is_its_definition(seed: int) -> None:
+    random = Random(seed)
+    expects = draw_answers(random)
+    for _ in range(4):
+        opens = random.randrange(8)
+        window = (opens, opens + random.randrange(1, 6))
+        closure = random.choice(list(Closure))
+        low, high = borders(closure)
+        actual = expects.answer(
+            window[0] + random.randrange(-2, 3), window[1] + random.randrange(3)
+        )
+        actual.update(random.choices(ROWS, k=random.randrange(3)))
+        mode = random.choice(list(Mode))
+        most = random.choice((3, 1000))
+        expected = expects.answer(window[0] + low, window[1] + high)
+        found = gracious(window, closure, expects, expected, actual, Reach(windows=most), mode)
+        assert found == shift_by_definition(window, closure, expects, actual, most, mode)
+
+
+def test_an_answer_with_blank_nodes_is_compared_as_a_whole() -> None:
+    """The engine calls the node of instant 1 `_:b`. It is the same node in [1, 1] alone (CMP-4)."""
+
+    def answer(first: int, last: int) -> Bag:
+        rows = {1: row({"x": "_:a"}), 2: row({"x": "<urn:a>"})}
+        return Counter(rows[t] for t in rows if first <= t <= last)
+
+    actual: Bag = Counter([row({"x": "_:b"})])
+    expects = ExpectedAnswers([1, 2], answer)
+    assert gracious((1, 2), Closure.CLOSED, expects, answer(1, 2), actual) == ((1, 1), (1, 1))
+
+
+def steps_by_definition(
+    expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
+) -> Iterator[Step]:
+    """The steps of the code (docs/metrics.md), with each answer compared as a whole."""
+    left = list(output.timed())
+    before: Bag = Counter()
+    for t in expects.instants:
+        opened = next(k for k in range(t + 1) if k * slide + size >= t) * slide
+        now = expects.answer(opened, t)
+        known = compare.places(list(before), list(now), mode)
+        due = [line for line in now if not known[line] for _ in range(now[line])]
+        if not due or (now.total() == 1 and not any(now)):
+            continue
+        before = now
+        is_found = False
+        is_waiting = bool(left)
+        if not left:
+            yield from (Step(yabench_code.LOST, (opened, t), None, 1, 0) for _ in due)
+        while is_waiting and due:  # the next relation is left[0]
+            rows, clock = left[0]
+            same = [d for d in due if compare.equal(Counter([d]), rows, mode)]
+            if rows.total() != 1 or not same:
+                yield Step(yabench_code.OTHER, (opened, t), None, 0, rows.total())
+                if not is_found:
+                    left.pop(0)
+                is_waiting = not is_found and bool(left)
+                continue
+            left.pop(0)
+            is_found = True
+            due.remove(same[0])
+            delay = None if clock is None else clock - t
+            yield Step(yabench_code.FOUND, (opened, t), delay, 1, 1)
+            if due and not left:
+                yield from (Step(yabench_code.LOST, (opened, t), None, 1, 0) for _ in due)
+                is_waiting = False
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_codes_steps_are_their_definition(seed: int) -> None:
+    """As far as the stream goes: the steps for what is left after it are looked at elsewhere."""
+    random = Random(seed)
+    expects = draw_answers(random)
+    mode = random.choice(list(Mode))
+    size = random.randrange(1, 5)
+    slide = random.randrange(1, size + 1)
+    rows = [line for t in expects.instants for line in sorted(expects.answer(t - 1, t))]
+    sent = [Counter([line]) for line in rows if random.random() < 0.8]
+    sent.insert(random.randrange(len(sent) + 1), Counter(random.choices(ROWS, k=2)))
+    output = EngineOutput(sent, [random.randrange(20) for _ in sent])
+    wanted = list(steps_by_definition(expects, size, slide, output, mode))
+    found = list(steps_code(expects, size, slide, output, mode=mode))
+    assert found[: len(wanted)] == wanted
+    assert all(step.score == yabench_code.UNEXPECTED for step in found[len(wanted) :])
+
+
+BODIES = (
+    "SELECT ?x ?y { ?x <urn:p> ?y }",
+    "SELECT ?x ?z { ?x <urn:p> ?y . ?y <urn:p> ?z }",
+    "SELECT ?x { ?x <urn:p> ?y . ?x <urn:q> ?z FILTER(?y != ?z) }",
+    "SELECT (COUNT(?y) AS ?n) { ?x <urn:p> ?y }",
+    "SELECT DISTINCT ?x { ?x <urn:p> ?y }",
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_measures_are_those_of_answers_by_the_definition(seed: int) -> None:
+    """Whether the difference of two answers is known from the solutions of the stream or not."""
+    random = Random(seed)
+    nodes = ["<urn:a>", "<urn:b>", "<urn:c>"]
+    triples = list(product(nodes, ["<urn:p>", "<urn:q>"], nodes))
+    items = [(triple, random.randrange(25)) for triple in random.sample(triples, 12)]
+    size = random.randrange(2, 7)
+    slide = random.randrange(1, size + 1)
+    window = {"stream": "s", "kind": "time", "size": size, "slide": slide}
+    query = from_table({"body": random.choice(BODIES), "windows": [window]})
+    question = Question(query, {"s": stream(sorted(items, key=lambda item: item[1]))})
+    for name in ("csparql", "yasper-as-csparql", "cqels"):
+        named = profile(name.removeprefix("yasper-as-")).but(t0=0)
+        if name.startswith("yasper"):
+            named = named.but(collection="set")
+        setting = question.under(named.semantics())
+        expected = list(evaluate(query, question.streams, setting.semantics))
+        sent = [
+            Counter(random.sample(rows, len(rows) - random.randrange(min(2, len(rows) + 1))))
+            for rows in ([*report.relation.rows.elements()] for report in expected)
+        ]
+        random.shuffle(sent)
+        output = EngineOutput(sent)
+        for reading in (Reading.PAPER, Reading.CODE, Reading.CODE_SINGLE_RESULT):
+            of_solutions, by_definition = (
+                of_run(setting, expected, output, reading=reading, is_incremental=is_incremental)
+                for is_incremental in (True, False)
+            )
+            assert of_solutions == by_definition
