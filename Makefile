@@ -138,7 +138,7 @@ spark: $(READY) ## run the tests of `shard` and of the command `truth` on a clas
 	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/spark/test_shard.py tests/spark/test_truth.py || exit 1; \
 	done
 
-cluster: $(READY) ## kill workers of a standalone Spark cluster on this machine in the middle of runs (some minutes; needs Java)
+cluster: $(READY) ## kill executors, a worker and the driver of a Spark cluster on this machine in the middle of runs (some minutes; needs Java)
 	@$(PY) -m pytest -q tests/killed_workers.py
 
 S3 := build/s3

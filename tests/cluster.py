@@ -1,5 +1,5 @@
-"""What tests that need Spark share: a server of Spark Connect, and commands that are run, and
-killed.
+"""What tests that need Spark share: a server of Spark Connect, commands that are run, and killed,
+and reports as rows.
 """
 
 from __future__ import annotations
@@ -84,6 +84,37 @@ def alive(pid: str) -> bool:
     with suppress(FileNotFoundError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
+
+
+def as_rows(reports) -> list[tuple]:
+    """Reports of refengine, as `columns` gives those of Spark."""
+    return [
+        (
+            report.evaluation,
+            report.trigger,
+            report.instant,
+            [
+                (*(borders or (None, None)), len(content))
+                for borders, content in zip(report.windows, report.contents, strict=True)
+            ],
+            [dict(row) for row in sorted(report.relation.rows.elements())],
+        )
+        for report in reports
+    ]
+
+
+def columns(rows: list[dict]) -> list[tuple]:
+    """Rows of Spark, without the part and the number."""
+    return [
+        (
+            row["evaluation"],
+            row["trigger"],
+            row["instant"],
+            [(window["opens"], window["closes"], window["elements"]) for window in row["windows"]],
+            [dict(binding) for binding in row["bindings"]],
+        )
+        for row in rows
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,8 @@ def settings(folder: Path) -> dict[str, bool | float | int | str | None]:
     own = {
         "local.dir": str(folder),
         "sql.warehouse.dir": str(folder / "warehouse"),
-        "driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Djava.io.tmpdir={folder}",
+        "driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        f"-Djava.io.tmpdir={folder}",
     }
     return {f"spark.{key}": value for key, value in {**CONFIG, **own}.items()}
 

@@ -6,6 +6,7 @@ Each term that many rows of a block have is stored once, and is checked once (MO
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -44,24 +45,24 @@ def blocks_of_parts(
     comes, and to each later part whose halo holds it. Raises InvalidStream for a row that is no
     triple.
     """
-    for rows in checked_tables(batches):
-        times = compute.min_max(rows["time"]).as_py()
+    for table in checked_tables(batches):
+        rows = table.combine_chunks().sort_by("time")
+        times = rows["time"].to_pylist()
         for number, part in parts:
-            since = part.halo_start
-            stop = part.stop
-            if since is not None and times["max"] < since:
-                continue
-            if stop is not None and times["min"] >= stop:
-                continue
-            some = rows_between(rows, since, stop)
-            if some.num_rows:
-                yield _block(number, some)
+            first = 0
+            if part.halo_start is not None:
+                first = bisect_left(times, part.halo_start)
+            end = len(times)
+            if part.stop is not None:
+                end = bisect_left(times, part.stop)
+            if first < end:
+                yield _block(number, rows[first:end])
 
 
 def _block(number: int, rows: pyarrow.Table) -> pyarrow.RecordBatch:
-    """Return a batch of BLOCK, with one block of a part."""
-    times = compute.min_max(rows["time"]).as_py()
-    values = [number, times["min"], times["max"], rows.num_rows, pack(rows)]
+    """Return a batch of BLOCK, with one block of a part. The rows are in the order of time."""
+    times = rows["time"]
+    values = [number, times[0].as_py(), times[-1].as_py(), rows.num_rows, pack(rows)]
     arrays = [
         pyarrow.array([value], kind) for value, kind in zip(values, _BLOCK.types, strict=True)
     ]

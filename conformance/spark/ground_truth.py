@@ -21,6 +21,7 @@ from conformance.spark.part_plan import (
     choose_halos,
     merge_buckets,
     plan_parts,
+    stretches_of_halos,
 )
 from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
 from conformance.spark.read_triples import compares_graphs, predicates_read
@@ -233,12 +234,10 @@ def _find_enough(
     """
     from pyspark.sql import functions as f
 
-    # both bounds are there: a part of which one is not needs no halo
-    is_given = [
-        f.col("time").between(f.lit(halo.halo_start), f.lit(halo.stop) - 1)
-        for halo in halos.values()
+    is_in = [
+        f.col("time").between(since, stop - 1) for since, stop in stretches_of_halos(halos.values())
     ]
-    rows = rows.where(reduce(or_, is_given))
+    rows = rows.where(reduce(or_, is_in))
     if not compares_graphs(truth_query.semantics):
         rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
     work = halos_of_blocks(truth_query, firsts, halos)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import nlargest
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -17,10 +18,11 @@ from refengine.core.schedule import MAX_REPORTS
 from refengine.core.semantics import Semantics
 from refengine.incremental import parts
 from refengine.incremental.parts import HaloTooShort, Part
-from refengine.model.elements import Stream
+from refengine.model.elements import TIME_BOUND, Stream
 
 BUCKETS_OF_A_SLIDE = 256
 CANDIDATES = 100  # instants that are tried for each cut, at most
+STRETCHES = 50  # of time, at most, among which rows are looked for that belong to a halo
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,23 @@ def choose_halos(
             if number not in enough and chosen[number].halo_start is not None
         }
     return chosen
+
+
+def stretches_of_halos(halos: Iterable[Part], most: int = STRETCHES) -> list[tuple[int, int]]:
+    """Return stretches of time [since, stop), in order and at most `most`, that hold all halos. If
+    there would be more, the ones that are closest together are joined, with the time between them.
+    Each halo has a start and an end.
+
+    >>> stretches_of_halos([Part(0, 5, 0), Part(0, 9, 4), Part(0, 21, 20), Part(0, 24, 22)], 2)
+    [(0, 9), (20, 24)]
+    """
+    borders = sorted((max(halo.halo_start or 0, -TIME_BOUND), halo.stop or 0) for halo in halos)
+    ends = list(accumulate((stop for _, stop in borders), max))
+    starts = [since for since, _ in borders]
+    gaps = [(since - end, end, since) for end, since in zip(ends, starts[1:], strict=False)]
+    widest = [gap for gap in nlargest(most - 1, gaps) if gap[0] > 0]
+    inner = sorted(instant for _, end, since in widest for instant in (end, since))
+    return list(zip([starts[0], *inner[1::2]], [*inner[::2], ends[-1]], strict=True))
 
 
 def is_halo_enough(

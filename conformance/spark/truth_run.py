@@ -222,15 +222,14 @@ def _find_enough(
     """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    numbers_of_parts = []
-    for number, halo in halos.items():
-        since = max(halo.halo_start or 0, -TIME_BOUND)
-        assert halo.stop is not None  # it ends where its part begins
-        is_of_halo = (f.col("last") >= since) & (f.col("first") < halo.stop)
-        numbers_of_parts.append(f.when(is_of_halo, number))
-    given = blocks.select(
-        f.explode(f.array_compact(f.array(*numbers_of_parts))).alias("part"), "block"
-    )
+    borders = [
+        (number, max(halo.halo_start or 0, -TIME_BOUND), halo.stop)
+        for number, halo in halos.items()
+    ]
+    frame = blocks.sparkSession.createDataFrame(borders, "number int, since long, stop long")
+    is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
+    given = blocks.join(f.broadcast(frame), is_of_halo)
+    given = given.select(f.col("number").alias("part"), "block")
     work = halos_of_blocks(truth_query, firsts, halos)
     found = given.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}

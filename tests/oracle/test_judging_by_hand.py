@@ -264,6 +264,12 @@ TIME = WindowKind.TIME
         ((WindowKind.TUPLE, 1, 1), {"times": (-8, -1), "tick": "time"}, (-9, 1, ())),
         ((WindowKind.TUPLE, 1, 3), {"times": (-8, -1), "tick": "time"}, (-11, 1, ())),
         ((WindowKind.TUPLE, 1, 1), {"times": (3, 12), "tick": "time"}, (0, 1, ())),
+        # a landmark window begins with the element, or earlier
+        (
+            (WindowKind.LANDMARK, None, None),
+            {"report": "content-change", "tick": "tuple"},
+            (2, 3, ()),
+        ),
         ((TIME, 10, 5), {"t0": Between(4, 7)}, (4, 7, ())),
         ((TIME, 10, 5), {"t0": Between(4, 4)}, (4, 4, ())),
     ],
@@ -356,6 +362,31 @@ def test_the_values_of_a_profile():
     assert found(t0=UNKNOWN) == T0Candidates(-8, 1, ())
     assert found(t0=Between(3, 4)) == T0Candidates(3, 4)
     assert found(t0=UNKNOWN, closure="none") is None  # such windows have borders
+    # without lateness the stream has no meaning; 1 is the first instant once it is reordered
+    late = Stream(
+        tuple(streams(a=6)["s"]) + tuple(each._replace(sys=2) for each in streams(b=1)["s"])
+    )
+    question = Question(QUERY, {"s": late})
+    assert found(t0=UNKNOWN, allowed_lateness="reject") is None
+    reordered = found(t0=UNKNOWN, allowed_lateness=OneOf(("reject", 9)))
+    assert reordered == T0Candidates(-8, 1, ())
+
+
+def test_the_class_of_a_t0_that_is_given():
+    """It holds this value alone. By a policy each of several windows has a t0 of its own: then the
+    semantics keeps the policy, and no class is named.
+    """
+    given = {"s": FOUR["s"], "r": streams(z=3)["s"]}
+    two = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)
+    for query, t0, expected in (
+        (QUERY, "first-element", (1, T0Class(1, 1, 1))),
+        (QUERY, 7, (7, T0Class(7, 7, 7))),
+        (two, "first-element", (T0.FIRST, T0Class(0, 0, 0))),
+    ):
+        question = Question(query, given)
+        plan = SharedAnswers().plan
+        ((semantics, t0_class),) = tried_values.assignments(question, CLOSING.but(t0=t0), plan)
+        assert (semantics.t0, t0_class) == expected
 
 
 @pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
@@ -740,6 +771,14 @@ def test_more_outputs_are_missing_than_are_looked_at():
     assert "at least" not in readings._extent(recorded, Alignment(report * 101, 0, 1))
 
 
+def test_a_fail_has_one_report_more_than_are_looked_at_after_the_recording():
+    """SURPLUS_BOUND is 100. The one more shows that there are at least 101."""
+    items = [((f"<urn:{n}>", "<urn:p>", "<urn:o>"), 5 * n + 1) for n in range(120)]
+    found = judge(QUERY, {"s": stream(items)}, CLOSING, [], missing=0)
+    assert not found.passed
+    assert (len(found.alignment.reports), found.alignment.after) == (101, 101)
+
+
 def test_relations_of_one_timestamp_are_merged():
     merged = readings.merge_timestamps(
         recording("a", "b", "bc", "d", windows=[(0, 5)]), (1, 2, 1, 3)
@@ -1022,6 +1061,17 @@ def test_every_t0_is_tried_if_those_up_to_the_first_element_are_and_the_later_on
     monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: next(searches))
     found = explaining._search_any_t0(recording("x"), CLOSING.but(t0=0), SharedAnswers())
     assert found == ProfileSearch(is_complete=all(is_complete))
+
+
+def test_no_later_t0_is_tried_with_several_windows(monkeypatch):
+    """Each of them would begin later, and so skip a part of its own stream."""
+    given = {"s": FOUR["s"], "r": streams(z=3)["s"]}
+    two = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)
+    recorded = RecordingToJudge.of(Question(two, given), relations("x"))
+    searches = iter([ProfileSearch()])
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: next(searches))
+    found = explaining._search_any_t0(recorded, CLOSING.but(t0=0), SharedAnswers())
+    assert found == ProfileSearch() and next(searches, None) is None
 
 
 def test_of_a_stream_without_elements_no_t0_is_later():

@@ -4,13 +4,14 @@ the rows are stored, shuffled and cut.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import pyarrow
 import pytest
-from cluster import spark
+from cluster import as_rows, columns, spark
 from conftest import draws
 from hypothesis import event, given, settings
 from incremental.incremental_trials import collect, cut
@@ -107,37 +108,6 @@ def computed_here(truth_query: TruthQuery, rows: list[tuple], count: int) -> tup
     return reports, len(again)
 
 
-def as_rows(reports) -> list[tuple]:
-    """Reports of refengine, as `columns` gives those of Spark."""
-    return [
-        (
-            report.evaluation,
-            report.trigger,
-            report.instant,
-            [
-                (*(borders or (None, None)), len(content))
-                for borders, content in zip(report.windows, report.contents, strict=True)
-            ],
-            [dict(row) for row in sorted(report.relation.rows.elements())],
-        )
-        for report in reports
-    ]
-
-
-def columns(rows: list[dict]) -> list[tuple]:
-    """Rows of Spark, without the part and the number."""
-    return [
-        (
-            row["evaluation"],
-            row["trigger"],
-            row["instant"],
-            [(window["opens"], window["closes"], window["elements"]) for window in row["windows"]],
-            [dict(binding) for binding in row["bindings"]],
-        )
-        for row in rows
-    ]
-
-
 @settings(max_examples=draws(150))
 @given(cut())
 def test_parts_of_blocks_are_the_whole(trial):
@@ -208,6 +178,24 @@ def test_buckets_of_several_streams_are_those_of_all():
     """By hand: s has 3 triples from 5 on and 1 at 9, r has 2 from 4 on, in the bucket of 5."""
     histogram = part_plan.merge_buckets([("s", 1, 5, 3), ("s", 2, 9, 1), ("r", 1, 4, 2)])
     assert histogram == ArrivalHistogram((4, 9), (5, 1), {"s": 5, "r": 4})
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 500])
+def test_every_halo_is_in_one_of_few_stretches(most):
+    """Some of 300 halos overlap. Stretches are apart, and begin and end with halos."""
+    draw = random.Random(most)
+    halos = []
+    for number in range(300):
+        since = draw.randrange(-500, 5_000)
+        halos.append(Part(number, since + draw.randint(1, 9), since))
+    stretches = part_plan.stretches_of_halos(halos, most)
+    assert len(stretches) == most or 7 < len(stretches) < most
+    assert all(before[1] < after[0] for before, after in pairwise(stretches))
+    for halo in halos:
+        assert sum(since <= halo.halo_start and halo.stop <= stop for since, stop in stretches) == 1
+    starts, stops = map(set, zip(*stretches, strict=True))
+    assert starts <= {halo.halo_start for halo in halos}
+    assert stops <= {halo.stop for halo in halos}
 
 
 @pytest.mark.parametrize(

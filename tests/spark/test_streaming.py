@@ -7,12 +7,12 @@ from __future__ import annotations
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import spark
+from cluster import as_rows, columns, spark
 from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from incremental.incremental_trials import collect, cut
-from test_ground_truth import EACH, as_rows, asked, batch, columns, rows_of
+from test_ground_truth import EACH, asked, batch, rows_of
 
 from conformance.spark import streaming, truth
 from conformance.spark.part_reports import batches_of_reports

@@ -17,10 +17,9 @@ from types import SimpleNamespace
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import bound, classic, lines, run, shell, spark, until
+from cluster import as_rows, bound, classic, columns, lines, run, shell, spark, until
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_ground_truth import as_rows, columns
 
 from conformance.__main__ import main
 from conformance.spark import jobs, session, stored_stream, truth_run, truth_verdict

@@ -1,9 +1,10 @@
-// CQELS 1.x on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CqelsLiveHarness.java`. The
-// classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
+// CQELS 1.x on the wall clock behind the harness protocol, for runs by the clock: `java -cp CLASSPATH CqelsLiveHarness.java ANSWER`.
+// The classpath is the engine's own; the Jena on it reads and writes the JSON here, too. One query a process.
 //
 // A triple is given to the engine when it is pushed; the engine knows only the clock. As in YABench's runner a second passes between
-// registering the query and the first element. The engine answers while a triple is given to it, one row after the other: the rows
-// of one triple are one answer. It is told with the reply, with the time since the first element.
+// registering the query and the first element. The engine answers while a triple is given to it, one row after the other. ANSWER is
+// `triple` if the rows of one triple are one answer, and `row` if each row is one, as in YABench's runner. An answer is told with the
+// reply, with the time since the first element.
 
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
@@ -22,14 +23,15 @@ public class CqelsLiveHarness {
     static final long SETTLING = 1000; // ms between the query and the first element
     static final Pattern STATEMENT = Pattern.compile("(\\S+) (\\S+) (\"(?:[^\"\\\\]|\\\\.)*\"\\S*|\\S+) \\.");
 
+    final boolean isEachRowAnAnswer;
     final Path folder = Files.createTempDirectory("cqels-");
     final ExecContext context = new ExecContext(folder.toString(), true);
     final List<String> relations = new ArrayList<>();
-    final JsonArray rows = new JsonArray(); // since the triple before
+    final JsonArray rows = new JsonArray(); // since the answer before
     long began = -1; // the clock at the first element
     long first; // its instant
 
-    CqelsLiveHarness() throws IOException {}
+    CqelsLiveHarness(boolean isEachRowAnAnswer) throws IOException { this.isEachRowAnAnswer = isEachRowAnAnswer; }
 
     void register(JsonObject asked) throws Exception {
         try {
@@ -53,14 +55,20 @@ public class CqelsLiveHarness {
         Thread.sleep(SETTLING);
     }
 
-    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. */
+    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. At UNION and a subquery its compiler breaks down without a reason. */
     static void hoist(ElementGroup group) {
-        for (Element element : new ArrayList<>(group.getElements())) if (element instanceof ElementStreamGraph) {
+        for (Element element : new ArrayList<>(group.getElements())) {
+            if (element instanceof ElementUnion || element instanceof ElementSubQuery) throw refusal("beside STREAM it takes patterns and filters", element);
+            if (!(element instanceof ElementStreamGraph)) continue;
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
                 if (inner instanceof ElementFilter && inside.remove(inner)) group.addElement(inner);
-                else if (!(inner instanceof ElementPathBlock)) throw new IllegalArgumentException("within STREAM it takes triple patterns and filters, and no " + inner.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
+                else if (!(inner instanceof ElementPathBlock)) throw refusal("within STREAM it takes triple patterns and filters", inner);
         }
+    }
+
+    static IllegalArgumentException refusal(String taken, Element element) {
+        return new IllegalArgumentException(taken + ", and no " + element.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
     }
 
     void push(JsonObject asked) {
@@ -73,7 +81,7 @@ public class CqelsLiveHarness {
             context.engine().send(Node.createURI(stream), NodeFactory.parseNode(each.group(1)), NodeFactory.parseNode(each.group(2)), NodeFactory.parseNode(each.group(3)));
     }
 
-    /** Keeps the rows since the triple before as a relation, if there are any, with the time since the first element. */
+    /** Keeps the rows since the answer before as a relation, if there are any, with the time since the first element. */
     void answer() {
         if (rows.isEmpty()) return;
         relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + ", \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
@@ -84,6 +92,7 @@ public class CqelsLiveHarness {
         JsonObject row = new JsonObject();
         for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
         rows.add(row);
+        if (isEachRowAnAnswer) answer();
     }
 
     static JsonObject term(Node node) {
@@ -109,7 +118,7 @@ public class CqelsLiveHarness {
     public static void main(String[] arguments) throws Exception {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what the engine prints
-        CqelsLiveHarness harness = new CqelsLiveHarness();
+        CqelsLiveHarness harness = new CqelsLiveHarness(arguments[0].equals("row"));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line, command = "", reply; !command.equals("stop") && (line = lines.readLine()) != null; out.println(reply + "}")) {
             JsonObject asked = JSON.parse(line);
