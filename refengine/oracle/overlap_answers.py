@@ -187,7 +187,7 @@ def successive_answers(
     overlaps: Sequence[Overlap],
     answers: SharedAnswers,
 ) -> SuccessiveAnswers:
-    """Return the definition's answers at a plan's evaluations, where those over contents of
+    """ORA-8: Return the definition's answers at a plan's evaluations, where those over contents of
     overlaps are known.
 
     They are made one from the other under Rstream, Istream and Dstream, over bags. Otherwise, and
