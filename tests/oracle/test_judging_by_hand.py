@@ -24,6 +24,7 @@ from refengine import (
     Unsupported,
     Window,
     WindowKind,
+    literal,
     profile,
     stream,
 )
@@ -40,7 +41,7 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.incremental import AnswerCache
-from refengine.model.elements import Bag, Stream, row
+from refengine.model.elements import XSD, Bag, Stream, row
 from refengine.model.errors import RefengineError, TooManyReports
 from refengine.oracle import assignments as tried_values
 from refengine.oracle import attempts, confirmation, derivations
@@ -370,6 +371,10 @@ def test_the_values_of_a_profile():
     assert found(t0=UNKNOWN, allowed_lateness="reject") is None
     reordered = found(t0=UNKNOWN, allowed_lateness=OneOf(("reject", 9)))
     assert reordered == T0Candidates(-8, 1, ())
+    # one that means nothing hides no other
+    lenient = CLOSING.but(allowed_lateness=OneOf(("reject", 9)))
+    ((semantics, _),) = tried_values.assignments(question, lenient, SharedAnswers().plan)
+    assert semantics.allowed_lateness == 9
 
 
 def test_the_class_of_a_t0_that_is_given():
@@ -461,6 +466,22 @@ def test_a_value_of_t0_with_which_a_stated_window_begins(closure, t0_class, stat
     lo, hi = t0_class
     found = fit_to_stated_window(planned, T0Class(hi, lo, hi), stated)
     assert found == (None if expected is None else T0Class(expected, expected, expected))
+
+
+def test_engines_that_begin_elsewhere_must_have_the_stated_window_too():
+    """ORA-11: windows of 10 every 5 instants, the first element at 40, the query registered at 41.
+    The windows by t0 = 0 begin at 0, 5, …, those by t0 = 41 at 41, 46, ….
+    """
+    query = Query((Window("s", TIME, 10, 5),), SELECT, registered=41)
+    question = Question(query, streams(a=40, b=42))
+    judged = CLOSING.but(t0=UNKNOWN, report="window-close", horizon="none")
+    plan = SharedAnswers().plan
+    for opens, outside in ((45, [0]), (46, [41]), (43, [])):
+        stated = ((opens, opens + 10), None)
+        found = tried_values.assignments(question, judged, plan, stated)
+        values = [semantics.t0 for semantics, _ in found]
+        assert all((opens - t0) % 5 == 0 for t0 in values)
+        assert [t0 for t0 in values if not 26 <= t0 <= 40] == outside
 
 
 def test_a_window_that_does_not_begin_at_t0_fits_every_value():
@@ -577,6 +598,13 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
 
     recorded, trial = searched_trial("a ab")
     answers = SharedAnswers()
+    # what is known of another body, or of other witnesses, says nothing of these
+    other = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:q> ?y }"))
+    for query, witnesses in ((other, ("rdflib",)), (QUERY, ("rdflib",))):
+        known = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [])
+        assert confirmation._answer_alike(known, trial, answers, witnesses) is True
+        assert len(answers.testimonies_used) == 1
+        answers.testimonies_used.clear()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
     assert confirmation._answer_alike(recorded, trial, answers, ()) is False
 
@@ -617,6 +645,22 @@ def test_a_witness_answers_by_itself():
     assert isinstance(found, AnswerCache)
 
 
+def test_why_incremental_evaluation_does_not_answer():
+    count = Body("SELECT (COUNT(*) AS ?x) { ?y <urn:p> ?z }")
+    for body, fields, options, reason in (
+        (count, {"collection": "set"}, {}, "a set of what is computed"),
+        (count, {}, {"mode": Mode.TERM}, "answers are compared as terms"),
+        (Body("SELECT (BNODE() AS ?x) { ?y <urn:p> ?z }"), {}, {}, "BNODE()"),
+        (SELECT, {"collection": "set"}, {}, None),
+        (count, {}, {}, None),
+    ):
+        recorded = RecordingToJudge.of(Question(Query(QUERY.windows, body), FOUR), [], **options)
+        answers = SharedAnswers()
+        planned = answers.plan_of(recorded, CLOSING.but(**fields).semantics())
+        found = answers.incremental_answers(recorded, planned)
+        assert found == reason if reason else isinstance(found, AnswerCache)
+
+
 def test_what_is_said_of_a_disputed_pass_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     answers = SharedAnswers()
     judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0, answers=answers)
@@ -642,6 +686,34 @@ def test_each_content_that_a_trial_ended_at_is_confirmed_once():
     ]
     found = list(confirmation._last_datasets(recorded, trials, answers))
     assert [trial for _, trial in found] == trials[:2]
+
+
+def test_a_content_that_a_trial_ended_at_has_the_times_that_the_body_asks_for():
+    """R2R-21: the times are statements of the dataset. Of any other body they are not."""
+    times = "(<http://larkc.eu/csparql/sparql/jena/ext#timestamp>(?x, <urn:p>, ?y) AS ?t)"
+    triple = ("<urn:a>", "<urn:p>", "<urn:o>")
+    for text, more in (
+        ("SELECT ?x { ?x <urn:p> ?y }", set()),
+        (f"SELECT ?x {times} {{ ?x <urn:p> ?y }}", {(*triple, literal("1", XSD + "integer"))}),
+    ):
+        question = Question(Query(QUERY.windows, Body(text)), FOUR)
+        recorded = RecordingToJudge.of(question, relations("x"))
+        trial = Trial(CLOSING.semantics(), T0Class(0, 0, 0), None, last_contents=(range(1),))
+        ((dataset, _),) = confirmation._last_datasets(recorded, [trial], SharedAnswers())
+        assert dataset == {triple} | more
+
+
+def test_a_fail_is_disputed_if_its_last_answer_is_not_the_definitions():
+    trial = Trial(
+        CLOSING.semantics(),
+        T0Class(0, 0, 0),
+        None,
+        last_contents=(range(1),),
+        last_answer=bag("w"),
+    )
+    with pytest.raises(Disputed) as refused:
+        confirmation.confirm_fail(recording("x"), None, [trial], SharedAnswers(), ("rdflib",))
+    assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
 
 
 def test_what_is_confirmed_of_a_fail():

@@ -114,6 +114,24 @@ def test_rows_with_one_derivation_each_are_one_way_together(monkeypatch):
     assert found == [frozenset({0, 1})]
 
 
+def test_the_ways_to_derive_the_rows_of_an_output_are_multiplied(monkeypatch):
+    """a and b can each be derived from one of three elements, which makes 9 ways."""
+    pending = [
+        PendingDerivation(line(name), frozenset({3 * place + i}))
+        for place, name in enumerate("ab")
+        for i in range(3)
+    ]
+    by_row = {line("a"): [0, 1, 2], line("b"): [3, 4, 5]}
+    for bound in (9, 8):
+        monkeypatch.setattr(realisation, "WAYS_BOUND", bound)
+        ways = realisation._completions(bag("ab"), by_row, pending, frozenset())
+        if bound == 9:
+            assert len(list(ways)) == 9
+        else:
+            with pytest.raises(Unsupported, match="too many derivations of the rows of one output"):
+                list(ways)
+
+
 def test_rows_that_were_in_missing_outputs():
     """a and b are dealt to the outputs that are missing, none of which is empty."""
     x = bag("x")

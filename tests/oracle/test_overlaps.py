@@ -190,15 +190,20 @@ def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPa
 def test_what_is_confirmed_for_an_overlap_is_compared_with_incremental_evaluation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A defect of incremental evaluation, by which nothing is ever reported, explains an empty
-    recording. It is shown beside the answer over the first content, which holds one element.
+    """A defect of incremental evaluation gives no verdict. The dispute shows the definition's
+    answer over the first content, which holds one element.
     """
     elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
     window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
     query = from_table({"windows": [window], "body": BODIES[0]})
+    streams = {"s": stream(elements)}
+    named = profile("cqels").but(t0=0)
+    recording = [
+        report.relation for report in incremental.evaluate(query, streams, named.semantics())
+    ]
     monkeypatch.setattr(incremental.AnswerCache, "__call__", lambda self, contents: Counter())
     with pytest.raises(Disputed) as refused:
-        judge(query, {"s": stream(elements)}, profile("cqels").but(t0=0), [])
+        judge(query, streams, named, recording, missing=0)
     line = (("x", "<urn:0>"), ("y", integer(0)))
     assert refused.value.answers == {r2r.DEFINITION: Relation(("x", "y"), Counter([line]))}
 
