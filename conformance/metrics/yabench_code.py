@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from conformance.metrics.row_groups import RowGroups
 from conformance.metrics.yabench import (
     PERFECT,
     Borders,
@@ -24,6 +23,7 @@ from conformance.metrics.yabench import (
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
+from refengine.model.row_groups import RowGroups
 
 
 class Step(NamedTuple):

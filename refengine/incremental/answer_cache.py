@@ -49,6 +49,17 @@ class AnswerCache:
             self.known[contents] = self._compute(contents)
         return self.known[contents]
 
+    def find_change(self, before: Content, after: Content) -> tuple[list[Row], list[Row]] | None:
+        """Return the rows that come, and those that go, as one content of the only window becomes
+        another; None where that is not known without the two answers.
+        """
+        supported = self.supported
+        if supported is None or not isinstance(before, range) or not isinstance(after, range):
+            return None
+        if not supported.covers(before) or not supported.covers(after):
+            return None
+        return supported.find_change(before, after)
+
     def supported_rows(self, content: Content) -> list[tuple[Row, tuple[int, ...]]] | None:
         """Return the solutions over a content, each as a row with the elements that it rests on;
         None where these are not known.

@@ -11,8 +11,9 @@ from itertools import islice
 
 from refengine import incremental
 from refengine.core import engine
-from refengine.core.answers import EvaluateBody
+from refengine.core.answers import EvaluateBody, SuccessiveAnswers, recomputed_answers
 from refengine.core.engine import Plan, Report, Step
+from refengine.core.reports import ReportMaker
 from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
@@ -75,7 +76,18 @@ def attempt_by_definition(
     The trial has no `last_answer`, since there is no incremental answer to compare with the
     definition's (ORA-8).
     """
-    steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
+    successive = recomputed_answers(recorded.query, planned, recorded.static, answers)
+    return attempt_with_answers(recorded, planned, t0_class, successive)
+
+
+def attempt_with_answers(
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: SuccessiveAnswers
+) -> Trial:
+    """Hold one assignment against the recording, by the definition over given answers. The trial
+    has no `last_answer`.
+    """
+    maker = ReportMaker(recorded.query, planned, answers)
+    steps = map(maker.step, engine.evaluations(planned))
     return replace(_follow(recorded, planned, t0_class, steps), last_answer=None)
 
 

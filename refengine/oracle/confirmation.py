@@ -4,23 +4,25 @@ it rests on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.incremental import AnswerCache
+from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.compare import Mode
-from refengine.model.elements import Dataset, Relation
+from refengine.model.elements import Dataset, Relation, Row
 from refengine.model.errors import Disputed
 from refengine.oracle import derivations
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.attempts import attempt, attempt_by_definition
+from refengine.oracle.attempts import attempt, attempt_with_answers
 from refengine.oracle.orders.groups import content_of
+from refengine.oracle.overlap_answers import OverlapFollower, successive_answers
 from refengine.oracle.overlaps import (
-    AnswersOfOverlaps,
     Overlap,
     confirm_overlap,
     may_be_confirmed_together,
@@ -45,8 +47,8 @@ def confirm(
     overlaps = _confirm_contents(recorded, planned, _contents(planned, trial), answers, witnesses)
     if not trial.is_order_known:
         return
-    by_definition = attempt_by_definition(
-        recorded, planned, trial.t0_class, AnswersOfOverlaps(overlaps, answers)
+    by_definition = attempt_with_answers(
+        recorded, planned, trial.t0_class, successive_answers(recorded, planned, overlaps, answers)
     )
     if trial.explains_recording and not by_definition.explains_recording:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
@@ -79,11 +81,49 @@ def _confirm_contents(
             continue
         overlaps.append(overlap)
         cache_or_reason = answers.incremental_answers(recorded, planned)
-        for content in group:
-            dataset = r2r.dataset_of_windows(planned.views, (content,), recorded.static)
-            confirmed = Relation(recorded.query.body.variables, overlap.rows_of(dataset))
-            _check_incremental(confirmed, cache_or_reason, (content,))
+        if isinstance(cache_or_reason, AnswerCache):
+            follower = OverlapFollower(overlap, planned, recorded.static)
+            _check_group(recorded, group, follower, cache_or_reason)
     return overlaps
+
+
+def _check_group(
+    recorded: RecordingToJudge,
+    group: Sequence[window.Content],
+    follower: OverlapFollower,
+    cache: AnswerCache,
+) -> None:
+    """ORA-8: make sure that incremental evaluation gives the answers over the contents of an
+    overlap, which `follower` has. Raises Disputed.
+
+    If two answers are the same row for row, and the rows that come and go from there to the next
+    content are the same, then the next two answers are so. Otherwise these are compared.
+    """
+    variables = recorded.query.body.variables
+    apart: Counter[Row] = Counter()  # by how much each row's count is greater in `follower`
+    before: window.Content | None = None  # None: it is not known what is apart
+    for content in group:
+        came, gone = follower.move_to(content)
+        change = None
+        if before is not None:
+            change = cache.find_change(before, content)
+        before = None
+        if change is not None:
+            for rows, count in zip((came, gone, *change), (1, -1, -1, 1), strict=True):
+                for line in rows:
+                    add_count(apart, line, count)
+            before = content
+            if not apart:
+                continue
+
+        with suppress(NotCovered):
+            by_cache = cache((content,))
+            if not compare.equal(follower.rows, by_cache):
+                raise _disagreement(Relation(variables, Counter(follower.rows)))
+            if before is None:
+                apart = Counter(follower.rows - by_cache)
+                apart.subtract(by_cache - follower.rows)
+                before = content
 
 
 def _confirm_one(

@@ -17,6 +17,7 @@ from refengine.core import r2r
 from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.window import Content
+from refengine.incremental.content_follower import without
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Triple
 from refengine.model.errors import Disputed, RefengineError, Unsupported
@@ -34,10 +35,11 @@ PROJECTION = re.compile(r"(?<![:/#\w?-])SELECT\b[^{]*?(?=\bFROM\b|\bWHERE\b|\{)"
 class Overlap(NamedTuple):
     """Contents that overlap, where every witness confirms the answer over their union.
 
-    `dataset` is what the union makes. `derived` has each row of the definition's answer over it,
-    with the statements that the row rests on.
+    `union` has the indices of its elements, ascending, and `dataset` is what they make. `derived`
+    has each row of the definition's answer over it, with the statements that the row rests on.
     """
 
+    union: Sequence[int]
     dataset: Dataset
     derived: tuple[tuple[Row, frozenset[Triple]], ...]
 
@@ -144,6 +146,18 @@ def split_into_overlaps(contents: Iterable[Content]) -> Iterator[list[Content]]:
         yield group
 
 
+def union_of(contents: Sequence[Content]) -> tuple[int, ...]:
+    """Return what is in any of some contents, ascending. It takes as long as contents that follow
+    one another differ.
+    """
+    union: set[int] = set()
+    before: Content = range(0)
+    for content in contents:
+        union.update(without(content, before))
+        before = content
+    return tuple(sorted(union))
+
+
 def confirm_overlap(
     recorded: RecordingToJudge,
     planned: Plan,
@@ -159,7 +173,7 @@ def confirm_overlap(
     whole = with_every_variable(body)
     if whole is None:
         return None
-    union = tuple(sorted(set().union(*contents)))
+    union = union_of(contents)
     if sum(map(len, contents)) <= LONGEST_UNION * len(union):
         return None
     dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static)
@@ -177,4 +191,4 @@ def confirm_overlap(
     if not is_confirmed_by_all or Counter(each.row for each in solutions) != relation.rows:
         del answers.testimonies_used[heard:]
         return None
-    return Overlap(dataset, derived)
+    return Overlap(union, dataset, derived)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.metrics import yabench_code
-from conformance.metrics.row_groups import RowGroups, RowPairs
+from conformance.metrics.row_pairs import RowPairs
 from conformance.metrics.run import Reading, of_run
 from conformance.metrics.yabench import (
     EngineOutput,
@@ -32,6 +32,7 @@ from refengine.core.semantics import Closure
 from refengine.core.window import borders
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
+from refengine.model.row_groups import RowGroups
 
 NUMBERS = ["1", "1.0000006", "1.0000012", "1.0000018", "NaN"]  # each is near to its neighbours
 ROWS = [row({"x": literal(number, XSD + "float")}) for number in NUMBERS]

@@ -19,9 +19,11 @@ from refengine import (
     profile,
     stream,
 )
-from refengine.core import r2r
+from refengine.core import engine, r2r
+from refengine.core.answers import recomputed_answers
 from refengine.core.query import Body, Query
 from refengine.core.question import Question
+from refengine.core.reports import ReportMaker
 from refengine.core.semantics import Semantics
 from refengine.core.window import Content
 from refengine.model.elements import XSD, Dataset, Stream
@@ -29,6 +31,8 @@ from refengine.oracle import answers as oracle_answers
 from refengine.oracle import confirmation, overlaps
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement, judge
+from refengine.oracle.overlap_answers import successive_answers
+from refengine.oracle.overlaps import AnswersOfOverlaps
 from refengine.oracle.trial import RecordingToJudge
 
 BODIES = (
@@ -281,6 +285,117 @@ def test_an_overlap_holds_more_than_twice_its_union_and_the_static_data(
         monkeypatch.setattr(answers, "confirmed_answer", refuse)
         assert confirm(*contents, range(3, 4)) is None
         assert answers.testimonies_used == [heard]
+
+
+def draw_elements_beside_static(random: Random) -> tuple[Stream, Dataset]:
+    """Return some elements, a few of which have the same triples or nearly equal numbers, and
+    static data with the same blank node.
+    """
+    numbers = [literal(number, XSD + "float") for number in ("1", "1.0000006", "1.0000012", "2")]
+    elements = []
+    at = 0
+    for _ in range(random.randrange(6, 16)):
+        at += random.choice((0, 1, 1, 2))
+        triples = [
+            (random.choice(("<urn:a>", "_:n")), "<urn:p>", random.choice(numbers))
+            for _ in range(random.randrange(1, 3))
+        ]
+        elements.append((triples, at))
+    static = {("_:n", "<urn:q>", random.choice(numbers)), ("<urn:a>", "<urn:q>", "<urn:z>")}
+    return stream(elements), frozenset(static if random.random() < 0.5 else ())
+
+
+BODIES_OF_ONE_GROUP = (
+    "SELECT ?y { ?x <urn:p> ?y }",
+    "SELECT ?x ?y { ?x <urn:p> ?y FILTER(?y < 2) }",
+    "SELECT ?y ?z { ?x <urn:p> ?y . ?x <urn:q> ?z }",
+    "SELECT ?x ?w { ?x <urn:p> ?y . ?x <urn:p> ?z BIND(?y + ?z AS ?w) }",
+)
+SEMANTICS = (
+    {},
+    {"r2s": "Dstream"},
+    {"r2s": "Rstream", "base": "none"},
+    {"base": "previous-new"},
+    {"r2s": "append", "base": "none"},
+    {"collection": "set"},
+)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_answers_made_one_from_the_other_are_those_over_each_content(seed: int) -> None:
+    """Of some overlaps all is made from the answer before; the contents of others, and of none, are
+    evaluated by themselves.
+    """
+    random = Random(seed)
+    elements, static = draw_elements_beside_static(random)
+    size = random.choice((4, 6))
+    window = {"stream": "s", "kind": "time", "size": size, "slide": random.choice((1, size))}
+    query = from_table({"windows": [window], "body": random.choice(BODIES_OF_ONE_GROUP)})
+    recorded = RecordingToJudge.of(Question(query, {"s": elements}, static), [])
+    answers = SharedAnswers()
+    semantics = profile("cqels").but(t0=0, **random.choice(SEMANTICS)).semantics()
+    planned = answers.plan_of(recorded, semantics)
+    contents = [at.content for at in engine.evaluations(planned)]
+    groups = overlaps.split_into_overlaps(dict.fromkeys(contents))
+    confirmed = (
+        overlaps.confirm_overlap(recorded, planned, group, answers, ("pyoxigraph",))
+        for group in groups
+        if random.random() < 0.8
+    )
+    found = [overlap for overlap in confirmed if overlap is not None]
+
+    by_contents = recomputed_answers(query, planned, static, AnswersOfOverlaps(found, answers))
+    by_changes = successive_answers(recorded, planned, found, answers)
+    outputs = []
+    for successive in (by_contents, by_changes):
+        maker = ReportMaker(query, planned, successive)
+        steps = map(maker.step, engine.evaluations(planned))
+        outputs.append([(Counter(step.answer), Counter(step.rows), step.emitted) for step in steps])
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_another_incremental_answer_is_disputed(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the difference of two answers over an overlap, or of its first answer, a row is lost. A
+    row that is lost and then found again is disputed, too.
+    """
+    elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    query = from_table({"windows": [window], "body": BODIES[0]})
+    streams = {"s": stream(elements)}
+    named = profile("cqels").but(t0=0)
+    recording = [
+        report.relation for report in incremental.evaluate(query, streams, named.semantics())
+    ]
+    find_change = incremental.AnswerCache.find_change
+    compute = incremental.AnswerCache.__call__
+    lost = (("x", f"<urn:{place}>"), ("y", integer(place)))
+
+    def lose(cache: incremental.AnswerCache, contents: tuple[Content, ...]) -> Counter:
+        rows = Counter(compute(cache, contents))
+        if len(contents[0]) in (place + 1, place + 2):
+            del rows[lost]
+        return rows
+
+    def lose_for_a_while(
+        cache: incremental.AnswerCache, before: Content, after: Content
+    ) -> tuple[list, list] | None:
+        change = find_change(cache, before, after)
+        assert change is not None
+        came, gone = change
+        if len(after) == place + 1:
+            came = [line for line in came if line != lost]
+        if len(after) == place + 3:
+            came = [*came, lost]
+        return came, gone
+
+    assert judge(query, streams, named, recording, missing=0).passed
+    monkeypatch.setattr(incremental.AnswerCache, "__call__", lose)
+    monkeypatch.setattr(incremental.AnswerCache, "find_change", lose_for_a_while)
+    with pytest.raises(Disputed, match="incremental evaluation and the definition disagree"):
+        judge(query, streams, named, recording, missing=0)
 
 
 def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:

@@ -1,5 +1,5 @@
-"""Bags of rows that change by a few rows at a time, as a window does that is shifted a little. What
-`compare` says of whole bags is said here of the groups that a change concerns.
+"""§10 A bag of rows that changes by a few rows at a time, in groups: rows of different groups are
+never equal, so that what a change does to a comparison concerns its groups alone.
 """
 
 from __future__ import annotations
@@ -54,39 +54,3 @@ class RowGroups:
             return wanted
         known = compare.places(near, wanted, self.mode)
         return [line for line in wanted if not known[line]]
-
-
-class RowPairs:
-    """The number of rows of a bag that changes that pair up one to one with rows of a bag that
-    stays: a maximum matching, with blank nodes compared by label (CMP-3).
-
-    A matching is one of each group, since no row is equal to one of another group. So a change
-    costs the groups that it concerns.
-    """
-
-    def __init__(self, staying: Bag, mode: Mode) -> None:
-        self.staying = RowGroups(staying.elements(), mode)
-        self.changing = RowGroups((), mode)
-        self._outdated: set[Exact] = set()
-        self._pairs: Counter[Exact] = Counter()
-        self._total = 0
-
-    def change(self, came: Iterable[Row], gone: Iterable[Row]) -> None:
-        """Add rows to the bag that changes, and remove rows from it."""
-        self._outdated |= self.changing.change(came, gone)
-
-    def count(self) -> int:
-        """Return the number of pairs."""
-        for group in self._outdated:
-            if group in self.staying.groups:
-                pairs = self._count_in(group)
-                self._total += pairs - self._pairs[group]
-                self._pairs[group] = pairs
-        self._outdated.clear()
-        return self._total
-
-    def _count_in(self, group: Exact) -> int:
-        """Return the number of pairs of a group of the bag that stays."""
-        staying = self.staying.groups[group]
-        _, extra = compare.difference(self.changing.groups[group], staying, self.changing.mode)
-        return staying.total() - extra.total()
