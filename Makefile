@@ -40,7 +40,7 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	echo "setup: .venv with $$("$$python" -V)"; \
 	$(remove_venv) && "$$python" -m venv .venv
 	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
-	@# Python compiles what it imports when it does; to compile all packages here takes as long as to install them.
+	@# Python compiles a module when it is first imported. To compile all packages here would take as long again as to install them.
 	@$(PY) $(PIP) install --no-compile --require-hashes -r requirements.lock
 	@touch $@
 
@@ -139,7 +139,7 @@ spark: $(READY) ## run the tests of `shard` and of the command `truth` on a clas
 	done
 
 cluster: $(READY) ## kill executors, a worker and the driver of a Spark cluster on this machine in the middle of runs (some minutes; needs Java)
-	@$(PY) -m pytest -q tests/killed_workers.py
+	@$(PY) -m pytest -q tests/killed_processes.py
 
 S3 := build/s3
 

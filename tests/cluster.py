@@ -86,8 +86,10 @@ def alive(pid: str) -> bool:
     return False
 
 
-def as_rows(reports) -> list[tuple]:
-    """Reports of refengine, as `columns` gives those of Spark."""
+def rows_of_reports(reports) -> list[tuple]:
+    """Return reports of refengine as tuples (evaluation, trigger, instant, windows, bindings), to
+    be compared with those of `rows_of_spark`.
+    """
     return [
         (
             report.evaluation,
@@ -103,8 +105,10 @@ def as_rows(reports) -> list[tuple]:
     ]
 
 
-def columns(rows: list[dict]) -> list[tuple]:
-    """Rows of Spark, without the part and the number."""
+def rows_of_spark(rows: list[dict]) -> list[tuple]:
+    """Return reports that Spark has computed as tuples, to be compared with `rows_of_reports`: the
+    columns of their table without `part`, `number` and `computed_by`.
+    """
     return [
         (
             row["evaluation"],

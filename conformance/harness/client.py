@@ -34,7 +34,7 @@ PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
-START_LIMIT = "limits = { start = SECONDS } in its engine file gives it longer"
+HOW_TO_RAISE_START_LIMIT = "to give it more time: limits = { start = SECONDS } in its engine file"
 # A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
 # even if the next one has been registered.
 STILL_LATE = 1.0
@@ -224,7 +224,9 @@ class Harness:
         """
         if command == "start":
             seconds = self.limits.start_seconds
-            return TimeLimit(seconds, f"no reply within {seconds:.3g} s ({START_LIMIT})")
+            return TimeLimit(
+                seconds, f"no reply within {seconds:.3g} s ({HOW_TO_RAISE_START_LIMIT})"
+            )
         seconds = self.limits.reply_seconds
         limit = TimeLimit(seconds, f"no reply within {seconds:.3g} s")
         if command == "stop":

@@ -26,8 +26,8 @@ CONFIG = {
     "sql.shuffle.partitions": "1",
     "sql.session.timeZone": "UTC",
     "sql.caseSensitive": "true",
-    # For speed alone, with the quicker compiler (below): files without checksums, for each of which
-    # Hadoop starts a process.
+    # For speed alone, as are the options of Java (below): files without checksums, for each of
+    # which Hadoop starts a process.
     "hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
@@ -35,6 +35,8 @@ CONFIG = {
 
 def settings(folder: Path) -> dict[str, bool | float | int | str | None]:
     """Return the settings of a session whose files are in a folder."""
+    # Java for a short run: the quick compiler alone, since most code runs too seldom to be worth
+    # more, and the serial collector, which starts no threads of its own.
     own = {
         "local.dir": str(folder),
         "sql.warehouse.dir": str(folder / "warehouse"),

@@ -19,9 +19,9 @@ from conformance.spark.part_plan import (
     ArrivalHistogram,
     bucket_shift,
     choose_halos,
+    join_halos,
     merge_buckets,
     plan_parts,
-    stretches_of_halos,
 )
 from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
 from conformance.spark.read_triples import compares_graphs, predicates_read
@@ -234,10 +234,11 @@ def _find_enough(
     """
     from pyspark.sql import functions as f
 
-    is_in = [
-        f.col("time").between(since, stop - 1) for since, stop in stretches_of_halos(halos.values())
+    # `stop` is not in a stretch, and `between` includes both bounds
+    in_stretches = [
+        f.col("time").between(since, stop - 1) for since, stop in join_halos(halos.values())
     ]
-    rows = rows.where(reduce(or_, is_in))
+    rows = rows.where(reduce(or_, in_stretches))
     if not compares_graphs(truth_query.semantics):
         rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
     work = halos_of_blocks(truth_query, firsts, halos)

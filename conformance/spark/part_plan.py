@@ -22,7 +22,9 @@ from refengine.model.elements import TIME_BOUND, Stream
 
 BUCKETS_OF_A_SLIDE = 256
 CANDIDATES = 100  # instants that are tried for each cut, at most
-STRETCHES = 50  # of time, at most, among which rows are looked for that belong to a halo
+# Rows of halos are looked for in so many stretches of time at most, so that the condition by which
+# Spark picks them stays short.
+STRETCHES = 50
 
 
 @dataclass(frozen=True)
@@ -169,19 +171,26 @@ def choose_halos(
     return chosen
 
 
-def stretches_of_halos(halos: Iterable[Part], most: int = STRETCHES) -> list[tuple[int, int]]:
-    """Return stretches of time [since, stop), in order and at most `most`, that hold all halos. If
-    there would be more, the ones that are closest together are joined, with the time between them.
-    Each halo has a start and an end.
+def join_halos(halos: Iterable[Part], limit: int = STRETCHES) -> list[tuple[int, int]]:
+    """Join the halos to at most `limit` stretches of time [since, stop). Return them in order.
 
-    >>> stretches_of_halos([Part(0, 5, 0), Part(0, 9, 4), Part(0, 21, 20), Part(0, 24, 22)], 2)
+    Each halo lies within one stretch. Halos that overlap or touch are always joined. If more than
+    `limit` stretches are left, the shortest gaps between them are closed; the instants in a closed
+    gap belong to no halo. Each halo needs a `halo_start` and a `stop`.
+
+    >>> join_halos([Part(0, 5, 0), Part(0, 9, 4), Part(0, 21, 20), Part(0, 24, 22)], 2)
     [(0, 9), (20, 24)]
     """
-    borders = sorted((max(halo.halo_start or 0, -TIME_BOUND), halo.stop or 0) for halo in halos)
+    borders = []
+    for halo in halos:
+        # a part of which one of these is missing begins with the stream, and needs no halo
+        assert halo.halo_start is not None and halo.stop is not None
+        borders.append((max(halo.halo_start, -TIME_BOUND), halo.stop))
+    borders.sort()
     ends = list(accumulate((stop for _, stop in borders), max))
     starts = [since for since, _ in borders]
     gaps = [(since - end, end, since) for end, since in zip(ends, starts[1:], strict=False)]
-    widest = [gap for gap in nlargest(most - 1, gaps) if gap[0] > 0]
+    widest = [gap for gap in nlargest(limit - 1, gaps) if gap[0] > 0]
     inner = sorted(instant for _, end, since in widest for instant in (end, since))
     return list(zip([starts[0], *inner[1::2]], [*inner[::2], ends[-1]], strict=True))
 

@@ -222,10 +222,10 @@ def _find_enough(
     """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    borders = [
-        (number, max(halo.halo_start or 0, -TIME_BOUND), halo.stop)
-        for number, halo in halos.items()
-    ]
+    borders = []
+    for number, halo in halos.items():
+        assert halo.halo_start is not None  # a part without one begins with the stream
+        borders.append((number, max(halo.halo_start, -TIME_BOUND), halo.stop))
     frame = blocks.sparkSession.createDataFrame(borders, "number int, since long, stop long")
     is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
     given = blocks.join(f.broadcast(frame), is_of_halo)

@@ -222,8 +222,8 @@ class TimeWindowSchedule:
         """Yield the evaluations of a query that is reported when its window's content changes."""
         for k, instant in self._looked_at():
             # Whether an emptying is reported depends on REP-3 and ENG-5. So an empty content is
-            # left to `core.schedule`. In a quiet stretch there is none: the window holds at least
-            # the element of the arrival that was looked at last.
+            # left to `core.schedule`. In a quiet stretch no content is empty: the window holds at
+            # least the element of the arrival that was looked at last.
             if not self._is_quiet(instant):
                 yield from self._visit_instants(k, instant)
             elif instant == self.last_looked_at and self.own_instants is not None:
@@ -262,7 +262,8 @@ class TimeWindowSchedule:
         if self.own_instants is not None:
             return enumerate(islice(self.own_instants, k, None), k)
         shift = tick.shift_of_own_instants(self.planned.semantics)
-        # `k` is 0: none is skipped of those that are not known beforehand
+        # Arrivals that are read as they come cannot be skipped, so they begin with arrival 0.
+        assert k == 0
         return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
 
     def _looked_at(self) -> Iterator[tuple[int, int]]:

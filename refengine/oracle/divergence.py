@@ -60,8 +60,9 @@ def find_divergence(
         if not compare.equal(report.relation.rows, actual, recorded.mode):
             return diverge_at(index, report, actual, "the answer differs")
 
-    # All relations are right, so there are too many reports before them or after them. There is
-    # one at least: a recording without relations is right where there are no reports.
+    # All relations are right, so there are too many reports before them or after them. The
+    # alignment has a report at least. Without one the recording would have no relation either, and
+    # would have passed.
     following = alignment.report(len(rows))
     if rows and (following is None or alignment.after <= recorded.missing.after):
         return diverge_at(0, alignment.reports[0], None, LATE)

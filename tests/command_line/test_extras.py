@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 QUERY = ROOT / "conformance" / "queries" / "csrbench" / "Q3.toml"
 STREAM = ROOT / "fixtures" / "csrbench"
-HIDING = """
+PROGRAM_THAT_HIDES_MODULES = """
 import contextlib, io, json, sys
 product, modules, commands = sys.argv[1:]
 sys.modules.update(dict.fromkeys(modules.split()))
@@ -34,7 +34,7 @@ COMMANDS = {
 }
 OF_SUITE = ("jinja2", "jsonschema", "psutil", "tqdm")
 OF_SPARK = ("pyspark", "pandas", "pyarrow")
-NEEDED = {
+COMMANDS_OF_MODULE = {  # the names of the commands that need a module
     "tqdm": ("csrbench", "shard", "truth"),
     "jsonschema": ("secret", "report", "shard", "truth"),
     "jinja2": ("report",),
@@ -43,12 +43,15 @@ NEEDED = {
 }
 
 
-def last_words(product: str, modules: str, commands: list[list[str]], folder: Path) -> list[str]:
+def run_without_modules(
+    product: str, modules: str, commands: list[list[str]], folder: Path
+) -> list[str]:
     """Run commands one after the other in a Python in which some modules are not installed. Return
-    the line of each; it ends with exit code 2, and leaves nothing in the folder.
+    the one line that each prints. Check that each ends with exit code 2 and leaves the folder
+    empty.
     """
     done = subprocess.run(
-        [sys.executable, "-c", HIDING, product, modules, json.dumps(commands)],
+        [sys.executable, "-c", PROGRAM_THAT_HIDES_MODULES, product, modules, json.dumps(commands)],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -67,18 +70,18 @@ def last_words(product: str, modules: str, commands: list[list[str]], folder: Pa
     return lines
 
 
-@pytest.mark.parametrize("module", NEEDED)
+@pytest.mark.parametrize("module", COMMANDS_OF_MODULE)
 def test_a_command_names_the_extra_that_it_needs(tmp_path, module):
     extra = "suite,spark" if module in OF_SPARK else "suite"
-    commands = [COMMANDS[name] for name in NEEDED[module]]
-    for line in last_words("conformance", module, commands, tmp_path):
+    commands = [COMMANDS[name] for name in COMMANDS_OF_MODULE[module]]
+    for line in run_without_modules("conformance", module, commands, tmp_path):
         assert line.startswith("conformance: ")
         assert line.endswith(f": {module} is not installed: pip install 'refengine[{extra}]'")
 
 
 def test_a_command_without_any_extra_ends_in_one_line(tmp_path):
     modules = " ".join(OF_SUITE + OF_SPARK)
-    for line in last_words("conformance", modules, [*COMMANDS.values()], tmp_path):
+    for line in run_without_modules("conformance", modules, [*COMMANDS.values()], tmp_path):
         assert " is not installed: pip install 'refengine[suite" in line
 
 
@@ -88,5 +91,5 @@ def test_the_reference_engine_needs_no_extra(tmp_path):
         ["run", "q.toml", "--stream", "s.n3t", "--semantics", "csparql", "t0=0"],
         ["render", "q.toml", "--dialect", "cqels"],
     ]
-    for line in last_words("refengine", modules, commands, tmp_path):
+    for line in run_without_modules("refengine", modules, commands, tmp_path):
         assert "cannot be read: No such file or directory" in line

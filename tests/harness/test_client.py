@@ -73,7 +73,10 @@ FIRST = "import sys; sys.stdin.readline(); "
 @pytest.mark.parametrize(
     ("code", "context"),
     [
-        ("import time; time.sleep(60)", r"start: no reply within 1 s \(limits = \{ start ="),
+        (
+            "import time; time.sleep(60)",
+            r"start: no reply within 1 s \(to give it more time: limits = \{ start =",
+        ),
         ("raise SystemExit(3)", r"start: the process ended with exit code 3"),
         (
             "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",

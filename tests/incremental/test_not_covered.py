@@ -148,7 +148,8 @@ VALUES = [
         [number("2.0", "decimal"), number("4.0", "decimal")],
         NO_FORM,
     ),
-    (  # its key is told apart, too, which is no variable of the whole solutions
+    (  # COUNT(DISTINCT *) also tells solutions apart by the key of the group, though that is no
+        # variable of WHERE
         "SELECT (COUNT(DISTINCT *) AS ?n) { ?x <urn:n> ?v } GROUP BY (IF(?v < 3, ?v, ?v / 2))",
         [number("2.0", "decimal"), number("4.0", "decimal")],
         NO_FORM,

@@ -401,7 +401,7 @@ def test_a_fourth_of_what_is_kept_is_forgotten_at_least():
         ("range", {"size": 15}, {}, 6),
         ("now", {}, {"closure": "none"}, 7),
         ("rows", {"size": 3}, {"closure": "none"}, 5),
-        # by ids: the last one is 8, in [8, 12), or else in [6, 9)
+        # windows of ids: the last id, 8, is in [8, 12) if the size is 4, and in [6, 9) if it is 3
         ("tuple", {"size": 4, "slide": 4}, {}, 7),
         ("tuple", {"size": 3, "slide": 3}, {}, 5),
         ("time", {"size": 5, "slide": 5}, {"t0": 50}, 7),
@@ -543,10 +543,10 @@ TWO = from_table(
         # there an arrival's own instant is one earlier
         ({"close_rule": "passed"}, 42, [30, 20, 0, None]),
         ({"close_rule": "passed"}, 43, [30, 20, 0, None]),
-        # one matters, which is 10 instants before, then 20, then 40
+        # one evaluation matters, which is 10 instants before: halos of 10, 20, 40, … instants
         ({"r2s": "Istream", "base": "previous"}, 40, [20, 10, None]),
         ({"empty": "once"}, 60, [30, 10, None]),
-        # two matter, and each arrival has one: halos of 2, 4, 8, … arrivals
+        # two evaluations matter, and there is one for each arrival: halos of 2, 4, 8, … arrivals
         ({"report": "content-change", "empty": "once"}, 60, [50, 40, 20, None]),
         ({"report": "content-change,non-empty", "empty": "once"}, 60, [50, 40, 20, None]),
         ({}, 1, [None]),

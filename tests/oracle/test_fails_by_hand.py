@@ -531,7 +531,7 @@ def test_without_an_assignment_nothing_is_nearest():
         ("a b d", 2, [(2, 0, 2, None)]),
         ("a b d", 1, []),
         ("a b b c d", None, [(6, 0, None, None), (2, 0, None, 2)]),
-        # of no relation, nothing comes before the first
+        # a recording without relations: no report is missing before it, and all are after it
         ("", None, [(8, 0, None, None)]),
     ],
 )

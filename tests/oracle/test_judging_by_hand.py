@@ -265,7 +265,7 @@ TIME = WindowKind.TIME
         ((WindowKind.TUPLE, 1, 1), {"times": (-8, -1), "tick": "time"}, (-9, 1, ())),
         ((WindowKind.TUPLE, 1, 3), {"times": (-8, -1), "tick": "time"}, (-11, 1, ())),
         ((WindowKind.TUPLE, 1, 1), {"times": (3, 12), "tick": "time"}, (0, 1, ())),
-        # a landmark window begins with the element, or earlier
+        # of a landmark window, t0 is where it begins: at the first element, or at an instant before
         (
             (WindowKind.LANDMARK, None, None),
             {"report": "content-change", "tick": "tuple"},
@@ -378,8 +378,9 @@ def test_the_values_of_a_profile():
 
 
 def test_the_class_of_a_t0_that_is_given():
-    """It holds this value alone. By a policy each of several windows has a t0 of its own: then the
-    semantics keeps the policy, and no class is named.
+    """The class of a stated t0 holds this value alone, and so does that of a policy if there is one
+    window. With several windows a policy gives each a t0 of its own. So the semantics keeps the
+    policy, and the class (0, 0, 0) stands for no values.
     """
     given = {"s": FOUR["s"], "r": streams(z=3)["s"]}
     two = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)

@@ -57,8 +57,10 @@ def test_an_engine_may_begin_long_before_its_window_sees_an_element(t0):
 
 def test_the_values_of_t0_are_as_late_as_the_first_element_is_seen():
     """ORA-2: ω = 10, β = 5, d = 30, the first element at 3. It is seen from 33 on, and all windows
-    that hold it are there from t0 = 23 on. So are they 5 earlier; and as much earlier again, since
-    there must be a window that shifts at 33. At 3, and ω before it, engines begin, too.
+    that hold it are there if t0 is at most 23. With a t0 that is earlier by β there is one more
+    window, and one shifts at 33, too. With a t0 that is earlier by β again nothing else changes. So
+    of the values up to 23 the last 2β are tried: those from 23 - 2 * 5 + 1 on. Tried, too, are 0, 3
+    and 3 - ω, since engines begin with them.
     """
     query, source = asked(10, 5, 30), elements(3, 12)
     semantics = OPEN.but(t0=0, report="window-close", closure="[)").semantics()

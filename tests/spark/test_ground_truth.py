@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from cluster import as_rows, columns, spark
+from cluster import rows_of_reports, rows_of_spark, spark
 from conftest import draws
 from hypothesis import event, given, settings
 from incremental.incremental_trials import collect, cut
@@ -138,7 +138,7 @@ def test_parts_of_blocks_are_the_whole(trial):
         except RefengineError as other:
             assert error is not None and str(other) == str(error)
         else:
-            assert error is None and columns(found) == as_rows(expected)
+            assert error is None and rows_of_spark(found) == rows_of_reports(expected)
             event(f"planned again: {again > 0}")
 
 
@@ -160,7 +160,7 @@ def test_a_part_that_begins_too_late_is_planned_again():
     elements = {"s": stream(items)}
     rows = rows_of(elements, ("s",))
     found, again = computed_here(TruthQuery(query, semantics), rows, 6)
-    assert columns(found) == as_rows(engine.evaluate(query, elements, semantics))
+    assert rows_of_spark(found) == rows_of_reports(engine.evaluate(query, elements, semantics))
     planned = part_plan.plan_parts(
         query, semantics, part_plan.merge_buckets(("s", row[0], row[0], 1) for row in rows), 6
     )
@@ -180,16 +180,25 @@ def test_buckets_of_several_streams_are_those_of_all():
     assert histogram == ArrivalHistogram((4, 9), (5, 1), {"s": 5, "r": 4})
 
 
-@pytest.mark.parametrize("most", [1, 2, 7, 500])
-def test_every_halo_is_in_one_of_few_stretches(most):
-    """Some of 300 halos overlap. Stretches are apart, and begin and end with halos."""
-    draw = random.Random(most)
+@pytest.mark.parametrize("limit", [1, 2, 7, 500])
+def test_every_halo_is_in_one_of_few_stretches(limit):
+    """Some of 300 halos overlap or touch. Where no limit is reached, a stretch begins with each
+    halo whose start is in no other halo, nor at the end of one. Stretches are apart, and begin and
+    end with halos.
+    """
+    draw = random.Random(limit)
     halos = []
     for number in range(300):
         since = draw.randrange(-500, 5_000)
         halos.append(Part(number, since + draw.randint(1, 9), since))
-    stretches = part_plan.stretches_of_halos(halos, most)
-    assert len(stretches) == most or 7 < len(stretches) < most
+    stretches = part_plan.join_halos(halos, limit)
+    first_starts = {
+        halo.halo_start
+        for halo in halos
+        if not any(other.halo_start < halo.halo_start <= other.stop for other in halos)
+    }
+    assert 7 < len(first_starts) < 300
+    assert len(stretches) == min(limit, len(first_starts))
     assert all(before[1] < after[0] for before, after in pairwise(stretches))
     for halo in halos:
         assert sum(since <= halo.halo_start and halo.stop <= stop for since, stop in stretches) == 1
@@ -337,7 +346,7 @@ def test_however_it_is_stored_shuffled_and_cut(connected):
     window = {"stream": "s", "kind": "time", "size": 2000, "slide": 1500}
     change = {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"}
     query, semantics = asked(TEMPERATURES, [window], **{**change, "t0": "first-element"})
-    expected = as_rows(engine.evaluate(query, {"s": stream(items)}, semantics))
+    expected = rows_of_reports(engine.evaluate(query, {"s": stream(items)}, semantics))
     rows = [(time, number, *triple) for number, (triple, time) in enumerate(items)]
     frame = connected.createDataFrame(rows, SCHEMA).withColumn("more", f.lit(None).cast("int"))
     for triples, parts in (
@@ -345,7 +354,7 @@ def test_however_it_is_stored_shuffled_and_cut(connected):
         (frame.repartition(5, "subject"), 64),
     ):
         found = computed(triples, query, semantics, parts=parts)
-        assert columns(found) == expected
+        assert rows_of_spark(found) == expected
         of_parts = [
             [row["number"] for row in rows] for _, rows in groupby(found, lambda row: row["part"])
         ]
@@ -376,7 +385,7 @@ def test_several_streams_beside_static_data(connected):
     )
     for given_static in (static, frozenset(name[:3] for name in names)):
         found = computed(triples, query, semantics, static=given_static, parts=2)
-        assert columns(found) == [
+        assert rows_of_spark(found) == [
             (9, 11, 10, [(0, 10, 1), (0, 10, 1)], [{"n": '"A"', "y": "<urn:b>"}]),
             (19, 25, 20, [(10, 20, 1), (10, 20, 0)], []),
         ]
@@ -411,4 +420,6 @@ def test_a_query_that_is_not_cut_is_one_part(connected):
     rows = [(at, 1, f"<urn:{at}>", "<urn:p>", "<urn:o>") for at in (1, 2, 3)]
     found = computed(connected.createDataFrame(rows, SCHEMA), query, semantics, parts=3)
     expected = engine.evaluate(query, {"s": stream([(row[2:], row[0]) for row in rows])}, semantics)
-    assert columns(found) == as_rows(expected) and {row["part"] for row in found} == {0}
+    assert rows_of_spark(found) == rows_of_reports(expected) and {row["part"] for row in found} == {
+        0
+    }

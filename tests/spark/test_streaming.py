@@ -7,7 +7,7 @@ from __future__ import annotations
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import as_rows, columns, spark
+from cluster import rows_of_reports, rows_of_spark, spark
 from conftest import draws
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -72,7 +72,7 @@ def test_micro_batches_are_the_batch(trial, data):
     due = [
         report for report in expected if state.start is not None and report.trigger < state.start
     ]
-    assert columns(found) == as_rows(due)
+    assert rows_of_spark(found) == rows_of_reports(due)
     assert [row["number"] for row in found] == list(range(1, len(found) + 1))
     event(f"elements are forgotten: {state.halo_start is not None}")
 
@@ -148,7 +148,9 @@ def test_a_stream_goes_on_from_its_checkpoint(connected, tmp_path):
     run(2, items[6:])
     found = reported()
     whole = engine.evaluate(query, {"s": stream(items)}, semantics)
-    assert columns(found) == as_rows([report for report in whole if report.trigger < 47])
+    assert rows_of_spark(found) == rows_of_reports(
+        [report for report in whole if report.trigger < 47]
+    )
     assert [row["trigger"] for row in found] == [26, 31]
 
 

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import as_rows, bound, classic, columns, lines, run, shell, spark, until
+from cluster import bound, classic, lines, rows_of_reports, rows_of_spark, run, shell, spark, until
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -415,7 +415,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(
     assert next(found.lines()) == "3 triples, 2 parts, 3 reports; by incremental"
     assert [
         (instant, windows, bindings)
-        for instant, _, _, windows, bindings in columns(reports_in(tmp_path / "close"))
+        for instant, _, _, windows, bindings in rows_of_spark(reports_in(tmp_path / "close"))
     ] == [(9, [(0, 10, 1)], x[0]), (19, [(10, 20, 1)], x[1]), (29, [(20, 30, 0)], [])]
     assert found.verdict.outcome is Outcome.FAIL
     assert found.verdict.argument.splitlines() == [
@@ -438,7 +438,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(
     ]
 
     found, out = changes
-    assert [row[4] for row in columns(reports_in(out))] == x
+    assert [row[4] for row in rows_of_spark(reports_in(out))] == x
     assert found.verdict.argument.splitlines()[0] == (
         "pass: 2 relations; not recorded: 0 before the first, 0 after the last"
     )
@@ -499,7 +499,7 @@ def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
         found = found_by(connected, plan, out)
         assert 2 < len(found.stored.parts) <= parts and found.uncut is None
         expected = engine.evaluate(query, {"s": stream(triples)}, chosen)
-        assert columns(reports_in(out)) == as_rows(expected)
+        assert rows_of_spark(reports_in(out)) == rows_of_reports(expected)
         assert not (out / "blocks").exists()
 
 
@@ -535,7 +535,7 @@ def test_several_streams_beside_static_data(connected, tmp_path):
         "r": stream(list(zip(triples, (3, 4, 12), strict=True))),
     }
     expected = engine.evaluate(query, streams, semantics, static=static)
-    assert columns(rows) == as_rows(expected)
+    assert rows_of_spark(rows) == rows_of_reports(expected)
     assert [[dict(each) for each in row["bindings"]] for row in rows] == [[{"x": "<urn:a>"}]]
 
 
@@ -568,7 +568,7 @@ def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_
         name: stream([((f"<urn:{each}>", "<urn:p>", "<urn:o>"), at) for each, at in pairs])
         for name, pairs in lines_of.items()
     }
-    assert columns(rows) == as_rows(engine.evaluate(query, streams, semantics))
+    assert rows_of_spark(rows) == rows_of_reports(engine.evaluate(query, streams, semantics))
     reported = [dict(row["bindings"][0])["x"] for row in rows]
     assert reported.index("<urn:a>") < reported.index("<urn:e>")
 
@@ -769,6 +769,6 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path, capsys):
         profile("csparql").but(t0=0, report="window-close", tick="tuple").semantics(),
     )
     items = [parse_line_with_time(one, "") for one in text.splitlines()]
-    expected = as_rows(engine.evaluate(query, {"s": stream(items)}, chosen))
-    assert columns(reports_in(out)) == expected
+    expected = rows_of_reports(engine.evaluate(query, {"s": stream(items)}, chosen))
+    assert rows_of_spark(reports_in(out)) == expected
     assert said == f"224 triples, 5 parts, {len(expected)} reports; by incremental\n"

@@ -4,7 +4,7 @@
 // A triple is given to the engine when it is pushed; the engine knows only the clock. As in YABench's runner a second passes between
 // registering the query and the first element. The engine answers while a triple is given to it, one row after the other. ANSWER is
 // `triple` if the rows of one triple are one answer, and `row` if each row is one, as in YABench's runner. An answer is told with the
-// reply, with the time since the first element.
+// reply, and with its instant: that of the first element, and the time by the clock since then.
 
 import com.hp.hpl.jena.graph.*;
 import com.hp.hpl.jena.query.Query;
@@ -27,9 +27,9 @@ public class CqelsLiveHarness {
     final Path folder = Files.createTempDirectory("cqels-");
     final ExecContext context = new ExecContext(folder.toString(), true);
     final List<String> relations = new ArrayList<>();
-    final JsonArray rows = new JsonArray(); // since the answer before
-    long began = -1; // the clock at the first element
-    long first; // its instant
+    final JsonArray rows = new JsonArray(); // those since the last answer
+    long clockAtFirst = -1; // the clock at the first element, in ms
+    long firstInstant; // the instant of the first element
 
     CqelsLiveHarness(boolean isEachRowAnAnswer) throws IOException { this.isEachRowAnAnswer = isEachRowAnAnswer; }
 
@@ -45,9 +45,9 @@ public class CqelsLiveHarness {
             new ParserCQELS().parse(query, text(asked.get("query")));
             hoist((ElementGroup) query.getQueryPattern());
             if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping ->
-                answer(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+                addRow(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
             else context.policy().registerConstructQuery(query).register(new ConstructListener(context) {
-                public void update(List<Triple> graph) { for (Triple triple : graph) answer(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
+                public void update(List<Triple> graph) { for (Triple triple : graph) addRow(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
             });
         } catch (RuntimeException | Error refused) {
             throw new UnsupportedOperationException("it does not take the query or its static data: " + refused);
@@ -55,10 +55,10 @@ public class CqelsLiveHarness {
         Thread.sleep(SETTLING);
     }
 
-    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. At UNION and a subquery its compiler breaks down without a reason. */
+    /** Moves filters behind the STREAM that they are in. Within STREAM the engine reads triple patterns and silently ignores all else. So filters are moved, and anything else is refused. At a UNION or a subquery its compiler fails without saying why, so these are refused at the top of WHERE, too. */
     static void hoist(ElementGroup group) {
         for (Element element : new ArrayList<>(group.getElements())) {
-            if (element instanceof ElementUnion || element instanceof ElementSubQuery) throw refusal("beside STREAM it takes patterns and filters", element);
+            if (element instanceof ElementUnion || element instanceof ElementSubQuery) throw refusal("next to STREAM, at the top of WHERE, it takes patterns and filters", element);
             if (!(element instanceof ElementStreamGraph)) continue;
             List<Element> inside = ((ElementGroup) ((ElementStreamGraph) element).getElement()).getElements();
             for (Element inner : new ArrayList<>(inside))
@@ -68,31 +68,32 @@ public class CqelsLiveHarness {
     }
 
     static IllegalArgumentException refusal(String taken, Element element) {
-        return new IllegalArgumentException(taken + ", and no " + element.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // GROUP, OPTIONAL, GRAPH
+        return new IllegalArgumentException(taken + ", and no " + element.getClass().getSimpleName().replaceAll("Element|Named", "").toUpperCase(Locale.ROOT)); // UNION, SUBQUERY, GROUP, OPTIONAL, GRAPH
     }
 
     void push(JsonObject asked) {
-        if (began < 0) {
-            first = asked.get("at").getAsNumber().value().longValue();
-            began = System.currentTimeMillis();
+        if (clockAtFirst < 0) {
+            firstInstant = asked.get("at").getAsNumber().value().longValue();
+            clockAtFirst = System.currentTimeMillis();
         }
         String stream = text(asked.get("stream"));
-        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); answer())
+        for (Matcher each = STATEMENT.matcher(text(asked.get("graph"))); each.find(); endAnswer())
             context.engine().send(Node.createURI(stream), NodeFactory.parseNode(each.group(1)), NodeFactory.parseNode(each.group(2)), NodeFactory.parseNode(each.group(3)));
     }
 
-    /** Keeps the rows since the answer before as a relation, if there are any, with the time since the first element. */
-    void answer() {
+    /** Ends an answer: keeps the rows since the last one as a relation, with its instant. If there are none, there is no answer. */
+    void endAnswer() {
         if (rows.isEmpty()) return;
-        relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + ", \"instant\": " + (first + System.currentTimeMillis() - began) + "}");
+        relations.add("{\"rows\": " + rows.toString().replace('\n', ' ') + ", \"instant\": " + (firstInstant + System.currentTimeMillis() - clockAtFirst) + "}");
         rows.clear();
     }
 
-    void answer(List<String> names, List<Node> terms) {
+    /** Adds a row to the answer. A term that is null is left out: its variable is unbound. */
+    void addRow(List<String> names, List<Node> terms) {
         JsonObject row = new JsonObject();
         for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
         rows.add(row);
-        if (isEachRowAnAnswer) answer();
+        if (isEachRowAnAnswer) endAnswer();
     }
 
     static JsonObject term(Node node) {
@@ -116,6 +117,10 @@ public class CqelsLiveHarness {
     }
 
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length != 1 || !List.of("triple", "row").contains(arguments[0])) {
+            System.err.println("ANSWER is `triple` or `row`, and not `" + String.join(" ", arguments) + "`");
+            System.exit(2);
+        }
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
         System.setOut(System.err); // what the engine prints
         CqelsLiveHarness harness = new CqelsLiveHarness(arguments[0].equals("row"));

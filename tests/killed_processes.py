@@ -23,7 +23,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from cluster import alive, as_rows, bound, classic, columns, lines, run, shell, until
+from cluster import alive, bound, classic, lines, rows_of_reports, rows_of_spark, run, shell, until
 
 from conformance.spark import session
 from refengine import incremental, profile, stream
@@ -43,7 +43,7 @@ windows = [{ stream = "s", kind = "time", size = 5000, slide = 5000 }]
 
 
 def environment() -> dict[str, str]:
-    """The environment of each Java, also of those that workers start, and of its Pythons."""
+    """Return the environment of the driver's Java, of the workers' and of their Pythons."""
     return {**classic(), "JAVA_TOOL_OPTIONS": session.LIGHT, "PYSPARK_PYTHON": sys.executable}
 
 
@@ -190,9 +190,9 @@ class Driver:
         return text
 
 
-def written_stream(folder: Path, stations: int) -> tuple[list[list[str]], Stream]:
-    """The lines of SG1's 30 rounds in six lists, and the stream that they are. The query is written
-    to a folder.
+def write_query_and_make_stream(folder: Path, stations: int) -> tuple[list[list[str]], Stream]:
+    """Write the query to a folder. Return the lines of 30 rounds of SG1, in six lists of five
+    rounds each, and the same as a stream.
     """
     (folder / "query.toml").write_text(QUERY)
     parameters = sg1.Parameters(stations=stations, interval=1000, duration=30_000)
@@ -209,25 +209,34 @@ def written_stream(folder: Path, stations: int) -> tuple[list[list[str]], Stream
 
 
 def reports_of(folder: Path, elements: Stream) -> list:
-    """The reports of the query in a folder, in one process."""
+    """Return the reports of the query in a folder, as one process computes them."""
     query = read_query(folder / "query.toml")
     return list(incremental.evaluate(query, {"s": elements}, SEMANTICS))
 
 
-def committed(out: Path, pattern: str) -> set[Path]:
-    """What tasks of jobs that have not ended have committed: files, or folders of the parts."""
+def find_committed(out: Path, pattern: str) -> set[Path]:
+    """Return the files, or the folders of parts, that tasks have committed in jobs that have not
+    ended.
+    """
     found = glob.glob(
         f"{out}/_attempts/*/_temporary/*/task_*/{pattern}"
     )  # folders may go meanwhile
     return set(map(Path, found))
 
 
-def test_ground_truth_outlives_whatever_is_killed(two_workers, tmp_path):
-    """Executors while records are set aside, the driver while blocks are written, executors again
-    while they are, the driver while parts are computed, and then a worker. Each of the six files is
-    packed, so that it is read by a task of its own; its second line is no triple.
+def test_ground_truth_survives_kills_of_executors_worker_and_driver(two_workers, tmp_path):
+    """Killed are, in this order:
+
+    - executors, while records are set aside;
+    - the driver, while blocks are written;
+    - executors, while the driver that was started again writes the blocks;
+    - the driver, while parts are computed;
+    - a worker with its executors, while the driver that was started again computes the others.
+
+    Each of the six files is packed, so that it is read by a task of its own. Its second line is no
+    triple.
     """
-    texts, elements = written_stream(tmp_path, stations=300)
+    texts, elements = write_query_and_make_stream(tmp_path, stations=300)
     (tmp_path / "stream").mkdir()
     for n, [first, *others] in enumerate(texts):
         content = "".join([first, BROKEN, *others]).encode()
@@ -238,17 +247,17 @@ def test_ground_truth_outlives_whatever_is_killed(two_workers, tmp_path):
     driver = Driver(shell(*words, "--spark", two_workers.url, "-o", out, "--resume"))
     parts = out / "reports"
 
-    driver.wait_until(lambda: committed(out, "*.parquet"))
+    driver.wait_until(lambda: find_committed(out, "*.parquet"))
     two_workers.kill_executors(1)
     assert not (out / "quarantine").exists()
 
-    driver.wait_until(lambda: committed(out, "part=*"))
+    driver.wait_until(lambda: find_committed(out, "part=*"))
     driver.kill()
     assert (out / "quarantine").exists() and not (out / "blocks").exists()
 
     driver.begin()
-    before = committed(out, "part=*")
-    driver.wait_until(lambda: committed(out, "part=*") - before)
+    before = find_committed(out, "part=*")
+    driver.wait_until(lambda: find_committed(out, "part=*") - before)
     two_workers.kill_executors(2)
     assert not (out / "blocks").exists()
 
@@ -262,14 +271,14 @@ def test_ground_truth_outlives_whatever_is_killed(two_workers, tmp_path):
     number = len(json.loads((out / "plan.json").read_text())["parts"])
     assert len(list(parts.glob("part=*"))) < number <= 8
 
-    expected = as_rows(reports_of(tmp_path, elements))
+    expected = rows_of_reports(reports_of(tmp_path, elements))
     assert driver.output() == (
         f"{len(elements)} triples, {number} parts, {len(expected)} reports; by incremental\n"
         "no triples, and set aside in quarantine: 6 records\n"
     )
     rows = pyarrow.parquet.read_table(parts).to_pylist()
     rows.sort(key=lambda row: (row["part"], row["number"]))
-    assert columns(rows) == expected
+    assert rows_of_spark(rows) == expected
     faults = pyarrow.parquet.read_table(out / "quarantine").to_pylist()
     found = sorted((Path(each["file"]).name, each["place"], each["record"]) for each in faults)
     assert found == [
@@ -298,8 +307,8 @@ with session.open_session(master) as spark:
 
 
 def committed_rows(folder: Path) -> list[dict]:
-    """The rows of a table that a streaming query writes, of the files that its log names. What else
-    is in the folder was written by a micro-batch that was killed.
+    """Return the rows of a table that a streaming query writes, in the files that its log names.
+    What else is in the folder was written by a micro-batch that was killed.
     """
     logs = [path for path in (folder / "_spark_metadata").iterdir() if path.name[0] != "."]
     entries = [json.loads(line) for path in logs for line in lines(path)[1:]]
@@ -308,11 +317,12 @@ def committed_rows(folder: Path) -> list[dict]:
     return sorted(rows, key=lambda row: row["number"])
 
 
-def test_truth_of_a_stream_outlives_whatever_is_killed(two_workers, tmp_path):
-    """Each of 30 files is a micro-batch. Executors are killed after some, the driver after more,
-    and a worker after it has begun again.
+def test_truth_of_a_stream_survives_kills_of_executors_worker_and_driver(two_workers, tmp_path):
+    """Each of 30 files is a micro-batch. Executors are killed after some micro-batches, and the
+    driver after some more. A worker is killed after the driver has been started again and has
+    committed two.
     """
-    texts, elements = written_stream(tmp_path, stations=20)
+    texts, elements = write_query_and_make_stream(tmp_path, stations=20)
     items = [parse_line_with_time(line, "") for some in texts for line in some]
     (tmp_path / "stream").mkdir()
     size = len(items) // 30
@@ -349,12 +359,12 @@ def test_truth_of_a_stream_outlives_whatever_is_killed(two_workers, tmp_path):
     assert count_committed() == 30
     final = [each for each in reports_of(tmp_path, elements) if each.trigger < items[-1][1]]
     rows = committed_rows(tmp_path / "reports")
-    assert columns(rows) == as_rows(final)
+    assert rows_of_spark(rows) == rows_of_reports(final)
     assert [row["number"] for row in rows] == list(range(1, len(final) + 1))
 
 
-def test_the_suite_outlives_whatever_is_killed(two_workers, tmp_path):
-    """A worker with its executors, and then the driver. What was done is not done again."""
+def test_the_suite_survives_kills_of_worker_and_driver(two_workers, tmp_path):
+    """A worker is killed with its executors, and then the driver. What was done is not repeated."""
     words = [sys.executable, "-m", "pytest", "conformance", "-q", "-p", "no:cacheprovider"]
     words += ["-p", "no:xdist", "--engine=reference"]
     run([*words, f"--results={tmp_path / 'alone.ndjson'}"], 0)
