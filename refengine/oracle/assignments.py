@@ -20,7 +20,6 @@ from refengine.core.semantics import (
     Anchor,
     Between,
     ChangeBaseline,
-    CloseRule,
     Closure,
     Condition,
     Profile,
@@ -341,10 +340,8 @@ def _shifts_to_class_starts(semantics: Semantics, view: window.WindowView) -> li
     first_instant_passes = 1 - low
     last_instant_reaches = -view.spec.span - high
     shifts = [first_instant_passes, last_instant_reaches]
-    is_emptying_seen = (
-        Condition.CLOSE not in semantics.report or semantics.close_rule is CloseRule.PASSED
-    )
-    if is_emptying_seen or view.spec.kind is WindowKind.TUPLE:
+    # where windows are to be passed, the arrivals' own instants are among the times
+    if Condition.CLOSE not in semantics.report or view.spec.kind is WindowKind.TUPLE:
         shifts.append(last_instant_reaches - 1)
     return shifts
 

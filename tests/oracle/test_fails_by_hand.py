@@ -529,7 +529,10 @@ def test_without_an_assignment_nothing_is_nearest():
         ("a b", 3, []),
         ("a b d", None, [(4, 0, None, None), (2, 0, 2, None)]),
         ("a b d", 2, [(2, 0, 2, None)]),
+        ("a b d", 1, []),
         ("a b b c d", None, [(6, 0, None, None), (2, 0, None, 2)]),
+        # of no relation, nothing comes before the first
+        ("", None, [(8, 0, None, None)]),
     ],
 )
 def test_each_alignment_has_no_more_differing_rows_than_the_one_before(texts, bound, expected):

@@ -24,6 +24,7 @@ from refengine import (
     Unsupported,
     Window,
     WindowKind,
+    literal,
     profile,
     stream,
 )
@@ -40,7 +41,7 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.incremental import AnswerCache
-from refengine.model.elements import Bag, Stream, row
+from refengine.model.elements import XSD, Bag, Stream, row
 from refengine.model.errors import RefengineError, TooManyReports
 from refengine.oracle import assignments as tried_values
 from refengine.oracle import attempts, confirmation, derivations
@@ -264,6 +265,12 @@ TIME = WindowKind.TIME
         ((WindowKind.TUPLE, 1, 1), {"times": (-8, -1), "tick": "time"}, (-9, 1, ())),
         ((WindowKind.TUPLE, 1, 3), {"times": (-8, -1), "tick": "time"}, (-11, 1, ())),
         ((WindowKind.TUPLE, 1, 1), {"times": (3, 12), "tick": "time"}, (0, 1, ())),
+        # a landmark window begins with the element, or earlier
+        (
+            (WindowKind.LANDMARK, None, None),
+            {"report": "content-change", "tick": "tuple"},
+            (2, 3, ()),
+        ),
         ((TIME, 10, 5), {"t0": Between(4, 7)}, (4, 7, ())),
         ((TIME, 10, 5), {"t0": Between(4, 4)}, (4, 4, ())),
     ],
@@ -356,6 +363,35 @@ def test_the_values_of_a_profile():
     assert found(t0=UNKNOWN) == T0Candidates(-8, 1, ())
     assert found(t0=Between(3, 4)) == T0Candidates(3, 4)
     assert found(t0=UNKNOWN, closure="none") is None  # such windows have borders
+    # without lateness the stream has no meaning; 1 is the first instant once it is reordered
+    late = Stream(
+        tuple(streams(a=6)["s"]) + tuple(each._replace(sys=2) for each in streams(b=1)["s"])
+    )
+    question = Question(QUERY, {"s": late})
+    assert found(t0=UNKNOWN, allowed_lateness="reject") is None
+    reordered = found(t0=UNKNOWN, allowed_lateness=OneOf(("reject", 9)))
+    assert reordered == T0Candidates(-8, 1, ())
+    # one that means nothing hides no other
+    lenient = CLOSING.but(allowed_lateness=OneOf(("reject", 9)))
+    ((semantics, _),) = tried_values.assignments(question, lenient, SharedAnswers().plan)
+    assert semantics.allowed_lateness == 9
+
+
+def test_the_class_of_a_t0_that_is_given():
+    """It holds this value alone. By a policy each of several windows has a t0 of its own: then the
+    semantics keeps the policy, and no class is named.
+    """
+    given = {"s": FOUR["s"], "r": streams(z=3)["s"]}
+    two = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)
+    for query, t0, expected in (
+        (QUERY, "first-element", (1, T0Class(1, 1, 1))),
+        (QUERY, 7, (7, T0Class(7, 7, 7))),
+        (two, "first-element", (T0.FIRST, T0Class(0, 0, 0))),
+    ):
+        question = Question(query, given)
+        plan = SharedAnswers().plan
+        ((semantics, t0_class),) = tried_values.assignments(question, CLOSING.but(t0=t0), plan)
+        assert (semantics.t0, t0_class) == expected
 
 
 @pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
@@ -430,6 +466,22 @@ def test_a_value_of_t0_with_which_a_stated_window_begins(closure, t0_class, stat
     lo, hi = t0_class
     found = fit_to_stated_window(planned, T0Class(hi, lo, hi), stated)
     assert found == (None if expected is None else T0Class(expected, expected, expected))
+
+
+def test_engines_that_begin_elsewhere_must_have_the_stated_window_too():
+    """ORA-11: windows of 10 every 5 instants, the first element at 40, the query registered at 41.
+    The windows by t0 = 0 begin at 0, 5, …, those by t0 = 41 at 41, 46, ….
+    """
+    query = Query((Window("s", TIME, 10, 5),), SELECT, registered=41)
+    question = Question(query, streams(a=40, b=42))
+    judged = CLOSING.but(t0=UNKNOWN, report="window-close", horizon="none")
+    plan = SharedAnswers().plan
+    for opens, outside in ((45, [0]), (46, [41]), (43, [])):
+        stated = ((opens, opens + 10), None)
+        found = tried_values.assignments(question, judged, plan, stated)
+        values = [semantics.t0 for semantics, _ in found]
+        assert all((opens - t0) % 5 == 0 for t0 in values)
+        assert [t0 for t0 in values if not 26 <= t0 <= 40] == outside
 
 
 def test_a_window_that_does_not_begin_at_t0_fits_every_value():
@@ -546,6 +598,13 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
 
     recorded, trial = searched_trial("a ab")
     answers = SharedAnswers()
+    # what is known of another body, or of other witnesses, says nothing of these
+    other = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:q> ?y }"))
+    for query, witnesses in ((other, ("rdflib",)), (QUERY, ("rdflib",))):
+        known = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [])
+        assert confirmation._answer_alike(known, trial, answers, witnesses) is True
+        assert len(answers.testimonies_used) == 1
+        answers.testimonies_used.clear()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
     assert confirmation._answer_alike(recorded, trial, answers, ()) is False
 
@@ -586,6 +645,22 @@ def test_a_witness_answers_by_itself():
     assert isinstance(found, AnswerCache)
 
 
+def test_why_incremental_evaluation_does_not_answer():
+    count = Body("SELECT (COUNT(*) AS ?x) { ?y <urn:p> ?z }")
+    for body, fields, options, reason in (
+        (count, {"collection": "set"}, {}, "a set of what is computed"),
+        (count, {}, {"mode": Mode.TERM}, "answers are compared as terms"),
+        (Body("SELECT (BNODE() AS ?x) { ?y <urn:p> ?z }"), {}, {}, "BNODE()"),
+        (SELECT, {"collection": "set"}, {}, None),
+        (count, {}, {}, None),
+    ):
+        recorded = RecordingToJudge.of(Question(Query(QUERY.windows, body), FOUR), [], **options)
+        answers = SharedAnswers()
+        planned = answers.plan_of(recorded, CLOSING.but(**fields).semantics())
+        found = answers.incremental_answers(recorded, planned)
+        assert found == reason if reason else isinstance(found, AnswerCache)
+
+
 def test_what_is_said_of_a_disputed_pass_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     answers = SharedAnswers()
     judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0, answers=answers)
@@ -611,6 +686,34 @@ def test_each_content_that_a_trial_ended_at_is_confirmed_once():
     ]
     found = list(confirmation._last_datasets(recorded, trials, answers))
     assert [trial for _, trial in found] == trials[:2]
+
+
+def test_a_content_that_a_trial_ended_at_has_the_times_that_the_body_asks_for():
+    """R2R-21: the times are statements of the dataset. Of any other body they are not."""
+    times = "(<http://larkc.eu/csparql/sparql/jena/ext#timestamp>(?x, <urn:p>, ?y) AS ?t)"
+    triple = ("<urn:a>", "<urn:p>", "<urn:o>")
+    for text, more in (
+        ("SELECT ?x { ?x <urn:p> ?y }", set()),
+        (f"SELECT ?x {times} {{ ?x <urn:p> ?y }}", {(*triple, literal("1", XSD + "integer"))}),
+    ):
+        question = Question(Query(QUERY.windows, Body(text)), FOUR)
+        recorded = RecordingToJudge.of(question, relations("x"))
+        trial = Trial(CLOSING.semantics(), T0Class(0, 0, 0), None, last_contents=(range(1),))
+        ((dataset, _),) = confirmation._last_datasets(recorded, [trial], SharedAnswers())
+        assert dataset == {triple} | more
+
+
+def test_a_fail_is_disputed_if_its_last_answer_is_not_the_definitions():
+    trial = Trial(
+        CLOSING.semantics(),
+        T0Class(0, 0, 0),
+        None,
+        last_contents=(range(1),),
+        last_answer=bag("w"),
+    )
+    with pytest.raises(Disputed) as refused:
+        confirmation.confirm_fail(recording("x"), None, [trial], SharedAnswers(), ("rdflib",))
+    assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
 
 
 def test_what_is_confirmed_of_a_fail():
@@ -738,6 +841,14 @@ def test_more_outputs_are_missing_than_are_looked_at():
     said = readings._extent(recorded, many)
     assert said.endswith("at least 101 outputs are missing after the last; the bound is 0")
     assert "at least" not in readings._extent(recorded, Alignment(report * 101, 0, 1))
+
+
+def test_a_fail_has_one_report_more_than_are_looked_at_after_the_recording():
+    """SURPLUS_BOUND is 100. The one more shows that there are at least 101."""
+    items = [((f"<urn:{n}>", "<urn:p>", "<urn:o>"), 5 * n + 1) for n in range(120)]
+    found = judge(QUERY, {"s": stream(items)}, CLOSING, [], missing=0)
+    assert not found.passed
+    assert (len(found.alignment.reports), found.alignment.after) == (101, 101)
 
 
 def test_relations_of_one_timestamp_are_merged():
@@ -1022,6 +1133,17 @@ def test_every_t0_is_tried_if_those_up_to_the_first_element_are_and_the_later_on
     monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: next(searches))
     found = explaining._search_any_t0(recording("x"), CLOSING.but(t0=0), SharedAnswers())
     assert found == ProfileSearch(is_complete=all(is_complete))
+
+
+def test_no_later_t0_is_tried_with_several_windows(monkeypatch):
+    """Each of them would begin later, and so skip a part of its own stream."""
+    given = {"s": FOUR["s"], "r": streams(z=3)["s"]}
+    two = Query((Window("s", TIME, 5, 5), Window("r", TIME, 5, 5)), SELECT)
+    recorded = RecordingToJudge.of(Question(two, given), relations("x"))
+    searches = iter([ProfileSearch()])
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: next(searches))
+    found = explaining._search_any_t0(recorded, CLOSING.but(t0=0), SharedAnswers())
+    assert found == ProfileSearch() and next(searches, None) is None
 
 
 def test_of_a_stream_without_elements_no_t0_is_later():

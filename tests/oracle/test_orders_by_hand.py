@@ -11,11 +11,11 @@ from random import Random
 import pytest
 from small_streams import SELECT, bag, line, name_at, relations
 
-from refengine import Body, Query, Unsupported, Window, WindowKind, profile, stream
+from refengine import Body, Mode, Query, Unsupported, Window, WindowKind, literal, profile, stream
 from refengine.core.question import Question
 from refengine.core.schedule import Evaluation, WindowContent
 from refengine.core.semantics import Closure
-from refengine.model.elements import Bag, Stream
+from refengine.model.elements import XSD, Bag, Stream, row
 from refengine.oracle import instants
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Distance, Divergence
@@ -23,7 +23,7 @@ from refengine.oracle.instants import InstantSum
 from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.orders import are_realisable, groups, realisation, search
 from refengine.oracle.orders.groups import OrderSearch, PendingDerivation, group_evaluations
-from refengine.oracle.orders.sums import find_fixed_sum
+from refengine.oracle.orders.sums import find_fixed_sum, sum_instant_outputs
 from refengine.oracle.trial import Missing, RecordingToJudge
 
 QUERY = Query((Window("s", WindowKind.TIME, 10, 10),), SELECT)
@@ -112,6 +112,24 @@ def test_rows_with_one_derivation_each_are_one_way_together(monkeypatch):
     by_row = {each.row: [number] for number, each in enumerate(pending)}
     found = list(realisation._completions(output, by_row, pending, frozenset()))
     assert found == [frozenset({0, 1})]
+
+
+def test_the_ways_to_derive_the_rows_of_an_output_are_multiplied(monkeypatch):
+    """a and b can each be derived from one of three elements, which makes 9 ways."""
+    pending = [
+        PendingDerivation(line(name), frozenset({3 * place + i}))
+        for place, name in enumerate("ab")
+        for i in range(3)
+    ]
+    by_row = {line("a"): [0, 1, 2], line("b"): [3, 4, 5]}
+    for bound in (9, 8):
+        monkeypatch.setattr(realisation, "WAYS_BOUND", bound)
+        ways = realisation._completions(bag("ab"), by_row, pending, frozenset())
+        if bound == 9:
+            assert len(list(ways)) == 9
+        else:
+            with pytest.raises(Unsupported, match="too many derivations of the rows of one output"):
+                list(ways)
 
 
 def test_rows_that_were_in_missing_outputs():
@@ -204,6 +222,48 @@ def test_what_an_evaluation_group_answers():
         assert search.answer(range(1, 1)) == search.answer(range(3, 2)) == bag("")
         assert search.answer(range(0, 1), [2, 3]) == bag("acd")
         assert search.answer(range(0), [1]) == bag("b")
+
+
+def test_a_body_that_asks_for_times_sees_the_latest_of_each_triple():
+    """R2R-21: the triple of a comes at 1 and again at 3."""
+    streams = unordered(("a", 1), ("b", 2), ("a", 3))
+    times = "(<http://larkc.eu/csparql/sparql/jena/ext#timestamp>(?x, <urn:p>, ?y) AS ?t)"
+    triples = {(f"<urn:{name}>", "<urn:p>", "<urn:o>") for name in "ab"}
+    a, b = sorted(triples)
+    for text, more in (
+        ("SELECT ?x { ?x <urn:p> ?y }", set()),
+        (
+            f"SELECT ?x {times} {{ ?x <urn:p> ?y }}",
+            {(*a, literal("3", XSD + "integer")), (*b, literal("2", XSD + "integer"))},
+        ),
+    ):
+        search = searched(streams, Query(QUERY.windows, Body(text)))
+        assert search.graph(search.elements) == triples | more
+
+
+def test_a_recorded_row_counts_for_the_row_of_the_sum_that_equals_it():
+    """By value 1 and 01 are one row, and as terms two."""
+    one, other, two = (row({"x": literal(text, XSD + "integer")}) for text in ("1", "01", "2"))
+    output, total = Counter({one: 1, other: 2}), Counter({one: 3})
+    assert realisation._as_rows(output, total, Mode.VALUE) == {one: 3}
+    assert realisation._as_rows(output, total, Mode.TERM) is None
+    assert realisation._as_rows(Counter([two]), total, Mode.VALUE) is None
+
+
+@pytest.mark.parametrize(("mode", "is_fixed"), [(Mode.VALUE, True), (Mode.TERM, False)])
+def test_a_sum_is_fixed_where_the_derivations_add_up_to_it(monkeypatch, mode, is_fixed):
+    """ORA-5: here the one row is derived as 01, and the answer has 1."""
+    one, other = (row({"x": literal(text, XSD + "integer")}) for text in ("1", "01"))
+    streams = unordered(("a", 3), ("b", 3))
+    found = searched(streams)
+    recording = RecordingToJudge.of(found.recorded.question, [], mode=mode)
+    found = OrderSearch(recording, found.planned, found.answers)
+    (group, *_) = group_evaluations(found)
+    pending = [PendingDerivation(other, frozenset({0}))]
+    answers = {range(0): Counter(), range(2): Counter([one])}
+    monkeypatch.setattr(OrderSearch, "answer", lambda self, kept: answers[kept])
+    total = sum_instant_outputs(found, group, pending, Counter())
+    assert total == (Counter([other]) if is_fixed else None)
 
 
 def test_the_derivations_that_an_instant_completes():

@@ -183,6 +183,27 @@ def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPa
     ]
 
 
+def test_what_is_confirmed_for_an_overlap_is_compared_with_incremental_evaluation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A defect of incremental evaluation gives no verdict. The dispute shows the definition's
+    answer over the first content, which holds one element.
+    """
+    elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    query = from_table({"windows": [window], "body": BODIES[0]})
+    streams = {"s": stream(elements)}
+    named = profile("cqels").but(t0=0)
+    recording = [
+        report.relation for report in incremental.evaluate(query, streams, named.semantics())
+    ]
+    monkeypatch.setattr(incremental.AnswerCache, "__call__", lambda self, contents: Counter())
+    with pytest.raises(Disputed) as refused:
+        judge(query, streams, named, recording, missing=0)
+    line = (("x", "<urn:0>"), ("y", integer(0)))
+    assert refused.value.answers == {r2r.DEFINITION: Relation(("x", "y"), Counter([line]))}
+
+
 @pytest.mark.parametrize(
     ("contents", "sizes"),
     [
@@ -242,6 +263,12 @@ def test_an_overlap_holds_more_than_twice_its_union_and_the_static_data(
     assert overlap.derived == ((line, frozenset([triple, static])),)
     assert overlap.rows_of(frozenset([triple, static])) == {line: 1}
     assert overlap.rows_of(frozenset([triple])) == {}
+    whole = overlaps.AnswersOfOverlaps([overlap], answers)
+    assert whole(query.body, frozenset([triple, static])) == Relation(("x", "z"), Counter([line]))
+    assert whole(query.body, frozenset([triple])) == Relation(("x", "z"), Counter())
+    other = ("<urn:9>", "<urn:p>", "<urn:1>")  # in no overlap
+    found = whole(query.body, frozenset([other, static]))
+    assert found == Relation(("x", "z"), Counter([(("x", "<urn:9>"), ("z", "<urn:z>"))]))
 
     # what is heard of an overlap that is not confirmed is forgotten, and nothing else
     (heard,) = answers.testimonies_used

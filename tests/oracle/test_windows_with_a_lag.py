@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from refengine import Query, Relation, Stream, evaluate, from_table, profile, stream
+from refengine import UNKNOWN, Query, Relation, Stream, evaluate, from_table, profile, stream
 from refengine.core import engine
 from refengine.core.semantics import Profile
+from refengine.oracle.assignments import T0Candidates, find_t0_candidates
 from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import judge
 from refengine.oracle.orders import order_matters
@@ -52,6 +53,18 @@ def test_an_engine_may_begin_long_before_its_window_sees_an_element(t0):
     answers = outputs(query, source, shown.but(t0=t0))
     assert not answers[0].rows and len(answers) > 8
     assert judge(query, {"s": source}, shown, answers, missing=0).passed
+
+
+def test_the_values_of_t0_are_as_late_as_the_first_element_is_seen():
+    """ORA-2: ω = 10, β = 5, d = 30, the first element at 3. It is seen from 33 on, and all windows
+    that hold it are there from t0 = 23 on. So are they 5 earlier; and as much earlier again, since
+    there must be a window that shifts at 33. At 3, and ω before it, engines begin, too.
+    """
+    query, source = asked(10, 5, 30), elements(3, 12)
+    semantics = OPEN.but(t0=0, report="window-close", closure="[)").semantics()
+    planned = engine.plan(query, {"s": source}, semantics)
+    expected = T0Candidates(23 - 2 * 5 + 1, 33, (-7, 0, 3))
+    assert find_t0_candidates(query, planned, UNKNOWN) == expected
 
 
 def test_the_order_of_elements_that_come_at_once_cannot_matter():
