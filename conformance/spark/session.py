@@ -85,6 +85,7 @@ def open_session(
         raise NoSpark(
             f"{type(error).__name__}: {first_line_of_error(error)}", place=master or ""
         ) from None
+    _silence_accumulators(spark)
     try:
         if interrupts:
             raise KeyboardInterrupt
@@ -132,6 +133,16 @@ def _stop(spark: SparkSession) -> None:
     except Exception as error:
         if not is_loss(error):
             raise
+
+
+def _silence_accumulators(spark: SparkSession) -> None:
+    """Let pyspark's server of accumulators print nothing. It prints a traceback when Java is gone,
+    and nothing here uses it. A session of Connect has none.
+    """
+    context = getattr(spark, "sparkContext", None)
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 def _is_not_of_py4j(record: logging.LogRecord) -> bool:
