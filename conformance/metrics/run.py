@@ -113,19 +113,19 @@ class _Contents:
     """The contents of a window from one instant to another, and the answers over them. Each content
     is evaluated once.
 
-    `supported` has the solutions of the stream by the elements that they rest on, if they are
-    known: then the difference of two answers is known without them.
+    `solutions` are those of the stream, each with the elements that it rests on; None if they are
+    not known. From them follows how two answers differ, without the answers.
     """
 
     def __init__(
         self,
         view: WindowView,
         rows: Callable[[range], Bag],
-        supported: SupportedSolutions | None,
+        solutions: SupportedSolutions | None,
     ):
         self.times = view.times
         self.rows = cache(rows)
-        self.supported = supported
+        self.solutions = solutions
         self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer, self.find_change)
 
     def content(self, first: int, last: int) -> range:
@@ -141,10 +141,10 @@ class _Contents:
         that is not known without the two answers.
         """
         old, new = self.content(*before), self.content(*after)
-        supported = self.supported
-        if supported is None or not (supported.covers(old) and supported.covers(new)):
+        solutions = self.solutions
+        if solutions is None or not (solutions.covers(old) and solutions.covers(new)):
             return None
-        return supported.find_change(old, new)
+        return solutions.find_change(old, new)
 
 
 def _contents(
@@ -162,22 +162,24 @@ def _contents(
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.spec.lag or view.ends:
         return None
 
-    extents: SupportedSolutions | None = None
+    solutions: SupportedSolutions | None = None
     if is_incremental and not setting.static and derivations.projects(query.body):
         with suppress(NotCovered):
-            extents = SupportedSolutions(
+            solutions = SupportedSolutions(
                 query.body, view.elements, view.times, SHIFTED * view.spec.span
             )
 
     def rows(content: range) -> Bag:
-        if extents is not None and extents.covers(content):
-            return r2r.collect_rows(collection, extents.answer(content))
+        if solutions is not None and solutions.covers(content):
+            return r2r.collect_rows(collection, solutions.answer(content))
         dataset = r2r.dataset_of_windows(views, [content], setting.static, query.body)
         return r2r.collect_rows(collection, answer(query.body, dataset).rows)
 
-    if collection is Collection.SET:  # a row goes with the last of several solutions
+    # In a set a row goes only when its last solution goes. A solution that goes does not say
+    # whether it is the last, so there the answers themselves are compared.
+    if collection is Collection.SET:
         return _Contents(view, rows, None)
-    return _Contents(view, rows, extents)
+    return _Contents(view, rows, solutions)
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,8 @@ PERFECT = Score(Fraction(1), Fraction(1))
 class ExpectedAnswers:
     """The answers that are expected over any interval of a stream: `instants` are those of its
     elements, ascending and each once, and `answer` gives the rows over the elements from one
-    instant to another. `find_change` gives the difference of two answers, where it is known without
-    them; else it returns None.
+    instant to another. `find_change` returns the rows that come and those that go between two
+    answers, or None if only the answers themselves tell.
     """
 
     instants: Sequence[int]
@@ -65,8 +65,8 @@ class ExpectedAnswers:
     find_change: Callable[[Borders, Borders], RowsThatChange | None] = lambda before, after: None
 
     def change(self, before: Borders | None, after: Borders) -> RowsThatChange:
-        """Return the rows that come, and those that go, as one interval becomes another. From None
-        on all rows come.
+        """Return the rows that come, and those that go, as one interval becomes another. `before`
+        is None if there was no interval before: then all rows come, and none go.
         """
         if before is None:
             return self.answer(*after).elements(), ()
@@ -155,9 +155,10 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
 class ShiftedAnswer:
     """The answer that is expected over an interval, which is shifted, beside an engine's answer.
 
-    A shift costs the rows that come and go, unless the engine's answer has blank nodes: then each
-    answer is compared as a whole. `matched` renames blank nodes only if the two bags are equal, and
-    then both have some. So it is a maximum matching wherever the engine's answer has none.
+    Of a shift only the rows that come and go are compared, unless the engine's answer has blank
+    nodes: then each expected answer is compared with it as a whole. `matched` compares blank nodes
+    by label, unless two bags are equal up to a renaming. Of such bags `RowPairs` would count too
+    few pairs. It cannot happen if the engine's answer has no blank node.
     """
 
     def __init__(self, expects: ExpectedAnswers, actual: Bag, mode: Mode) -> None:
@@ -171,7 +172,7 @@ class ShiftedAnswer:
         self.interval: Borders | None = None
 
     def shift_to(self, interval: Borders) -> None:
-        """Take the answer over another interval."""
+        """Move the expected answer to another interval."""
         if self.has_blanks:
             self.rows = self.expects.answer(*interval)
         else:
@@ -183,7 +184,7 @@ class ShiftedAnswer:
         """The number of rows that are expected over the interval."""
         if self.has_blanks:
             return self.rows.total()
-        return self.pairs.changing.total
+        return self.pairs.changing_rows.total
 
     def score(self) -> Score:
         """Return what `score` gives for the two answers."""
@@ -224,7 +225,7 @@ def gracious(
     if best.score == PERFECT:
         return best
     least = best.score
-    over = ShiftedAnswer(expects, actual, mode)
+    shifted_answer = ShiftedAnswer(expects, actual, mode)
     low, high = borders(closure)
     time = window[1] - window[0]
     if reach.time is not None:
@@ -233,10 +234,10 @@ def gracious(
     for start, end in _shifted_windows(own, expects.instants, time, reach.windows):
         if best.score == PERFECT:
             break
-        over.shift_to((start, end))
-        if not _can_be_better(over.greatest_score(), best.score, least):
+        shifted_answer.shift_to((start, end))
+        if not _can_be_better(shifted_answer.greatest_score(), best.score, least):
             continue
-        shifted_score = over.score()
+        shifted_score = shifted_answer.score()
         if _can_be_better(shifted_score, best.score, least):
             best = Shifted(shifted_score, (start - low, end - high))
     return best
@@ -277,6 +278,6 @@ def _shifted_windows(own: Borders, instants: Sequence[int], time: int, most: int
         left, right = abs(shifted[0] - first), abs(shifted[1] - last)
         return left + right, left, *shifted
 
-    # those of each start are in the order of their distance
+    # `ends` ascend by their distance. So do the pairs of each start, as `merge` needs them.
     of_starts = ([(start, end) for end in ends if start <= end] for start in starts)
     return list(islice(merge(*of_starts, key=distance), most))

@@ -80,9 +80,11 @@ def steps_code(
         opened = _first_open(opened, t, size, slide)
         window = (opened * slide, t)
         came, gone = map(list, expects.change(before, window))
-        due = _new(came, known)
-        is_single = known.total + len(came) - len(gone) == 1
-        if not due or (is_single and not any(due)):  # one row in which nothing is bound is no row
+        due = _select_new(came, known)
+        count = known.total + len(came) - len(gone)
+        # to YABench's code an answer of one row in which nothing is bound is empty
+        has_one_empty_row = count == 1 and not any(due)
+        if not due or has_one_empty_row:
             continue
 
         waiting = waiting or next(coming, None)
@@ -116,13 +118,12 @@ def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step
         yield Step(UNEXPECTED, (_slide_of(end, slide) * slide, end), None, 0, rows.total())
 
 
-def _new(came: Iterable[Row], known: RowGroups) -> list[Row]:
-    """Return the rows that came of which the answer before has no copy, each as often as it
-    came.
+def _select_new(came: Iterable[Row], known: RowGroups) -> list[Row]:
+    """Return the rows that came to which no row of `known`, the last answer with new rows, is equal
+    (CMP-3), each as often as it came.
     """
     counts = Counter(came)
-    # few rows are new, since a content grows by one element
-    return [line for line in known.without_equals(counts) for _ in range(counts[line])]
+    return [line for line in known.select_without_equal(counts) for _ in range(counts[line])]
 
 
 def _hold(
@@ -244,23 +245,23 @@ def gracious_code(
     """
     start, end = window
     best = score(expected, actual, mode)
-    over = ShiftedAnswer(expects, actual, mode)
+    shifted_answer = ShiftedAnswer(expects, actual, mode)
     instants = expects.instants
     inside = slice(bisect_left(instants, start), bisect_right(instants, end))
     for t in instants[inside][1:]:
         if best.recall == 1:
             break
-        over.shift_to((t, end))
-        shifted = over.score()
-        if shifted.recall < best.recall:
+        shifted_answer.shift_to((t, end))
+        shifted_score = shifted_answer.score()
+        if shifted_score.recall < best.recall:
             break
-        start, best = t, shifted
+        start, best = t, shifted_score
     for t in instants[inside.stop :]:
         if best.precision == 1:
             break
-        over.shift_to((start, t))
-        shifted = over.score()
-        if shifted.precision < best.precision or shifted.recall < best.recall:
+        shifted_answer.shift_to((start, t))
+        shifted_score = shifted_answer.score()
+        if shifted_score.precision < best.precision or shifted_score.recall < best.recall:
             break
-        end, best = t, shifted
+        end, best = t, shifted_score
     return Shifted(best, (start, end))

@@ -74,7 +74,9 @@ class SupportedSolutions:
             basic.emit = _collect_into(collected, basic.width)
             self.solutions.append(collected)
 
-        self.by_first: dict[int, list[SupportedSolution]] = {}  # the same, made when first needed
+        # by basic graph pattern: its solutions by their first element, sorted when they are first
+        # asked for
+        self.by_first: dict[int, list[SupportedSolution]] = {}
         self._reset_above()
         answer = self.above.answer
         self.is_projected_pattern = (
@@ -92,7 +94,9 @@ class SupportedSolutions:
     def answer(self, content: range) -> Bag:
         """Return the body's answer over a content, which must be covered. Raises NotCovered."""
         if self.is_projected_pattern:
-            return Counter([self._row(found.solution) for found in self._within(0, content)])
+            return Counter(
+                [self._row(found.solution) for found in self._solutions_within(0, content)]
+            )
         try:
             self._feed(content)
         except NotCovered:
@@ -105,12 +109,13 @@ class SupportedSolutions:
         """Return the rows that come, and those that go, as one content becomes another, both of
         which must be covered; None for a body whose rows are not its solutions.
 
-        It takes as long as there are solutions that rest on an element of one content alone.
+        Its time grows with the number of solutions that rest on an element of only one of the
+        contents, and not with the size of the contents.
         """
         if not self.is_projected_pattern:
             return None
-        came = [self._row(found.solution) for found in self._not_in(0, after, before)]
-        gone = [self._row(found.solution) for found in self._not_in(0, before, after)]
+        came = [self._row(found.solution) for found in self._solutions_only_in(0, after, before)]
+        gone = [self._row(found.solution) for found in self._solutions_only_in(0, before, after)]
         return came, gone
 
     def supported_rows(self, content: range) -> list[tuple[Row, tuple[int, ...]]] | None:
@@ -120,26 +125,29 @@ class SupportedSolutions:
         """
         if not is_one_basic_pattern(self.body):
             return None
-        return [(self._row(found.solution), found.elements) for found in self._within(0, content)]
+        return [
+            (self._row(found.solution), found.elements)
+            for found in self._solutions_within(0, content)
+        ]
 
     def _reset_above(self) -> None:
         """Make anew what is above the basic graph patterns. It is fed with their solutions
-        directly; `fed` is the content whose solutions it was fed with: nothing yet.
+        directly. `fed_content` is the content whose solutions it has: an empty one.
         """
         self.delta = AnswerDelta(is_set=False, has_baseline=False)
         self.above = MaintainedBody(self.body, self.delta.change)
-        self.fed = range(0)
+        self.fed_content = range(0)
 
     def _feed(self, content: range) -> None:
         """Feed the solutions over a content to what is above the basic graph patterns, in place of
         those over the content before. Raises NotCovered.
         """
         for place, basic in enumerate(self.above.basic_patterns):
-            for found in self._not_in(place, self.fed, content):
+            for found in self._solutions_only_in(place, self.fed_content, content):
                 basic.emit(found.solution, -1)
-            for found in self._not_in(place, content, self.fed):
+            for found in self._solutions_only_in(place, content, self.fed_content):
                 basic.emit(found.solution, 1)
-        self.fed = content
+        self.fed_content = content
         self.above.flush()
 
     def _join(self, numbered: MaintainedBody, elements: Sequence[Element]) -> None:
@@ -166,20 +174,22 @@ class SupportedSolutions:
                 if (*triple, k) in present:
                     within_span.add(triple)
 
-    def _within(
-        self, place: int, content: range, least_last: int = 0
+    def _solutions_within(
+        self, place: int, content: range, last_from: int = 0
     ) -> Iterator[SupportedSolution]:
-        """Yield the solutions of a basic graph pattern over a content whose last element is
-        `least_last` or one after it.
+        """Yield the solutions of a basic graph pattern over a content. Those whose last element is
+        before `last_from` are left out.
         """
         solutions = self.solutions[place]
-        begin = bisect_left(solutions, max(content.start, least_last), key=attrgetter("last"))
+        begin = bisect_left(solutions, max(content.start, last_from), key=attrgetter("last"))
         end = bisect_left(solutions, content.stop, key=attrgetter("last"))
         for found in solutions[begin:end]:
             if found.first >= content.start:
                 yield found
 
-    def _not_in(self, place: int, content: range, other: range) -> Iterator[SupportedSolution]:
+    def _solutions_only_in(
+        self, place: int, content: range, other: range
+    ) -> Iterator[SupportedSolution]:
         """Yield the solutions of a basic graph pattern over a content that are not over another:
         those that rest on an element before the other, and then those that rest on one after it.
         """
@@ -193,7 +203,7 @@ class SupportedSolutions:
                 yield found
 
         rest = range(max(content.start, other.start), content.stop)
-        yield from self._within(place, rest, other.stop)
+        yield from self._solutions_within(place, rest, other.stop)
 
     def _row(self, solution: Solution) -> Row:
         """Return a solution of the first basic graph pattern as a row of the body's variables."""

@@ -1,5 +1,6 @@
-"""§10 A bag of rows that changes by a few rows at a time, in groups: rows of different groups are
-never equal, so that what a change does to a comparison concerns its groups alone.
+"""§10 A bag of rows that changes by a few rows at a time, as the answer over a window does that is
+shifted a little. Its rows are dealt into groups, and rows of two groups are never equal. `compare`
+compares whole bags; with groups only those are compared anew that a change concerns.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from refengine.model.elements import Bag, Row
 
 
 class RowGroups:
-    """A bag of rows that changes, in groups: only rows of one group can be equal (CMP-3), because
-    they agree in all but their numbers.
+    """A bag of rows that changes, dealt into groups.
+
+    Rows of one group agree in all but their numbers. Rows of two groups differ in something else,
+    so they are never equal (CMP-3).
     """
 
     def __init__(self, rows: Iterable[Row], mode: Mode) -> None:
@@ -43,14 +46,16 @@ class RowGroups:
                     del bag[line]
         return changed
 
-    def without_equals(self, lines: Iterable[Row]) -> list[Row]:
+    def select_without_equal(self, lines: Iterable[Row]) -> list[Row]:
         """Return those of some rows to which no row of the bag is equal (CMP-3). Blank nodes are
         compared by label.
         """
         wanted = list(lines)
         groups = dict.fromkeys(map(self.group_of, wanted))
-        near = [line for group in groups if group in self.groups for line in self.groups[group]]
-        if not near:
+        candidates = [
+            line for group in groups if group in self.groups for line in self.groups[group]
+        ]
+        if not candidates:
             return wanted
-        known = compare.places(near, wanted, self.mode)
-        return [line for line in wanted if not known[line]]
+        places = compare.places(candidates, wanted, self.mode)
+        return [line for line in wanted if not places[line]]

@@ -1,5 +1,5 @@
-"""Gracious mode and the code's steps, which go from one answer to the next by the rows that come
-and go: they give what whole answers give.
+"""Gracious mode and the steps of YABench's code, which go from one answer to the next by the rows
+that come and go: they give what whole answers give.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
 from refengine.model.row_groups import RowGroups
 
-NUMBERS = ["1", "1.0000006", "1.0000012", "1.0000018", "NaN"]  # each is near to its neighbours
+# Each of the first four is near to those beside it, and not to those further away: nearness is not
+# transitive. NaN is near to NaN alone.
+NUMBERS = ["1", "1.0000006", "1.0000012", "1.0000018", "NaN"]
 ROWS = [row({"x": literal(number, XSD + "float")}) for number in NUMBERS]
 ROWS += [row({"x": literal("1", XSD + "integer")}), row({"x": "<urn:a>"}), row({"x": "_:a"})]
 ROWS += [row({"x": "_:b"}), row({})]
@@ -45,16 +47,16 @@ bags = st.lists(lines, max_size=6).map(Counter)
 @given(st.lists(bags, min_size=1, max_size=4), bags, st.sampled_from(Mode))
 @settings(max_examples=draws(200))
 def test_pairs_of_rows_that_change_are_those_of_whole_bags(
-    answers: list[Bag], staying: Bag, mode: Mode
+    answers: list[Bag], fixed_rows: Bag, mode: Mode
 ) -> None:
-    paired = RowPairs(staying, mode)
+    paired = RowPairs(fixed_rows, mode)
     before: Bag = Counter()
     for now in answers:
         paired.change((now - before).elements(), (before - now).elements())
         before = now
-        _, extra = compare.difference(now, staying, mode)
-        assert paired.count() == staying.total() - extra.total()
-        assert paired.changing.total == now.total()
+        _, extra = compare.difference(now, fixed_rows, mode)
+        assert paired.count() == fixed_rows.total() - extra.total()
+        assert paired.changing_rows.total == now.total()
 
 
 @given(bags, bags, st.lists(lines, max_size=4), st.sampled_from(Mode))
@@ -65,7 +67,7 @@ def test_rows_without_an_equal_are_those_that_have_no_place(
     rows = RowGroups(before.elements(), mode)
     rows.change((now - before).elements(), (before - now).elements())
     places = compare.places(list(now), wanted, mode)
-    assert rows.without_equals(wanted) == [line for line in wanted if not places[line]]
+    assert rows.select_without_equal(wanted) == [line for line in wanted if not places[line]]
 
 
 def shift_by_definition(
@@ -151,8 +153,8 @@ def test_an_answer_with_blank_nodes_is_compared_as_a_whole() -> None:
 def steps_by_definition(
     expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
 ) -> Iterator[Step]:
-    """The steps of the code (docs/metrics.md), with each answer compared as a whole."""
-    left = list(output.timed())
+    """Yield the steps of YABench's code (docs/metrics.md), with each answer compared as a whole."""
+    relations_left = list(output.timed())
     before: Bag = Counter()
     for t in expects.instants:
         opened = next(k for k in range(t + 1) if k * slide + size >= t) * slide
@@ -163,31 +165,33 @@ def steps_by_definition(
             continue
         before = now
         is_found = False
-        is_waiting = bool(left)
-        if not left:
+        is_waiting = bool(relations_left)
+        if not relations_left:
             yield from (Step(yabench_code.LOST, (opened, t), None, 1, 0) for _ in due)
-        while is_waiting and due:  # the next relation is left[0]
-            rows, clock = left[0]
+        while is_waiting and due:  # the next relation is relations_left[0]
+            rows, clock = relations_left[0]
             same = [d for d in due if compare.equal(Counter([d]), rows, mode)]
             if rows.total() != 1 or not same:
                 yield Step(yabench_code.OTHER, (opened, t), None, 0, rows.total())
                 if not is_found:
-                    left.pop(0)
-                is_waiting = not is_found and bool(left)
+                    relations_left.pop(0)
+                is_waiting = not is_found and bool(relations_left)
                 continue
-            left.pop(0)
+            relations_left.pop(0)
             is_found = True
             due.remove(same[0])
             delay = None if clock is None else clock - t
             yield Step(yabench_code.FOUND, (opened, t), delay, 1, 1)
-            if due and not left:
+            if due and not relations_left:
                 yield from (Step(yabench_code.LOST, (opened, t), None, 1, 0) for _ in due)
                 is_waiting = False
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_codes_steps_are_their_definition(seed: int) -> None:
-    """As far as the stream goes: the steps for what is left after it are looked at elsewhere."""
+def test_the_steps_of_yabenchs_code_are_their_definition(seed: int) -> None:
+    """The steps up to the stream's last instant are those of `steps_by_definition`. After it there
+    is a step for each relation that is left, whose rows are due at no instant.
+    """
     random = Random(seed)
     expects = draw_answers(random)
     mode = random.choice(list(Mode))
@@ -214,7 +218,9 @@ BODIES = (
 
 @pytest.mark.parametrize("seed", range(40))
 def test_measures_are_those_of_answers_by_the_definition(seed: int) -> None:
-    """Whether the difference of two answers is known from the solutions of the stream or not."""
+    """The measures are the same whether the difference of two answers follows from the solutions of
+    the stream, or from the two answers.
+    """
     random = Random(seed)
     nodes = ["<urn:a>", "<urn:b>", "<urn:c>"]
     triples = list(product(nodes, ["<urn:p>", "<urn:q>"], nodes))
@@ -224,11 +230,9 @@ def test_measures_are_those_of_answers_by_the_definition(seed: int) -> None:
     window = {"stream": "s", "kind": "time", "size": size, "slide": slide}
     query = from_table({"body": random.choice(BODIES), "windows": [window]})
     question = Question(query, {"s": stream(sorted(items, key=lambda item: item[1]))})
-    for name in ("csparql", "yasper-as-csparql", "cqels"):
-        named = profile(name.removeprefix("yasper-as-")).but(t0=0)
-        if name.startswith("yasper"):
-            named = named.but(collection="set")
-        setting = question.under(named.semantics())
+    csparql = profile("csparql")
+    for named in (csparql, csparql.but(collection="set"), profile("cqels")):
+        setting = question.under(named.but(t0=0).semantics())
         expected = list(evaluate(query, question.streams, setting.semantics))
         sent = [
             Counter(random.sample(rows, len(rows) - random.randrange(min(2, len(rows) + 1))))
