@@ -161,11 +161,17 @@ def _hold(
         waiting = following
 
 
-def _due_row(rows: Bag, due: Iterable[Row], mode: Mode) -> Row | None:
-    """Return the row that is due and equals the only row of a relation; None if there is none."""
+def _due_row(rows: Bag, due: Sequence[Row], mode: Mode) -> Row | None:
+    """Return the row that is due and equals the only row of a relation; None if there is none. Of
+    several, it is the row as it stands, or else the first in the order of their terms.
+    """
     if rows.total() != 1:
         return None
-    return next((line for line in due if compare.equal(Counter([line]), rows, mode)), None)
+    (came,) = rows.elements()
+    if came in due:
+        return came
+    equal = (line for line in due if compare.equal(Counter([line]), rows, mode))
+    return min(equal, default=None)
 
 
 class Slide(NamedTuple):

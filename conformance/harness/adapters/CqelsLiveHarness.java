@@ -45,9 +45,9 @@ public class CqelsLiveHarness {
             new ParserCQELS().parse(query, text(asked.get("query")));
             hoist((ElementGroup) query.getQueryPattern());
             if (query.isSelectType()) context.policy().registerSelectQuery(query).register(mapping ->
-                addRow(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList()));
+                addRow(row(query.getResultVars(), query.getProjectVars().stream().map(variable -> mapping.get(variable) < 0 ? null : context.engine().decode(mapping.get(variable))).toList())));
             else context.policy().registerConstructQuery(query).register(new ConstructListener(context) {
-                public void update(List<Triple> graph) { for (Triple triple : graph) addRow(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject())); }
+                public void update(List<Triple> graph) { for (Triple triple : graph) addTriple(row(List.of("subject", "predicate", "object"), List.of(triple.getSubject(), triple.getPredicate(), triple.getObject()))); }
             });
         } catch (RuntimeException | Error refused) {
             throw new UnsupportedOperationException("it does not take the query or its static data: " + refused);
@@ -88,12 +88,23 @@ public class CqelsLiveHarness {
         rows.clear();
     }
 
-    /** Adds a row to the answer. A term that is null is left out: its variable is unbound. */
-    void addRow(List<String> names, List<Node> terms) {
+    /** Makes a row. A term that is null is left out: its variable is unbound. */
+    static JsonObject row(List<String> names, List<Node> terms) {
         JsonObject row = new JsonObject();
         for (int i = 0; i < names.size(); i++) if (terms.get(i) != null) row.put(names.get(i), term(terms.get(i)));
+        return row;
+    }
+
+    /** Adds a row to the answer. */
+    void addRow(JsonObject row) {
         rows.add(row);
         if (isEachRowAnAnswer) endAnswer();
+    }
+
+    /** Adds a triple of CONSTRUCT to the answer, once: the answer is a set. */
+    void addTriple(JsonObject row) {
+        for (JsonValue each : rows) if (each.equals(row)) return;
+        addRow(row);
     }
 
     static JsonObject term(Node node) {
