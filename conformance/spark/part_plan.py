@@ -171,6 +171,14 @@ def choose_halos(
     return chosen
 
 
+def borders_of_halo(halo: Part) -> tuple[int, int]:
+    """Return the borders [since, stop) of a halo, with `since` within the bounds of time (MOD-1).
+    The halo must have both: a part that begins with the stream needs none.
+    """
+    assert halo.halo_start is not None and halo.stop is not None
+    return max(halo.halo_start, -TIME_BOUND), halo.stop
+
+
 def join_halos(halos: Iterable[Part], limit: int = STRETCHES) -> list[tuple[int, int]]:
     """Join the halos to at most `limit` stretches of time [since, stop). Return them in order.
 
@@ -181,12 +189,7 @@ def join_halos(halos: Iterable[Part], limit: int = STRETCHES) -> list[tuple[int,
     >>> join_halos([Part(0, 5, 0), Part(0, 9, 4), Part(0, 21, 20), Part(0, 24, 22)], 2)
     [(0, 9), (20, 24)]
     """
-    borders = []
-    for halo in halos:
-        # a part of which one of these is missing begins with the stream, and needs no halo
-        assert halo.halo_start is not None and halo.stop is not None
-        borders.append((max(halo.halo_start, -TIME_BOUND), halo.stop))
-    borders.sort()
+    borders = sorted(map(borders_of_halo, halos))
     ends = list(accumulate((stop for _, stop in borders), max))
     starts = [since for since, _ in borders]
     gaps = [(since - end, end, since) for end, since in zip(ends, starts[1:], strict=False)]

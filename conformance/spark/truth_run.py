@@ -33,7 +33,7 @@ from conformance.spark.ground_truth import (
     usual_number_of_parts,
 )
 from conformance.spark.jobs import ask, run_jobs
-from conformance.spark.part_plan import PartPlan, choose_halos, plan_parts
+from conformance.spark.part_plan import PartPlan, borders_of_halo, choose_halos, plan_parts
 from conformance.spark.part_reports import ENOUGH, REPORTS, compute_part, halos_of_blocks
 from conformance.spark.stored_stream import (
     error_of_faults,
@@ -222,10 +222,7 @@ def _find_enough(
     """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    borders = []
-    for number, halo in halos.items():
-        assert halo.halo_start is not None  # a part without one begins with the stream
-        borders.append((number, max(halo.halo_start, -TIME_BOUND), halo.stop))
+    borders = [(number, *borders_of_halo(halo)) for number, halo in halos.items()]
     frame = blocks.sparkSession.createDataFrame(borders, "number int, since long, stop long")
     is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
     given = blocks.join(f.broadcast(frame), is_of_halo)

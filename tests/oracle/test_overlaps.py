@@ -24,7 +24,7 @@ from refengine.core.answers import recomputed_answers
 from refengine.core.query import Body, Query
 from refengine.core.question import Question
 from refengine.core.reports import ReportMaker
-from refengine.core.semantics import Semantics
+from refengine.core.semantics import Profile, Semantics
 from refengine.core.window import Content
 from refengine.model.elements import XSD, Dataset, Stream
 from refengine.oracle import answers as oracle_answers
@@ -159,10 +159,9 @@ def test_most_of_the_draws_have_overlaps(monkeypatch: pytest.MonkeyPatch) -> Non
     assert made[True] > 10 and made[False] > 10
 
 
-def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """[0, 10) has an element at each instant, so the content grows by one at each of them. The
-    definition and both witnesses are asked once for all ten elements, and once for no element: the
-    window is empty when it has closed, and what is empty is in no overlap.
+def record_growing_window() -> tuple[Query, dict[str, Stream], Profile, list[Relation]]:
+    """Return a query over [0, 10), a stream with an element at each of its instants, content change
+    from t0 = 0 on, and what the reference engine answers: the content grows by one at each instant.
     """
     elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
     window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
@@ -172,6 +171,15 @@ def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPa
     recording = [
         report.relation for report in incremental.evaluate(query, streams, named.semantics())
     ]
+    return query, streams, named, recording
+
+
+def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """[0, 10) has an element at each instant, so the content grows by one at each of them. The
+    definition and both witnesses are asked once for all ten elements, and once for no element: the
+    window is empty when it has closed, and what is empty is in no overlap.
+    """
+    query, streams, named, recording = record_growing_window()
     asked = []
     ask = r2r.ask_evaluator
 
@@ -193,14 +201,7 @@ def test_what_is_confirmed_for_an_overlap_is_compared_with_incremental_evaluatio
     """A defect of incremental evaluation gives no verdict. The dispute shows the definition's
     answer over the first content, which holds one element.
     """
-    elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
-    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
-    query = from_table({"windows": [window], "body": BODIES[0]})
-    streams = {"s": stream(elements)}
-    named = profile("cqels").but(t0=0)
-    recording = [
-        report.relation for report in incremental.evaluate(query, streams, named.semantics())
-    ]
+    query, streams, named, recording = record_growing_window()
     monkeypatch.setattr(incremental.AnswerCache, "__call__", lambda self, contents: Counter())
     with pytest.raises(Disputed) as refused:
         judge(query, streams, named, recording, missing=0)
@@ -362,14 +363,7 @@ def test_another_incremental_answer_is_disputed(
     """Of the difference of two answers over an overlap, or of its first answer, a row is lost. A
     row that is lost and then found again is disputed, too.
     """
-    elements = [((f"<urn:{at}>", "<urn:p>", integer(at)), at) for at in range(10)]
-    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
-    query = from_table({"windows": [window], "body": BODIES[0]})
-    streams = {"s": stream(elements)}
-    named = profile("cqels").but(t0=0)
-    recording = [
-        report.relation for report in incremental.evaluate(query, streams, named.semantics())
-    ]
+    query, streams, named, recording = record_growing_window()
     find_change = incremental.AnswerCache.find_change
     compute = incremental.AnswerCache.__call__
     lost = (("x", f"<urn:{place}>"), ("y", integer(place)))
