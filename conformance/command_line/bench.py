@@ -197,7 +197,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
         options.config,
         options.live,
     )
-    engines = _engines(options.engine, options.classpath)
+    engines = _engines(options.engine, options.classpath, benchmark.name)
     names = [tested.name for tested in engines]
     if len({*names}) < len(names):
         raise RefengineError(
@@ -222,9 +222,10 @@ def _scale(text: str) -> str | int:
     )
 
 
-def _engines(names: Sequence[str], classpaths: Sequence[str]) -> list[Engine]:
+def _engines(names: Sequence[str], classpaths: Sequence[str], benchmark: str) -> list[Engine]:
     """Return engines, each once and ready to be started. Raises RefengineError if something is
-    missing, and for a class path of an engine that is not run.
+    missing, for a class path of an engine that is not run, and for an engine's file in whose place
+    another is to be taken for the benchmark.
     """
     from conformance.harness import engine_file
 
@@ -240,6 +241,13 @@ def _engines(names: Sequence[str], classpaths: Sequence[str]) -> list[Engine]:
             )
     ready = []
     for name, tested in engines.items():
+        if benchmark in tested.instead:
+            raise RefengineError(
+                f"this file is not for {benchmark}: take "
+                f"--engine {plain(str(tested.instead[benchmark]))}",
+                rule="engine",
+                place=name,
+            )
         tested = tested.with_classpath(paths.get(tested.name, ""))
         if tested.missing:
             raise RefengineError(tested.missing, rule="engine", place=name)

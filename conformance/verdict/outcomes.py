@@ -75,7 +75,9 @@ def judge_relations(
         return _result(profile, Outcome.DISPUTED, explain.disputed(question.query, error))
     if judgement.passed:
         return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
-    if is_fail_explained:
+    if judgement.is_right_but_for_windows:
+        argument = explain.explain_wrong_windows(profile, judgement)
+    elif is_fail_explained:
         argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
     else:
         argument = explain.explain_fail(profile, judgement, None, None)
@@ -116,8 +118,6 @@ def _argument_of_fail(
     timestamps: Sequence[int | None],
 ) -> str:
     """Return the argument of a fail, with what would explain it."""
-    if judgement.is_right_but_for_windows:
-        return explain.explain_wrong_windows(profile, judgement)
     far = None
     if not explanations.other_variables(recorded):
         far = divergence.find_unreachable_row(recorded)

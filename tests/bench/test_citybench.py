@@ -43,6 +43,7 @@ from refengine.core.query import from_table
 from refengine.core.question import Question
 from refengine.model.elements import literal, row
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.oracle.judge import EVERY_WITNESS
 
 ROAD, CAR_PARK = "AarhusTrafficData158505", "AarhusParkingDataSKOLEBAKKEN"
 AIR, WEATHER = "AarhusPollutionData201399", "AarhusWeatherData0"
@@ -302,6 +303,9 @@ def test_the_papers_experiments_and_scales():
     }
     knobs = {one.name: one.options for one in tests}
     assert knobs["Q1"] == Knobs("Q1", duration=900, background=449)
+    assert {one.witnesses for one in tests if one.options.background} == {("pyoxigraph",)}
+    [alone] = CITYBENCH.workloads(Choice(only=("Q1",)))
+    assert alone.witnesses == EVERY_WITNESS
     assert knobs["Q12"].frequency == 2.0
     [more] = [one for one in tests if one.test == "Q5 duplicates 20"]
     assert len(more.beside) == 19
