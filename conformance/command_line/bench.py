@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.verdict.results import Result
 
 SCALES = ("small", "paper")
+VERDICT_SECONDS = 600  # the default of --verdict-seconds
 MOST_DIGITS = 9  # of a number as scale
 
 
@@ -81,6 +82,14 @@ def add_parser(commands: Commands) -> None:
         "deviations alone)",
     )
     bench.add_argument(
+        "--verdict-seconds",
+        type=int,
+        metavar="N",
+        help="the CPU seconds that a verdict may take; a run without a verdict by then is "
+        f"unsupported (default: {VERDICT_SECONDS}). Known deviations, and what would explain a "
+        "fail, are looked for as long",
+    )
+    bench.add_argument(
         "--data",
         type=cli.path,
         metavar="DIR",
@@ -130,6 +139,7 @@ def run(options: argparse.Namespace) -> int:
 
     benchmark = find_benchmark(options.name)
     check_positive("--runs", options.runs)
+    check_positive("--verdict-seconds", options.verdict_seconds)
     if options.recorded is not None:
         _check_recorded(options)
     out = options.out or Path(f"bench-{benchmark.name}")
@@ -159,6 +169,7 @@ def _check_recorded(options: argparse.Namespace) -> None:
         "--runs": options.runs is not None,
         "--live": options.live,
         "--explain": options.explain,
+        "--verdict-seconds": options.verdict_seconds is not None,
         "--data": options.data is not None,
         "--config": options.config is not None,
         "--classpath": options.classpath,
@@ -205,7 +216,8 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             rule="usage",
             place="--engine",
         )
-    return Plan(benchmark, choice, engines, out, options.explain)
+    seconds = options.verdict_seconds or VERDICT_SECONDS
+    return Plan(benchmark, choice, engines, out, options.explain, seconds)
 
 
 def _scale(text: str) -> str | int:

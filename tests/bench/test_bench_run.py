@@ -109,6 +109,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
         "--runs=3",
         "--live",
         "--explain",
+        "--verdict-seconds=9",
         "--data=x",
         "--config=x",
         "--classpath=reference=x",
@@ -118,7 +119,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
 def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word):
     words = ["bench", "csrbench", f"--recorded={tmp_path}", word, "-o", str(tmp_path / "out")]
     assert main(words) == 2
-    option = re.match("--[a-z]+", word)[0]
+    option = re.match("--[a-z-]+", word)[0]
     assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
