@@ -358,7 +358,7 @@ def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):
     with pytest.raises(
         RefengineError, match="has no recording of 'cqels'; it has those of csparql"
     ):
-        CSRBENCH.recorded(tmp_path, ["cqels"])
+        CSRBENCH.judge_recordings(tmp_path, ["cqels"])
 
 
 def test_a_number_as_scale_takes_the_first_elements():

@@ -258,6 +258,8 @@ def test_two_lists_are_all_pairs_and_a_test_says_its_values(tmp_path):
     tests = CITYBENCH.workloads(Choice(config=file))
     assert [one.name for one in tests] == [f"mine {test}" for _, test, _ in found]
     assert {window.size for window in tests[0].query.windows} == {5_000}
+    for_7_seconds = CITYBENCH.workloads(Choice(config=file, scale=7))
+    assert [one.options for one in for_7_seconds] == [knobs for _, _, knobs in found]
 
 
 @pytest.mark.parametrize(
@@ -603,4 +605,4 @@ def test_more_static_data_than_published_have_no_published_means(background, pub
 
 def test_what_citybench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="CityBench has no recordings"):
-        CITYBENCH.recorded(tmp_path, [])
+        CITYBENCH.judge_recordings(tmp_path, [])
