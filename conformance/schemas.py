@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,17 @@ def accepts(name: str) -> Check:
     """
     schema = _read(name)
     return _compiled(schema, schema, {})
+
+
+@lru_cache(maxsize=2048)  # of the corpus, all; it is read more than once in a process
+def accepted_table(name: str, text: str) -> Mapping[str, Any] | None:
+    """Return the table that a TOML text writes, or None if the schema of this name does not accept
+    it. Whoever is given the table does not change it. Raises tomllib.TOMLDecodeError.
+
+    The memo is kept here, since no engine, right or wrong, has a part in what it holds.
+    """
+    table = tomllib.loads(text)
+    return table if accepts(name)(table) else None
 
 
 def _compiled(schema: Schema | bool, root: Schema, done: dict[str, Check]) -> Check:

@@ -37,7 +37,7 @@ def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
     RSP-JS look for other semantics, too (tests/harness/test_session.py).
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outcomes, "_argument_of_fail", lambda *_: "fail")
+        patch.setattr(outcomes, "explain_fail_in_full", lambda *_: "fail")
         return run_suite(*words)
 
 

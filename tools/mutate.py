@@ -307,6 +307,8 @@ def try_mutants(
     if options.every > 1:
         size = describe_sample(len(sample), len(names), options.every)
         print(f"{task.name}: {size}", flush=True)
+    if tried := sum(codes[name] is not None for name in sample):
+        print(f"{task.name}: {tried:,} of these were tried before in this folder", flush=True)
     chosen = sorted(sample)
     if options.survivors:
         chosen = [

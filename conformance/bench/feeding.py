@@ -214,7 +214,7 @@ def feed(
     If `is_live`, elements are sent by the clock. Raises Unrenderable, Declined and Broken.
     """
     prepared = prepare_workload(tested, workload, question)
-    if workload.is_sent_by_instant and (is_live or _answers_on_close(tested, workload)):
+    if workload.may_be_sent_by_instant and (is_live or _answers_on_close(tested, workload)):
         prepared = replace(prepared, is_sent_by_instant=True)
     pacing = ClockPacing() if is_live else ImmediatePacing()
     texts = [word_for_engine(tested, table, bool(question.static))[2] for table in workload.beside]

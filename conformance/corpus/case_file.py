@@ -9,14 +9,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyoxigraph
 
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
-from conformance.schemas import accepts, path_text, validator
+from conformance.schemas import accepted_table, accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
 from refengine.core.question import Question
@@ -86,14 +86,13 @@ def load(path: Path, root: Path = CASES) -> Case:
     return Case(place, table)
 
 
-@lru_cache(maxsize=2048)  # of the corpus, all; it is read more than once in a process
 def _table(text: str) -> Mapping[str, Any]:
     """Return the linted table in a case's text. Raises TOMLDecodeError, and InvalidCase without a
     place.
     """
-    table = tomllib.loads(text)
-    for problem in lint(table):
-        raise problem
+    table = accepted_table("case", text)
+    if table is None:
+        raise lint(tomllib.loads(text))[0]
     return table
 
 

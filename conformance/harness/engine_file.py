@@ -99,7 +99,8 @@ class Engine(StartableEngine):
     sent the time between elements, at instants so many ms apart. If it `has_sentinels`, elements
     follow the stream of each case, so that time goes on. `unreported` outputs may be missing at
     each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
-    so much of a unit of its time late.
+    so much of a unit of its time late. `instead` has for the names of some benchmarks the file of
+    an engine that is to be taken there in place of this one.
     """
 
     dialect: str
@@ -119,6 +120,7 @@ class Engine(StartableEngine):
     processes: int = 1
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
+    instead: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def is_configurable(self) -> bool:
@@ -209,6 +211,9 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
+    fields["instead"] = {
+        benchmark: path.parent / other for benchmark, other in table.get("instead", {}).items()
+    }
     return {
         **fields,
         **_read_meaning(table),

@@ -75,8 +75,10 @@ def judge_relations(
         return _result(profile, Outcome.DISPUTED, explain.disputed(question.query, error))
     if judgement.passed:
         return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
-    if is_fail_explained:
-        argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
+    if judgement.is_right_but_for_windows:
+        argument = explain.explain_wrong_windows(profile, judgement)
+    elif is_fail_explained:
+        argument = explain_fail_in_full(profile, judgement, answers, timestamps)
     else:
         argument = explain.explain_fail(profile, judgement, None, None)
     return _result(profile, Outcome.FAIL, argument, judgement)
@@ -108,16 +110,14 @@ def _result(
     )
 
 
-def _argument_of_fail(
-    recorded: RecordingToJudge,
+def explain_fail_in_full(
     profile: Profile,
     judgement: Judgement,
     answers: SharedAnswers,
     timestamps: Sequence[int | None],
 ) -> str:
-    """Return the argument of a fail, with what would explain it."""
-    if judgement.is_right_but_for_windows:
-        return explain.explain_wrong_windows(profile, judgement)
+    """Return the argument of a fail with what would explain it, which is looked for here."""
+    recorded = judgement.recorded
     far = None
     if not explanations.other_variables(recorded):
         far = divergence.find_unreachable_row(recorded)

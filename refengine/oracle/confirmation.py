@@ -83,13 +83,13 @@ def _confirm_contents(
         cache_or_reason = answers.incremental_answers(recorded, planned)
         if isinstance(cache_or_reason, AnswerCache):
             follower = OverlapFollower(overlap, planned, recorded.static)
-            _check_group(recorded, group, follower, cache_or_reason)
+            _check_group(recorded, answers.look_at_each(group), follower, cache_or_reason)
     return overlaps
 
 
 def _check_group(
     recorded: RecordingToJudge,
-    group: Sequence[window.Content],
+    group: Iterable[window.Content],
     follower: OverlapFollower,
     cache: AnswerCache,
 ) -> None:

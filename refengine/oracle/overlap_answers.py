@@ -129,6 +129,7 @@ class OverlapAnswers:
     def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the window holds, and its difference from the baseline."""
         (held,) = windows
+        self.answers.before_answer()
         came, gone = self._move_to(held.content)
         for group in dict.fromkeys(map(self.groups.group_of, [*gone, *came])):
             if group not in self.baseline:

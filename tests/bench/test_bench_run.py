@@ -16,6 +16,7 @@ import conformance
 from conformance.__main__ import main
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
+from conformance.bench.catalogue import BENCHMARKS
 from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.feeding import START_SECONDS, ClockPacing, Harnesses, ImmediatePacing
 from conformance.bench.figures import table_of_runs, worst_of
@@ -37,6 +38,8 @@ from refengine.core import engine
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import judge
 from refengine.oracle.trial import Missing
+
+LIVE_ENGINES = Path(conformance.__file__).parent / "bench" / "engines"
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -106,6 +109,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
         "--runs=3",
         "--live",
         "--explain",
+        "--verdict-seconds=9",
         "--data=x",
         "--config=x",
         "--classpath=reference=x",
@@ -115,7 +119,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
 def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word):
     words = ["bench", "csrbench", f"--recorded={tmp_path}", word, "-o", str(tmp_path / "out")]
     assert main(words) == 2
-    option = re.match("--[a-z]+", word)[0]
+    option = re.match("--[a-z-]+", word)[0]
     assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -125,6 +129,30 @@ def test_two_engines_of_one_name_are_refused(tmp_path, capsys):
     words = ["bench", "csrbench", "--engine=reference", f"--engine={shipped}"]
     assert main([*words, "-o", str(tmp_path / "out")]) == 2
     assert "each engine has a name of its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "benchmark", "other"),
+    [("cqels-live", "yabench", "cqels-rows"), ("cqels-rows", "srbench", "cqels-live")],
+)
+def test_a_file_that_is_not_for_a_benchmark_is_refused_and_the_other_named(
+    tmp_path, capsys, file, benchmark, other
+):
+    """What one answer is differs: a row, or the rows that come while a triple is given."""
+    words = ["bench", benchmark, f"--engine={LIVE_ENGINES / file}.toml"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert f"is not for {benchmark}: take --engine {LIVE_ENGINES / other}.toml" in error
+    assert error.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def test_the_file_that_is_named_in_place_of_another_is_for_that_benchmark():
+    files = [engine_file.read_engine_file(path) for path in sorted(LIVE_ENGINES.glob("*.toml"))]
+    named = [(name, other) for file in files for name, other in file.instead.items()]
+    assert len(named) == 5
+    for name, other in named:
+        assert name in BENCHMARKS
+        assert name not in engine_file.read_engine_file(other).instead
 
 
 def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch):
@@ -330,7 +358,7 @@ def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):
     with pytest.raises(
         RefengineError, match="has no recording of 'cqels'; it has those of csparql"
     ):
-        CSRBENCH.recorded(tmp_path, ["cqels"])
+        CSRBENCH.judge_recordings(tmp_path, ["cqels"])
 
 
 def test_a_number_as_scale_takes_the_first_elements():

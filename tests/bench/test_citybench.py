@@ -43,6 +43,7 @@ from refengine.core.query import from_table
 from refengine.core.question import Question
 from refengine.model.elements import literal, row
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.oracle.judge import EVERY_WITNESS
 
 ROAD, CAR_PARK = "AarhusTrafficData158505", "AarhusParkingDataSKOLEBAKKEN"
 AIR, WEATHER = "AarhusPollutionData201399", "AarhusWeatherData0"
@@ -257,6 +258,8 @@ def test_two_lists_are_all_pairs_and_a_test_says_its_values(tmp_path):
     tests = CITYBENCH.workloads(Choice(config=file))
     assert [one.name for one in tests] == [f"mine {test}" for _, test, _ in found]
     assert {window.size for window in tests[0].query.windows} == {5_000}
+    for_7_seconds = CITYBENCH.workloads(Choice(config=file, scale=7))
+    assert [one.options for one in for_7_seconds] == [knobs for _, _, knobs in found]
 
 
 @pytest.mark.parametrize(
@@ -302,6 +305,9 @@ def test_the_papers_experiments_and_scales():
     }
     knobs = {one.name: one.options for one in tests}
     assert knobs["Q1"] == Knobs("Q1", duration=900, background=449)
+    assert {one.witnesses for one in tests if one.options.background} == {("pyoxigraph",)}
+    [alone] = CITYBENCH.workloads(Choice(only=("Q1",)))
+    assert alone.witnesses == EVERY_WITNESS
     assert knobs["Q12"].frequency == 2.0
     [more] = [one for one in tests if one.test == "Q5 duplicates 20"]
     assert len(more.beside) == 19
@@ -599,4 +605,4 @@ def test_more_static_data_than_published_have_no_published_means(background, pub
 
 def test_what_citybench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="CityBench has no recordings"):
-        CITYBENCH.recorded(tmp_path, [])
+        CITYBENCH.judge_recordings(tmp_path, [])

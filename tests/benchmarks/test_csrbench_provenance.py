@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from unittest.mock import patch
 
 import pytest
 
@@ -13,19 +15,24 @@ from conformance.verdict.results import Result, from_json
 from refengine import incremental
 
 
-def judge(is_definition_asked: bool) -> list[Result]:
-    """Judge the reference engine as C-SPARQL on Q1, and one that never forgets."""
+@cache
+def judge(is_definition_asked: bool) -> tuple[list[Result], int]:
+    """Judge the reference engine as C-SPARQL on Q1, and one that never forgets; and count how often
+    one of them was recorded incrementally.
+    """
     chosen = [
         recorder
         for recorder in own_engines.recorders()
         if recorder.name in ("reference/csparql", "wrong/WIN-8")
     ]
     judging = Judging(("pyoxigraph",), is_definition_asked=is_definition_asked)
-    return own_engines.judge_ours("Q1", judging, chosen)
+    with patch.object(own_engines.incremental, "evaluate", wraps=incremental.evaluate) as recording:
+        results = own_engines.judge_ours("Q1", judging, chosen)
+    return results, recording.call_count
 
 
 def test_the_verdicts_by_the_definition_are_the_same():
-    quick, plain = judge(False), judge(True)
+    (quick, _), (plain, _) = judge(False), judge(True)
     assert [result.outcome for result in quick] == [Outcome.PASS, Outcome.FAIL]
     assert {result.computed_by for result in quick} == {"incremental evaluation"}
     asked = "the definition (it was asked for)"
@@ -41,17 +48,9 @@ def test_the_verdicts_by_the_definition_are_the_same():
 
 
 @pytest.mark.parametrize("is_definition_asked", [False, True])
-def test_the_reference_engine_is_recorded_incrementally(monkeypatch, is_definition_asked):
-    recorded = []
-    right = incremental.evaluate
-
-    def evaluate(*args, **kwargs):
-        recorded.append(args)
-        return right(*args, **kwargs)
-
-    monkeypatch.setattr(incremental, "evaluate", evaluate)
-    judge(is_definition_asked)
-    assert len(recorded) == (not is_definition_asked), "a wrong engine is one of the definition"
+def test_the_reference_engine_is_recorded_incrementally(is_definition_asked):
+    _, recorded = judge(is_definition_asked)
+    assert recorded == (not is_definition_asked), "a wrong engine is one of the definition"
 
 
 def result(case: str, computed_by: str) -> Result:

@@ -134,6 +134,17 @@ def broken(whole: dict) -> list[dict]:
     return found
 
 
+def with_first_items(value: object) -> object:
+    """The same with the first item alone of each list, which is the one that is broken."""
+    match value:
+        case dict():
+            return {key: with_first_items(item) for key, item in value.items()}
+        case list():
+            return [with_first_items(item) for item in value[:1]]
+        case _:
+            return value
+
+
 def _at(value, path: tuple):
     for step in path:
         value = value[step]
@@ -220,7 +231,7 @@ def test_the_quick_check_of_what_is_read_is_that_of_its_schema(name: str):
     found = [
         (validator.is_valid(line), accepts(line))
         for whole in TABLES[name]
-        for line in (whole, *broken(whole))
+        for line in (whole, *broken(with_first_items(whole)))
     ]
     assert all(slow == quick for slow, quick in found)
     assert (
