@@ -14,18 +14,21 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WORDS = ("-q", "-p", "no:cacheprovider")
+# As a run ends, the plugin of Hypothesis imports all of it: in a process of its own for nothing.
+WORDS_ALONE = (*WORDS, "-p", "no:hypothesispytest")
 
 
 def run_suite(*words: str, with_xdist: bool = False) -> subprocess.CompletedProcess[str]:
     """Run pytest on the suite within this process, and return what it printed and its exit code.
-    pytest-xdist is there if it is asked for.
+    pytest-xdist is there if it is asked for, or if the words have its option; its workers are
+    processes of their own.
 
     Nothing is imported a second time, which takes longer than most of these runs.
     """
     out = io.StringIO()
     err = io.StringIO()
     command = ["conformance", *WORDS, *words]
-    if not with_xdist:
+    if "-n" not in words and not with_xdist:
         command += ["-p", "no:xdist"]
 
     # As it ends, pytest collects garbage twice: of this run, not of all that other tests hold.
@@ -52,7 +55,7 @@ def run_suite_alone(
     """Run pytest on the suite in a process of its own, as a user does. pytest-xdist is there
     if it is asked for, or if the words have its option.
     """
-    command = [sys.executable, "-m", "pytest", suite, *WORDS, *words]
+    command = [sys.executable, "-m", "pytest", suite, *WORDS_ALONE, *words]
     if "-n" not in words and not with_xdist:
         command += ["-p", "no:xdist"]
     return subprocess.run(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
-from conformance.bench.feeding import elements_of
+from conformance.bench.feeding import count_elements
 from conformance.harness.engine_file import Engine
 from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
@@ -61,7 +61,7 @@ def judge_run(
     workload, asked = run.workload, run.feeding.exchange
     profile = profile_of(tested, workload, asked.question.query)
     given = [answer._replace(window=None) for answer in asked.answers]
-    exchange = replace(asked, answers=given, missing=_missing(workload, tested))
+    exchange = replace(asked, answers=given, missing=Missing.of(workload.missing))
     judging = judging or LimitedJudging()
     judged = _judge(exchange, profile, workload, judging)
     table = evidence.of_verdict(exchange.question, given, judged.judgement, exchange.text)
@@ -124,7 +124,8 @@ def _explain_fail(
             argument = outcomes.explain_fail_in_full(
                 profile, judgement, judging.answers, timestamps
             )
-            return f"{argument}\n{_with_open_t0(tested, workload, exchange, judging)}".rstrip()
+            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, judging)
+            return f"{argument}\n{with_open_t0}".rstrip()
     except VerdictTooLate as error:
         reason = f"what would explain it was not found: {error}"
         return explain.explain_fail(profile, judgement, None, None, reason)
@@ -153,20 +154,22 @@ def _with_known_deviations(
     )
 
 
-def _with_open_t0(
+def _describe_verdict_with_open_t0(
     tested: Engine, workload: Workload, exchange: Exchange, judging: LimitedJudging
 ) -> str:
-    """Write the verdict on answers if the start of the windows is left open, where the workload
-    fixes it; nothing where it does not.
+    """Return a heading and the first three lines of the argument under the engine's own profile,
+    which leaves t0 open. Return "" if the workload fixes no t0, or if the engine is sent its
+    semantics.
     """
     query = exchange.question.query
-    if profile_of(tested, workload, query) == tested.profile_for(query):
+    if tested.is_configurable or profile_of(tested, workload, query) == tested.profile_for(query):
         return ""
     judged = judge_relations(
         exchange.question,
         tested.profile_for(query),
         exchange.relations,
         missing=exchange.missing,
+        witnesses=workload.witnesses,
         answers=judging.answers,
         is_fail_explained=False,
     )
@@ -199,7 +202,9 @@ def measure_windows(
 def result_without_run(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
-    """Return the result of a run that did not take place, with its outcome and the reason."""
+    """Return the result of a run that has no verdict, with its outcome and the reason: the engine
+    could not be asked, or broke down.
+    """
     outcome, reason = fault
     return Result(
         engine,
@@ -218,18 +223,10 @@ def _benchmark_run(workload: Workload, number: int) -> BenchmarkRun:
 
 
 def case_of(workload: Workload, number: int) -> str:
-    """Return the case of a result: `1 small run 2`, or `Q3` for a workload that is run once."""
+    """Return the case of a result: `1 small run 02`, or `Q3` for a workload that is run once."""
     if workload.runs == 1:
         return workload.name
     return f"{workload.name} run {number:02d}"
-
-
-def _missing(workload: Workload, tested: Engine) -> Missing:
-    """Return how many outputs may be missing: what the workload allows, or the engine's file if
-    that is more.
-    """
-    before, after = Missing.of(workload.missing)
-    return Missing(max(before, tested.unreported), max(after, tested.unreported))
 
 
 def _run_as_json(
@@ -242,7 +239,7 @@ def _run_as_json(
     feeding, exchange = run.feeding, run.feeding.exchange
     table = {
         "streams": dict(digests),
-        "elements": elements_of(exchange),
+        "elements": count_elements(exchange),
         "is_live": feeding.is_live,
         "seconds": feeding.seconds,
         "answers": len(exchange.answers),

@@ -25,7 +25,7 @@ from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
 from conformance.verdict.time_limit import LimitedJudging
 from refengine.core.question import Question
-from refengine.model.errors import Disputed, RefengineError, Unsupported
+from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import display, nearest
 
 
@@ -44,15 +44,15 @@ class Task(NamedTuple):
 @dataclass(frozen=True)
 class Plan:
     """What is run: a benchmark, what a user chose of it, and the engines. `out` is the folder of
-    everything that is written. If `is_explained`, it is looked for what would explain a fail. A
-    verdict may take `verdict_seconds` of CPU time.
+    everything that is written. If `are_fails_explained`, the argument of a fail says what would
+    explain it. A verdict may take `verdict_seconds` of CPU time.
     """
 
     benchmark: Benchmark
     choice: Choice
     engines: Sequence[Engine]
     out: Path
-    is_explained: bool = False
+    are_fails_explained: bool = False
     verdict_seconds: float = math.inf
 
     def tasks(self) -> list[Task]:
@@ -79,7 +79,7 @@ class Plan:
     def _parts(self) -> Iterator[bytes]:
         """Yield what the results depend on."""
         yield version("refengine").encode()
-        options = [self.choice.is_live, self.is_explained, self.verdict_seconds]
+        options = [self.choice.is_live, self.are_fails_explained, self.verdict_seconds]
         yield json.dumps([self.benchmark.name, *options]).encode()
         if self.choice.config is not None:
             yield _read(self.choice.config)
@@ -108,10 +108,10 @@ def _read(path: Path) -> bytes:
 
 def check_choice(benchmark: Benchmark, choice: Choice) -> None:
     """Raise RefengineError for an experiment that the benchmark does not have, and for an option
-    that says nothing about the user's own configuration.
+    that chooses among the benchmark's own experiments, beside `--config`.
     """
     if choice.config is not None:
-        _check_configured(choice)
+        _check_configured(benchmark, choice)
     for name in choice.only:
         if name not in benchmark.experiments:
             raise RefengineError(
@@ -122,8 +122,10 @@ def check_choice(benchmark: Benchmark, choice: Choice) -> None:
             )
 
 
-def _check_configured(choice: Choice) -> None:
-    """Raise RefengineError for an option that chooses among the benchmark's own experiments."""
+def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
+    """Raise RefengineError for an option that chooses among the benchmark's own experiments, and
+    so says nothing about those of the user's file.
+    """
     if choice.only:
         raise RefengineError(
             "chooses among the benchmark's own experiments, and --config FILE runs all tests of "
@@ -134,7 +136,7 @@ def _check_configured(choice: Choice) -> None:
     if choice.scale == "paper":
         raise RefengineError(
             "paper is the scale of the benchmark's own experiments, and --config FILE states its "
-            "own: leave one of the two out, or give the number of stations",
+            f"own: leave one of the two out, or give {benchmark.scale}",
             rule="usage",
             place="--scale",
         )
@@ -195,29 +197,27 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
     tested, workload = task.tested, task.workload
     try:
         feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
-        run = Run(workload, tested.name, task.number, feeding)
-        result = judge_run(
-            plan.benchmark,
-            tested,
-            run,
-            loaded.digests,
-            judging=loaded.judging,
-            is_explained=plan.is_explained,
-        )
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
-    except Disputed as error:
-        return _without_run(plan, task, Outcome.DISPUTED, error)
     except Broken as error:
         return _without_run(plan, task, Outcome.ERROR, error)
 
+    run = Run(workload, tested.name, task.number, feeding)
+    result = judge_run(
+        plan.benchmark,
+        tested,
+        run,
+        loaded.digests,
+        judging=loaded.judging,
+        is_explained=plan.are_fails_explained,
+    )
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
 def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> Result:
-    """Return the result of a run that did not take place."""
+    """Return the result of a run in which the engine could not be asked, or broke down."""
     fault = (outcome, str(error))
     return result_without_run(plan.benchmark, task.tested.name, task.workload, task.number, fault)
 

@@ -47,7 +47,8 @@ def add_parser(commands: Commands) -> None:
         default=[],
         metavar="ENGINE",
         help="the name or the file of an engine; can be given several times. With --recorded it "
-        "chooses the recordings of an engine",
+        "names the engine whose recordings are judged: in yabench that of all runs in DIR, in "
+        "csrbench one of several (default there: all)",
     )
     bench.add_argument(
         "--scale",
@@ -145,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
     out = options.out or Path(f"bench-{benchmark.name}")
     if options.recorded is not None:
         results_file(out)  # raises before the work begins
-        done = benchmark.recorded(options.recorded, options.engine)
+        done = benchmark.judge_recordings(options.recorded, options.engine)
         write_output(benchmark, done, out)
     else:
         plan = _plan(options, benchmark, out)
@@ -201,7 +202,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             place="--runs",
         )
     choice = Choice(
-        _scale(options.scale),
+        _scale(options.scale, benchmark),
         tuple(options.only),
         options.runs,
         options.data,
@@ -220,15 +221,15 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
     return Plan(benchmark, choice, engines, out, options.explain, seconds)
 
 
-def _scale(text: str) -> str | int:
-    """Return a scale: a word, or a number. Raises RefengineError."""
+def _scale(text: str, benchmark: Benchmark) -> str | int:
+    """Return a scale of a benchmark: a word, or a number. Raises RefengineError."""
     if text in SCALES:
         return text
     # The length first: int() refuses a number of thousands of digits.
     if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) > 0:
         return int(text)
     raise RefengineError(
-        f"expected small, paper or a number from 1 to 999999999, got {display(text)}",
+        f"expected small, paper or {benchmark.scale}, from 1 to 999999999; got {display(text)}",
         rule="usage",
         place="--scale",
     )

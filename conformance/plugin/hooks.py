@@ -5,6 +5,7 @@ the suite. All else is done only if it names an engine, by another module of thi
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,6 +31,8 @@ MARKERS = {
     "yabench": "a YABench run against its recording",
     "rule(id)": "the rule that the case is about",
 }
+PACKAGE = Path(__file__).parents[1]
+ITEMS = "test_engines.py"  # the only module of this package that has tests
 SUITE_RUN: pytest.StashKey[SuiteRun] = pytest.StashKey()
 HARNESSES: pytest.StashKey[Harnesses] = pytest.StashKey()
 
@@ -95,6 +98,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     from refengine.sparql.witnesses import WITNESSES
 
     return f"conformance: witnesses {', '.join(WITNESSES)}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out all of this package but the module whose tests are the items. pytest would go
+    through all of its folders, which takes longer than to make the items.
+    """
+    if collection_path.parent == PACKAGE and collection_path.name != ITEMS and names_engine(config):
+        return True
+    return None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from conformance import corpus
 from conformance.corpus import Case, detection
 from conformance.harness.engine_file import Engine
 from conformance.suite.deviations import grant_fields, merge_fields
 from conformance.suite.diagnosis import Diagnosis
 from conformance.suite.exchange import asked_question
-from conformance.suite.item import Item, engines_of
+from conformance.suite.item import Item, engines_of, questions
 from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult
@@ -51,7 +50,7 @@ def examine_results(
         else:
             unchanged.append(result)
 
-    cases = {case.id: case for case in corpus.cases()}
+    cases = {case.id: case for case in questions()}
     examined = [
         result
         for (engine, _), of_rule in sorted(by_rule.items())

@@ -586,7 +586,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
     """Some witness must find what the definition finds; the faster one is asked first."""
     recorded, trial = searched_trial(text)
     other = searched_trial("a x" if trial.explains_recording else "a ab")[1]
-    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: False)
+    monkeypatch.setattr(confirmation, "is_confirmed_over_whole_stream", lambda *arguments: False)
     asked: list[str] = []
 
     def confirm(**found: Trial | None) -> list[str]:
@@ -618,7 +618,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
         with pytest.raises(Disputed) as refused:
             confirm(**found)
         assert str(refused.value) == said + names
-    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: True)
+    monkeypatch.setattr(confirmation, "is_confirmed_over_whole_stream", lambda *arguments: True)
     assert confirm(slow=other, fast=other) == []
 
 
@@ -638,7 +638,9 @@ def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
     trial = Trial(RSTREAM.semantics(), T0Class(0, 0, 0), None, is_order_known=False)
     answers = SharedAnswers()
     witnesses = ("pyoxigraph", "rdflib")
-    assert confirmation._answer_alike(recorded, trial, answers, witnesses) is expected
+    assert (
+        confirmation.is_confirmed_over_whole_stream(recorded, trial, answers, witnesses) is expected
+    )
     assert len(answers.testimonies_used) == expected
 
 
@@ -652,11 +654,11 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
     other = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:q> ?y }"))
     for query, witnesses in ((other, ("rdflib",)), (QUERY, ("rdflib",))):
         known = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [])
-        assert confirmation._answer_alike(known, trial, answers, witnesses) is True
+        assert confirmation.is_confirmed_over_whole_stream(known, trial, answers, witnesses) is True
         assert len(answers.testimonies_used) == 1
         answers.testimonies_used.clear()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
-    assert confirmation._answer_alike(recorded, trial, answers, ()) is False
+    assert confirmation.is_confirmed_over_whole_stream(recorded, trial, answers, ()) is False
 
 
 def test_contents_within_an_instant_are_not_confirmed():
@@ -669,10 +671,10 @@ def test_contents_within_an_instant_are_not_confirmed():
         (searched, [[0, 1]]),
         (replace(searched, is_order_known=True), [[0], [0, 1]]),
     ):
-        found = [list(content) for (content,) in confirmation._contents(planned, trial)]
+        found = [list(content) for (content,) in confirmation._held_at_evaluations(planned, trial)]
         assert [content for content in found if content] == expected
     # at 5 the window is empty, and nothing arrives
-    whole = confirmation._contents(planned, replace(searched, divergence=None))
+    whole = confirmation._held_at_evaluations(planned, replace(searched, divergence=None))
     assert [list(content) for (content,) in whole] == [[0, 1], []]
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from suite_run import ROOT, run_suite, run_suite_alone
+from suite_run import ROOT, run_suite
 
 from conformance.suite import NonConformance, check_engine, questions
 from conformance.verdict.results import Outcome, Result, from_json
@@ -17,13 +17,16 @@ from conformance.verdict.results import Outcome, Result, from_json
 LATE = "wrote a line after the reply to `end`: 'the stream has ended'"
 
 
-def write_engine(folder: Path, word: str) -> Path:
-    """Write the file of an engine that writes late, and return its path."""
-    command = [sys.executable, str(ROOT / "tests" / "harnesses" / "writes_late.py"), word]
+def write_engine(folder: Path, word: str, processes: int = 1) -> Path:
+    """Write the file of an engine that writes late, and return its path. The file `parents`
+    beside it gets a line for each process of the engine: the process that has started it.
+    """
+    program = str(ROOT / "tests" / "harnesses" / "writes_late.py")
+    command = [sys.executable, program, word, str(folder / "parents")]
     path = folder / "late.toml"
     path.write_text(
         f'title = "Late"\ncommand = {json.dumps(command)}\ndialect = "rspql"\n'
-        '[semantics]\nprofile = "csparql"\nt0 = 0\n'
+        f'processes = {processes}\n[semantics]\nprofile = "csparql"\nt0 = 0\n'
     )
     return path
 
@@ -73,16 +76,27 @@ def right(tmp_path_factory):
     return right
 
 
-@pytest.mark.xdist_group("late lines")
-@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one-process", "two-workers"])
-def test_a_run_fails_in_which_nothing_else_is_wrong(right, tmp_path, spread):
-    """Its cases are right but for the line, and the tests have passed when the line comes."""
+@pytest.mark.parametrize(
+    ("with_xdist", "words", "parents"),
+    [(False, (), 1), (True, ("-n", "0"), 1), (True, (), 2)],
+    ids=["without-xdist", "by-n-0", "two-workers-by-its-file"],
+)
+def test_a_run_fails_in_which_nothing_else_is_wrong(right, tmp_path, with_xdist, words, parents):
+    """Its cases are right but for the line, and the tests have passed when the line comes.
+
+    The engine's file states two processes. Where xdist is there, and the command line leaves it
+    open, two workers ask, each a process of its own. Whoever asks a case: its result is written
+    once.
+    """
     results = tmp_path / "results.ndjson"
-    engine = write_engine(tmp_path, "SELECT")
-    found = run_suite_alone(f"--engine={engine}", f"--results={results}", *TWO_CASES, *spread)
-    assert found.returncode == 1, found.stdout
+    engine = write_engine(tmp_path, "SELECT", processes=2)
+    asked = (f"--engine={engine}", f"--results={results}", *TWO_CASES, *words)
+    found = run_suite(*asked, with_xdist=with_xdist)
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert len({*(tmp_path / "parents").read_text().split()}) == parents
     wrong = results_in(results)
     assert {case: result.argument for case, result in wrong.items()} == dict.fromkeys(right, LATE)
+    assert len(results.read_text().splitlines()) == len(right)
     for case in right:
         assert f"conformance: late: error: {case}: {LATE}" in found.stdout
     assert f"conformance: late: {len(right)} error" in found.stdout

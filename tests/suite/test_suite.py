@@ -13,7 +13,6 @@ import sys
 import textwrap
 import time
 import zipfile
-from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -262,29 +261,6 @@ def test_a_fresh_engine_has_a_process_a_case(tmp_path):
         with pytest.raises(conformance.NonConformance):
             conformance.check_engine(mine(tmp_path, code, **more), smoke=True)
         assert len((tmp_path / "starts").read_text()) == starts
-
-
-@pytest.mark.parametrize(
-    ("run", "starts"),
-    [
-        (partial(run_suite_alone, with_xdist=True), 2),
-        (partial(run_suite, "-n", "0", with_xdist=True), 1),
-        (run_suite, 1),
-    ],
-    ids=["by its file", "by -n 0", "without xdist"],
-)
-def test_an_engine_is_asked_by_as_many_processes_as_its_file_says(run, starts, tmp_path):
-    """Each has a harness of its own, and whoever asks a case: its result is written once."""
-    code = SILENT.replace("CRASH", "").replace(
-        "import json, sys", f"import json, sys; open({str(tmp_path / 'starts')!r}, 'a').write('x')"
-    )
-    path = mine(tmp_path, code, processes=2)
-    results = tmp_path / "results.ndjson"
-    found = run(f"--engine={path}", "--smoke", f"--results={results}")
-    assert "conformance: mine: 12 fail" in found.stdout, found.stdout + found.stderr
-    assert len((tmp_path / "starts").read_text()) == starts
-    written = [(result.case, result.outcome) for result in told(results)]
-    assert sorted(written) == [(case, "fail") for case in sorted(SMOKE)]
 
 
 def test_what_an_engine_is_known_for_explains_its_fails_and_must_show(tmp_path):
@@ -738,7 +714,7 @@ def test_rsp_js_does_what_it_is_known_for(rsp_js_run, tmp_path):
     assert found.returncode == 0, found.stdout
     again = tmp_path / "again.ndjson"
     words = ["--engine=rsp-js", f"--results={again}", "-k", "rsp-js-REP-1-"]
-    assert run_suite_alone(*words, "-n", "2").returncode == 0
+    assert run_suite(*words, "-n", "2").returncode == 0
     first, second = (
         {(result.case, result.outcome, result.known) for result in each}
         for each in (results, told(again))
