@@ -48,6 +48,7 @@ NOT_PASSED = {
     "citybench": {f"Q{number}": "fail" for number in range(1, 12)},
 }
 
+
 class KeptHarnesses(Harnesses):
     """The harnesses of several runs, which go on after each of them."""
 
