@@ -18,6 +18,7 @@ from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table
 from refengine.core.semantics import Profile
 from refengine.model.elements import Dataset
+from refengine.model.errors import RefengineError
 from refengine.oracle.judge import EVERY_WITNESS, Judgement
 from refengine.oracle.trial import Missing
 
@@ -30,9 +31,9 @@ class Choice:
 
     `scale` is `small`, `paper`, or a number whose meaning the benchmark says. `only` are the
     experiments that are run (empty: all). `runs` is how often each test is run (None: as the
-    benchmark says). `data` is a folder with the user's own stream, and `config` a file that
-    declares experiments in place of the benchmark's own. `is_live` says that elements are sent by
-    the clock.
+    benchmark says). `data` is a folder with the user's own streams and static data, and `config` a
+    file that declares experiments in place of the benchmark's own. `is_live` says that elements are
+    sent by the clock.
     """
 
     scale: str | int = "small"
@@ -59,7 +60,7 @@ class Workload:
     the profile of an engine leaves it open (None: the judge looks for it). `missing` says how many
     outputs may be missing at each end: none, as of every live engine, unless the benchmark says
     otherwise (ORA-3). `options` has what else the benchmark itself needs to know of the test. If
-    `is_sent_by_instant`, elements of one instant are sent together, as one element with all of
+    `may_be_sent_by_instant`, elements of one instant are sent together, as one element with all of
     their triples: always in a live run, where thousands of elements a second have to be sent in
     time, and otherwise to an engine that answers only when windows close.
 
@@ -81,7 +82,7 @@ class Workload:
     witnesses: tuple[str, ...] = EVERY_WITNESS
     reading: Reading = Reading.PAPER
     options: object = None
-    is_sent_by_instant: bool = False
+    may_be_sent_by_instant: bool = False
 
     @property
     def name(self) -> str:
@@ -168,12 +169,12 @@ class Benchmark:
 
     `title` has the name and `source` the publication. `scale` says in words what a number means as
     scale, and `experiments` are the names of all experiments. `workloads` gives the tests that a
-    user chose, and `tables` shows results. `recorded` judges the recordings of a folder, those of
-    the engines that are named.
+    user chose, and `tables` shows results.
 
     `measure` gives measures of a run beyond those of every benchmark, `files` the files of a run in
     the benchmark's own formats, and `files_of_all` those of all runs of one experiment on an
-    engine.
+    engine. `recorded` judges the recordings of a folder, those of the engines that are named; None
+    for a benchmark that has no layout of recordings.
     """
 
     name: str
@@ -183,7 +184,17 @@ class Benchmark:
     experiments: tuple[str, ...]
     workloads: Callable[[Choice], Sequence[Workload]]
     tables: Callable[[Sequence[Result]], Sequence[Table]]
-    recorded: Callable[[Path, Sequence[str]], list[Result]]
     measure: Callable[[Run, Judgement | None], Mapping[str, Any]] = measure_nothing
     files: Callable[[Run, Result], Files] = write_nothing
     files_of_all: Callable[[Sequence[Result]], Files] = write_nothing_of_all
+    recorded: Callable[[Path, Sequence[str]], list[Result]] | None = None
+
+    def judge_recordings(self, folder: Path, engines: Sequence[str]) -> list[Result]:
+        """Judge the recordings of a folder: those of some engines, or of all if none is named.
+        Raises RefengineError, also where the benchmark has no layout of recordings.
+        """
+        if self.recorded is None:
+            raise RefengineError(
+                f"{self.title} has no recordings", rule="usage", place="--recorded"
+            )
+        return self.recorded(folder, engines)

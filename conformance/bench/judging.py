@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
-from conformance.bench.feeding import elements_of
+from conformance.bench.feeding import count_elements
 from conformance.harness.engine_file import Engine
 from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.probe import describe_deviations
-from conformance.verdict import evidence
+from conformance.verdict import evidence, explain, outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
+from conformance.verdict.time_limit import LimitedJudging, VerdictTooLate
 from refengine.core.query import Query
 from refengine.core.semantics import UNKNOWN, Profile
-from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Missing
 
@@ -45,33 +45,25 @@ def judge_run(
     run: Run,
     digests: Mapping[str, str],
     *,
-    answers: SharedAnswers | None = None,
+    judging: LimitedJudging | None = None,
     is_explained: bool = False,
 ) -> Result:
     """Return the result of a run: its outcome under the engine's profile, the argument, the known
     deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files. `answers` is a table that several runs of the workload may share; None makes
-    a new one. If `is_explained`, the argument of a fail says what would explain it.
+    the streams' files. `judging` has the answers that several runs of the workload may share, and
+    limits the time of a verdict; None makes a new one. If `is_explained`, the argument of a fail
+    says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
-    be compared with one on a recording.
+    be compared with one on a recording. A run without a verdict in time is `unsupported`. Known
+    deviations are looked for as long as a verdict may take, and so is what would explain a fail.
     """
     workload, asked = run.workload, run.feeding.exchange
     profile = profile_of(tested, workload, asked.question.query)
-    claiming = replace(tested, profile=profile)
     given = [answer._replace(window=None) for answer in asked.answers]
-    exchange = replace(asked, answers=given, missing=_missing(workload, tested))
-    answers = answers or SharedAnswers()
-    judged = judge_relations(
-        exchange.question,
-        profile,
-        exchange.relations,
-        timestamps=[answer.instant for answer in given],
-        missing=exchange.missing,
-        witnesses=workload.witnesses,
-        answers=answers,
-        is_fail_explained=is_explained,
-    )
+    exchange = replace(asked, answers=given, missing=Missing.of(workload.missing))
+    judging = judging or LimitedJudging()
+    judged = _judge(exchange, profile, workload, judging)
     table = evidence.of_verdict(exchange.question, given, judged.judgement, exchange.text)
     entries = measure_windows(workload, given, judged.judgement)
     if entries is not None:
@@ -90,11 +82,71 @@ def judge_run(
     if result.outcome is not Outcome.FAIL:
         return result
     if is_explained:
-        argument = f"{result.argument}\n{_with_open_t0(tested, workload, exchange)}".rstrip()
+        assert judged.judgement is not None  # it fails
+        argument = _explain_fail(tested, workload, exchange, judged.judgement, judging)
         result = replace(result, argument=argument)
+    return _with_known_deviations(replace(tested, profile=profile), exchange, result, run, judging)
+
+
+def _judge(
+    exchange: Exchange, profile: Profile, workload: Workload, judging: LimitedJudging
+) -> Result:
+    """Return the verdict on answers, `unsupported` if there is none in time."""
+    try:
+        with judging.limit():
+            return judge_relations(
+                exchange.question,
+                profile,
+                exchange.relations,
+                timestamps=[answer.instant for answer in exchange.answers],
+                missing=exchange.missing,
+                witnesses=workload.witnesses,
+                answers=judging.answers,
+                is_fail_explained=False,
+            )
+    except VerdictTooLate as error:
+        argument = f"no verdict: profile {profile.name}; {error} (--verdict-seconds gives it more)"
+        return Result(profile.name, "", "", "", Outcome.UNSUPPORTED, argument)
+
+
+def _explain_fail(
+    tested: Engine,
+    workload: Workload,
+    exchange: Exchange,
+    judgement: Judgement,
+    judging: LimitedJudging,
+) -> str:
+    """Return the argument of a fail with what would explain it, if that is found in time."""
+    profile = profile_of(tested, workload, exchange.question.query)
+    timestamps = [answer.instant for answer in exchange.answers]
+    try:
+        with judging.limit():
+            argument = outcomes.explain_fail_in_full(
+                profile, judgement, judging.answers, timestamps
+            )
+            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, judging)
+            return f"{argument}\n{with_open_t0}".rstrip()
+    except VerdictTooLate as error:
+        reason = f"what would explain it was not found: {error}"
+        return explain.explain_fail(profile, judgement, None, None, reason)
+
+
+def _with_known_deviations(
+    claiming: Engine, exchange: Exchange, result: Result, run: Run, judging: LimitedJudging
+) -> Result:
+    """Return the result of a fail with the known deviations that explain it, if these are found in
+    time. `claiming` is the engine with the profile under which it was judged.
+    """
     about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
-    found = find_explaining_deviations(claiming, about, exchange, answers, workload.witnesses)
     claim = Claim.of(claiming, exchange.question.query)
+    try:
+        with judging.limit():
+            found = find_explaining_deviations(
+                claiming, about, exchange, judging.answers, run.workload.witnesses
+            )
+    except VerdictTooLate as error:
+        line = f"  whether a known deviation explains it is not known: {error}"
+        return replace(result, argument=f"{result.argument}\n{line}")
     return replace(
         result,
         argument=f"{result.argument}\n{write_explanation(about, found, claim)}",
@@ -102,18 +154,23 @@ def judge_run(
     )
 
 
-def _with_open_t0(tested: Engine, workload: Workload, exchange: Exchange) -> str:
-    """Write the verdict on answers if the start of the windows is left open, where the workload
-    fixes it; nothing where it does not.
+def _describe_verdict_with_open_t0(
+    tested: Engine, workload: Workload, exchange: Exchange, judging: LimitedJudging
+) -> str:
+    """Return a heading and the first three lines of the argument under the engine's own profile,
+    which leaves t0 open. Return "" if the workload fixes no t0, or if the engine is sent its
+    semantics.
     """
     query = exchange.question.query
-    if profile_of(tested, workload, query) == tested.profile_for(query):
+    if tested.is_configurable or profile_of(tested, workload, query) == tested.profile_for(query):
         return ""
     judged = judge_relations(
         exchange.question,
         tested.profile_for(query),
         exchange.relations,
         missing=exchange.missing,
+        witnesses=workload.witnesses,
+        answers=judging.answers,
         is_fail_explained=False,
     )
     first_lines = judged.argument.splitlines()[:3]
@@ -145,7 +202,9 @@ def measure_windows(
 def result_without_run(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
-    """Return the result of a run that did not take place, with its outcome and the reason."""
+    """Return the result of a run that has no verdict, with its outcome and the reason: the engine
+    could not be asked, or broke down.
+    """
     outcome, reason = fault
     return Result(
         engine,
@@ -164,18 +223,10 @@ def _benchmark_run(workload: Workload, number: int) -> BenchmarkRun:
 
 
 def case_of(workload: Workload, number: int) -> str:
-    """Return the case of a result: `1 small run 2`, or `Q3` for a workload that is run once."""
+    """Return the case of a result: `1 small run 02`, or `Q3` for a workload that is run once."""
     if workload.runs == 1:
         return workload.name
     return f"{workload.name} run {number:02d}"
-
-
-def _missing(workload: Workload, tested: Engine) -> Missing:
-    """Return how many outputs may be missing: what the workload allows, or the engine's file if
-    that is more.
-    """
-    before, after = Missing.of(workload.missing)
-    return Missing(max(before, tested.unreported), max(after, tested.unreported))
 
 
 def _run_as_json(
@@ -188,7 +239,7 @@ def _run_as_json(
     feeding, exchange = run.feeding, run.feeding.exchange
     table = {
         "streams": dict(digests),
-        "elements": elements_of(exchange),
+        "elements": count_elements(exchange),
         "is_live": feeding.is_live,
         "seconds": feeding.seconds,
         "answers": len(exchange.answers),

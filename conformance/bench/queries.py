@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -136,25 +136,27 @@ def shorten_windows(table: Mapping[str, Any], size: int, slide: int) -> Mapping[
 
 
 def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
-    """Return the table that says of each query what it asks for, and where its text comes from."""
+    """Return the table that says of each query what it asks for, and where its text comes from. It
+    has no column of features if no query declares any.
+    """
+    columns: list[tuple[str, Callable[[PublishedQuery], str]]] = [
+        ("query", lambda query: query.name),
+        ("asks for", lambda query: query.question),
+        ("features", lambda query: ", ".join(query.features)),
+        ("static data", lambda query: ", ".join(query.graphs)),
+        ("origin", lambda query: str(query.origin)),
+        ("follows", lambda query: query.place),
+        ("what differs", lambda query: query.change),
+    ]
+    listed = list(queries)
+    if not any(query.features for query in listed):
+        columns = [column for column in columns if column[0] != "features"]
     return Table(
         "Queries",
-        ("query", "asks for", "features", "static data", "origin", "follows", "what differs"),
-        tuple(
-            (
-                Cell(query.name),
-                Cell(query.question),
-                Cell(", ".join(query.features)),
-                Cell(", ".join(query.graphs) or "–"),
-                Cell(str(query.origin)),
-                Cell(query.place),
-                Cell(query.change or "–"),
-            )
-            for query in queries
-        ),
+        tuple(head for head, _ in columns),
+        tuple(tuple(Cell(text_of(query) or "–") for _, text_of in columns) for query in listed),
         "We wrote every query text ourselves. Public text: the query means what that text means. "
-        "Adapted: that text was changed, in a window, a slide or its body; the column change says "
-        "how. "
-        "Description: no text is public; the query follows what the publication says of it.",
+        "Adapted: that text was changed, in a window, a slide or its body; the last column says "
+        "how. Description: no text is public; the query follows what the publication says of it.",
         is_prose=True,
     )

@@ -5,6 +5,7 @@ other.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +23,10 @@ from conformance.harness.play import Declined
 from conformance.verdict import results
 from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
+from conformance.verdict.time_limit import LimitedJudging
 from refengine.core.question import Question
-from refengine.model.errors import Disputed, RefengineError, Unsupported
+from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.messages import display, nearest
-from refengine.oracle.answers import SharedAnswers
 
 
 class Task(NamedTuple):
@@ -43,14 +44,16 @@ class Task(NamedTuple):
 @dataclass(frozen=True)
 class Plan:
     """What is run: a benchmark, what a user chose of it, and the engines. `out` is the folder of
-    everything that is written. If `is_explained`, it is looked for what would explain a fail.
+    everything that is written. If `are_fails_explained`, the argument of a fail says what would
+    explain it. A verdict may take `verdict_seconds` of CPU time.
     """
 
     benchmark: Benchmark
     choice: Choice
     engines: Sequence[Engine]
     out: Path
-    is_explained: bool = False
+    are_fails_explained: bool = False
+    verdict_seconds: float = math.inf
 
     def tasks(self) -> list[Task]:
         """Return the runs in their order: test by test, so that the engines can share what is read
@@ -76,7 +79,8 @@ class Plan:
     def _parts(self) -> Iterator[bytes]:
         """Yield what the results depend on."""
         yield version("refengine").encode()
-        yield json.dumps([self.benchmark.name, self.choice.is_live, self.is_explained]).encode()
+        options = [self.choice.is_live, self.are_fails_explained, self.verdict_seconds]
+        yield json.dumps([self.benchmark.name, *options]).encode()
         if self.choice.config is not None:
             yield _read(self.choice.config)
         for workload in self.benchmark.workloads(self.choice):
@@ -104,10 +108,10 @@ def _read(path: Path) -> bytes:
 
 def check_choice(benchmark: Benchmark, choice: Choice) -> None:
     """Raise RefengineError for an experiment that the benchmark does not have, and for an option
-    that says nothing about the user's own configuration.
+    that chooses among the benchmark's own experiments, beside `--config`.
     """
     if choice.config is not None:
-        _check_configured(choice)
+        _check_configured(benchmark, choice)
     for name in choice.only:
         if name not in benchmark.experiments:
             raise RefengineError(
@@ -118,8 +122,10 @@ def check_choice(benchmark: Benchmark, choice: Choice) -> None:
             )
 
 
-def _check_configured(choice: Choice) -> None:
-    """Raise RefengineError for an option that chooses among the benchmark's own experiments."""
+def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
+    """Raise RefengineError for an option that chooses among the benchmark's own experiments, and
+    so says nothing about those of the user's file.
+    """
     if choice.only:
         raise RefengineError(
             "chooses among the benchmark's own experiments, and --config FILE runs all tests of "
@@ -130,7 +136,7 @@ def _check_configured(choice: Choice) -> None:
     if choice.scale == "paper":
         raise RefengineError(
             "paper is the scale of the benchmark's own experiments, and --config FILE states its "
-            "own: leave one of the two out, or give the number of stations",
+            f"own: leave one of the two out, or give {benchmark.scale}",
             rule="usage",
             place="--scale",
         )
@@ -139,21 +145,21 @@ def _check_configured(choice: Choice) -> None:
 @dataclass(frozen=True)
 class LoadedWorkload:
     """What all runs of a workload share: its question with its streams and static data in memory,
-    the digests of the streams' files, and the answers that were computed for verdicts.
+    the digests of the streams' files, and the judging with the answers that were computed.
     """
 
     question: Question
     digests: Mapping[str, str]
-    answers: SharedAnswers
+    judging: LimitedJudging
 
     @staticmethod
-    def of(workload: Workload) -> LoadedWorkload:
+    def of(workload: Workload, verdict_seconds: float) -> LoadedWorkload:
         """Read the streams and static data of a workload. Raises RefengineError."""
         loaded = {name: source.load() for name, source in workload.streams.items()}
         streams = {name: one.stream for name, one in loaded.items()}
         question = Question(workload.query, streams, workload.static_source.load())
         digests = {name: one.digest for name, one in loaded.items()}
-        return LoadedWorkload(question, digests, SharedAnswers())
+        return LoadedWorkload(question, digests, LimitedJudging(verdict_seconds))
 
 
 class TaskRunner:
@@ -181,7 +187,7 @@ class TaskRunner:
         workload itself is malformed.
         """
         if self._loaded is None or task.workload is not self._workload:
-            self._loaded = LoadedWorkload.of(task.workload)
+            self._loaded = LoadedWorkload.of(task.workload, self.plan.verdict_seconds)
             self._workload = task.workload
         return _run_task(self.plan, task, self._loaded, self._harnesses)
 
@@ -191,29 +197,27 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
     tested, workload = task.tested, task.workload
     try:
         feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
-        run = Run(workload, tested.name, task.number, feeding)
-        result = judge_run(
-            plan.benchmark,
-            tested,
-            run,
-            loaded.digests,
-            answers=loaded.answers,
-            is_explained=plan.is_explained,
-        )
     except (Unsupported, Declined) as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
-    except Disputed as error:
-        return _without_run(plan, task, Outcome.DISPUTED, error)
     except Broken as error:
         return _without_run(plan, task, Outcome.ERROR, error)
 
+    run = Run(workload, tested.name, task.number, feeding)
+    result = judge_run(
+        plan.benchmark,
+        tested,
+        run,
+        loaded.digests,
+        judging=loaded.judging,
+        is_explained=plan.are_fails_explained,
+    )
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
 def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> Result:
-    """Return the result of a run that did not take place."""
+    """Return the result of a run in which the engine could not be asked, or broke down."""
     fault = (outcome, str(error))
     return result_without_run(plan.benchmark, task.tested.name, task.workload, task.number, fault)
 

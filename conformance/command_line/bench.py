@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.verdict.results import Result
 
 SCALES = ("small", "paper")
+VERDICT_SECONDS = 600  # the default of --verdict-seconds
 MOST_DIGITS = 9  # of a number as scale
 
 
@@ -46,7 +47,8 @@ def add_parser(commands: Commands) -> None:
         default=[],
         metavar="ENGINE",
         help="the name or the file of an engine; can be given several times. With --recorded it "
-        "chooses the recordings of an engine",
+        "names the engine whose recordings are judged: in yabench that of all runs in DIR, in "
+        "csrbench one of several (default there: all)",
     )
     bench.add_argument(
         "--scale",
@@ -79,6 +81,14 @@ def add_parser(commands: Commands) -> None:
         action="store_true",
         help="look for what would explain a fail, which can take minutes for each (default: known "
         "deviations alone)",
+    )
+    bench.add_argument(
+        "--verdict-seconds",
+        type=int,
+        metavar="N",
+        help="the CPU seconds that a verdict may take; a run without a verdict by then is "
+        f"unsupported (default: {VERDICT_SECONDS}). Known deviations, and what would explain a "
+        "fail, are looked for as long",
     )
     bench.add_argument(
         "--data",
@@ -130,12 +140,13 @@ def run(options: argparse.Namespace) -> int:
 
     benchmark = find_benchmark(options.name)
     check_positive("--runs", options.runs)
+    check_positive("--verdict-seconds", options.verdict_seconds)
     if options.recorded is not None:
         _check_recorded(options)
     out = options.out or Path(f"bench-{benchmark.name}")
     if options.recorded is not None:
         results_file(out)  # raises before the work begins
-        done = benchmark.recorded(options.recorded, options.engine)
+        done = benchmark.judge_recordings(options.recorded, options.engine)
         write_output(benchmark, done, out)
     else:
         plan = _plan(options, benchmark, out)
@@ -159,6 +170,7 @@ def _check_recorded(options: argparse.Namespace) -> None:
         "--runs": options.runs is not None,
         "--live": options.live,
         "--explain": options.explain,
+        "--verdict-seconds": options.verdict_seconds is not None,
         "--data": options.data is not None,
         "--config": options.config is not None,
         "--classpath": options.classpath,
@@ -190,7 +202,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             place="--runs",
         )
     choice = Choice(
-        _scale(options.scale),
+        _scale(options.scale, benchmark),
         tuple(options.only),
         options.runs,
         options.data,
@@ -205,18 +217,19 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             rule="usage",
             place="--engine",
         )
-    return Plan(benchmark, choice, engines, out, options.explain)
+    seconds = options.verdict_seconds or VERDICT_SECONDS
+    return Plan(benchmark, choice, engines, out, options.explain, seconds)
 
 
-def _scale(text: str) -> str | int:
-    """Return a scale: a word, or a number. Raises RefengineError."""
+def _scale(text: str, benchmark: Benchmark) -> str | int:
+    """Return a scale of a benchmark: a word, or a number. Raises RefengineError."""
     if text in SCALES:
         return text
     # The length first: int() refuses a number of thousands of digits.
     if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) > 0:
         return int(text)
     raise RefengineError(
-        f"expected small, paper or a number from 1 to 999999999, got {display(text)}",
+        f"expected small, paper or {benchmark.scale}, from 1 to 999999999; got {display(text)}",
         rule="usage",
         place="--scale",
     )

@@ -12,6 +12,7 @@ from conformance.corpus.rules import rules_of_change
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.needed import keep_needed
+from conformance.verdict.time_limit import VerdictTooLate
 from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import Profile, show
@@ -119,9 +120,16 @@ def _explain(
     # unsupported or disputed, or the changed semantics refuses what the engine accepts
     except RefengineError:
         return None
+    except VerdictTooLate as error:
+        raise VerdictTooLate(f"{error}, while {_write_fields(fields)} was tried") from None
     if judgement.is_right_but_for_windows:
         return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
+
+
+def _write_fields(fields: Mapping[str, Any]) -> str:
+    """Write fields of a semantics with their values: `slide=ignored`."""
+    return " ".join(f"{name}={show(value)}" for name, value in fields.items()) or "the claim"
 
 
 def merge_fields(deviations: Iterable[Deviation]) -> dict[str, Any]:

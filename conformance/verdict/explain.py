@@ -56,12 +56,14 @@ def explain_fail(
     judgement: Judgement,
     far: UnreachableRow | None,
     near: Explanations | None,
+    why_unexplained: str = "what would explain it was not looked for",
 ) -> str:
     """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
     edges of windows, and what would explain the output.
 
     `far` is a row that no semantics can give, if there is one, and `near` the changes of the
-    semantics under which the recording would pass.
+    semantics under which the recording would pass. Without them the argument says
+    `why_unexplained`.
     """
     query, trial = judgement.recorded.query, judgement.trial
     shorten = shortener(query)
@@ -73,7 +75,7 @@ def explain_fail(
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
     if near is None:
-        lines += ["  what would explain it was not looked for", _how_it_was_judged(judgement)]
+        lines += [f"  {why_unexplained}", _how_it_was_judged(judgement)]
         return "\n".join(lines)
     lines += border_lines(trial, near, shorten)
     lines += [printable_line(f"  {reading}") for reading in near.readings]

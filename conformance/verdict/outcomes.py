@@ -78,7 +78,7 @@ def judge_relations(
     if judgement.is_right_but_for_windows:
         argument = explain.explain_wrong_windows(profile, judgement)
     elif is_fail_explained:
-        argument = _argument_of_fail(recorded, profile, judgement, answers, timestamps)
+        argument = explain_fail_in_full(profile, judgement, answers, timestamps)
     else:
         argument = explain.explain_fail(profile, judgement, None, None)
     return _result(profile, Outcome.FAIL, argument, judgement)
@@ -110,14 +110,14 @@ def _result(
     )
 
 
-def _argument_of_fail(
-    recorded: RecordingToJudge,
+def explain_fail_in_full(
     profile: Profile,
     judgement: Judgement,
     answers: SharedAnswers,
     timestamps: Sequence[int | None],
 ) -> str:
-    """Return the argument of a fail, with what would explain it."""
+    """Return the argument of a fail with what would explain it, which is looked for here."""
+    recorded = judgement.recorded
     far = None
     if not explanations.other_variables(recorded):
         far = divergence.find_unreachable_row(recorded)

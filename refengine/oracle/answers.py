@@ -4,7 +4,7 @@ definition, a witness or incremental evaluation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -26,17 +26,31 @@ T = TypeVar("T")
 PLAN_FIELDS = ("closure", "slide", "close_rule", "horizon", "allowed_lateness")
 
 
+def go_on() -> None:
+    """Do nothing, so that a verdict goes on."""
+
+
 class SharedAnswers:
     """The answers, derivations and plans that all trials of a verdict share. Each is computed when
     it is first asked for. Several verdicts may share them, too. Nothing is decided here.
 
     `witness` is who answers a search: the definition, or a witness that repeats the search. If the
     definition is asked for, nothing is computed incrementally.
+
+    `before_answer` is called before each answer that a verdict looks at. An error that it raises
+    ends the verdict: so a caller with a clock can limit its time. What is in the table then may
+    still be used.
     """
 
-    def __init__(self, witness: str = r2r.DEFINITION, is_definition_asked: bool = False):
+    def __init__(
+        self,
+        witness: str = r2r.DEFINITION,
+        is_definition_asked: bool = False,
+        before_answer: Callable[[], None] = go_on,
+    ):
         self.witness = witness
         self.is_definition_asked = is_definition_asked
+        self.before_answer = before_answer
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
         self.relations: dict[tuple[str, str, Dataset], Relation] = {}
@@ -50,13 +64,25 @@ class SharedAnswers:
         """Return a table over the same results, in which another witness answers. Incremental
         evaluation does not answer in its place.
         """
-        other = SharedAnswers(witness, self.is_definition_asked)
+        other = SharedAnswers(witness, self.is_definition_asked, self.before_answer)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
         other.testimonies = self.testimonies
         other.may_be_incremental = False
         return other
+
+    def look_at_each(self, answers: Iterable[T]) -> Iterator[T]:
+        """Yield answers, or what is about to be answered. `before_answer` is called before each is
+        computed.
+        """
+        remaining = iter(answers)
+        while True:
+            self.before_answer()
+            try:
+                yield next(remaining)
+            except StopIteration:
+                return
 
     def make_once(
         self, kind: str, sources: Sequence[object], key: Hashable, make: Callable[[], T]
@@ -147,6 +173,7 @@ class SharedAnswers:
         witness does not answer such a body.
         """
         key = (witness, body.text, graph)
+        self.before_answer()
         if key not in self.relations:
             self.relations[key] = r2r.ask_evaluator(witness, body, graph)
         return self.relations[key]

@@ -48,7 +48,7 @@ def attempt(
         reason = cache_or_reason
     else:
         try:
-            return attempt_incrementally(recorded, planned, t0_class, cache_or_reason)
+            return attempt_incrementally(recorded, planned, t0_class, cache_or_reason, answers)
         except NotCovered as error:
             reason = str(error)
     trial = attempt_by_definition(recorded, planned, t0_class, answers)
@@ -56,12 +56,16 @@ def attempt(
 
 
 def attempt_incrementally(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answer_cache: AnswerCache
+    recorded: RecordingToJudge,
+    planned: Plan,
+    t0_class: T0Class,
+    answer_cache: AnswerCache,
+    answers: SharedAnswers,
 ) -> Trial:
     """Hold one assignment against the recording, by incremental evaluation. Raises NotCovered for
     what incremental evaluation does not cover.
     """
-    steps = incremental.cached_steps(recorded.query, planned, answer_cache)
+    steps = answers.look_at_each(incremental.cached_steps(recorded.query, planned, answer_cache))
     return replace(
         _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
     )
@@ -148,7 +152,8 @@ def _reports(
     with suppress(TooManyReports):
         if isinstance(cache_or_reason, AnswerCache):
             try:
-                for step in incremental.cached_steps(recorded.query, planned, cache_or_reason):
+                steps = incremental.cached_steps(recorded.query, planned, cache_or_reason)
+                for step in answers.look_at_each(steps):
                     if step.emitted:
                         yield step.report
                         count += 1

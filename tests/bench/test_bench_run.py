@@ -109,6 +109,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
         "--runs=3",
         "--live",
         "--explain",
+        "--verdict-seconds=9",
         "--data=x",
         "--config=x",
         "--classpath=reference=x",
@@ -118,7 +119,7 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path, capsys, words, 
 def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word):
     words = ["bench", "csrbench", f"--recorded={tmp_path}", word, "-o", str(tmp_path / "out")]
     assert main(words) == 2
-    option = re.match("--[a-z]+", word)[0]
+    option = re.match("--[a-z-]+", word)[0]
     assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -267,11 +268,11 @@ def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
     monkeypatch.setattr(feeding.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(feeding.time, "sleep", slept.append)
     pacing = ClockPacing()
-    assert pacing.instant() is None
+    assert pacing.note_reply_and_tell_time() is None
     pacing.wait_until(5000)
     now[0] = 100.25
     pacing.wait_until(6000)
-    assert slept == [0.0, 0.75] and pacing.instant() == 5250
+    assert slept == [0.0, 0.75] and pacing.note_reply_and_tell_time() == 5250
     now[0] = 109.0
     pacing.wait_until(7000)
     # due at 102
@@ -357,7 +358,7 @@ def test_a_folder_of_recordings_without_the_engine_is_refused(tmp_path):
     with pytest.raises(
         RefengineError, match="has no recording of 'cqels'; it has those of csparql"
     ):
-        CSRBENCH.recorded(tmp_path, ["cqels"])
+        CSRBENCH.judge_recordings(tmp_path, ["cqels"])
 
 
 def test_a_number_as_scale_takes_the_first_elements():

@@ -258,6 +258,8 @@ def test_two_lists_are_all_pairs_and_a_test_says_its_values(tmp_path):
     tests = CITYBENCH.workloads(Choice(config=file))
     assert [one.name for one in tests] == [f"mine {test}" for _, test, _ in found]
     assert {window.size for window in tests[0].query.windows} == {5_000}
+    for_7_seconds = CITYBENCH.workloads(Choice(config=file, scale=7))
+    assert [one.options for one in for_7_seconds] == [knobs for _, _, knobs in found]
 
 
 @pytest.mark.parametrize(
@@ -523,13 +525,13 @@ def test_feeding_notes_when_instants_are_sent_and_answered(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(feeding.time, "monotonic", lambda: now[0])
     pacing = feeding.ImmediatePacing()
-    pacing.instant()  # the reply to the registration
+    pacing.note_reply_and_tell_time()  # the reply to the registration
     for instant, replied in ((5, 101.0), (5, 103.0), (7, 104.0)):
         pacing.wait_until(instant)
         now[0] = replied
-        assert pacing.instant() is None
+        assert pacing.note_reply_and_tell_time() is None
     now[0] = 106.0
-    pacing.instant()
+    pacing.note_reply_and_tell_time()
     assert pacing.times.sent == {5: 0.0, 7: 3.0}
     assert pacing.times.replied == {5: 3.0, 7: 4.0} and pacing.times.ended == 6.0
 
@@ -603,4 +605,4 @@ def test_more_static_data_than_published_have_no_published_means(background, pub
 
 def test_what_citybench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="CityBench has no recordings"):
-        CITYBENCH.recorded(tmp_path, [])
+        CITYBENCH.judge_recordings(tmp_path, [])

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +20,14 @@ import pytest
 from conformance.bench.benchmark import Choice, Feeding, Run
 from conformance.bench.csrbench import CSRBENCH
 from conformance.bench.judging import judge_run
-from conformance.harness.engine_file import command
+from conformance.harness.engine_file import Deviation, command
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Result
+from conformance.verdict.results import Outcome, Result
+from conformance.verdict.time_limit import LimitedJudging
 from refengine.core import r2r
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
-from refengine.oracle.answers import SharedAnswers
 
 SECONDS = {"a": 1, "b": 4, "c": 10, "d": 13, "e": 20, "f": 25}
 OM = "http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#"
@@ -60,11 +63,13 @@ def judge(
     query: str,
     answers: Sequence[str],
     late: int = 0,
-    shared: SharedAnswers | None = None,
+    judging: LimitedJudging | None = None,
+    deviations: tuple[Deviation, ...] = (),
+    is_explained: bool = False,
 ) -> Result:
     """Return the result of an engine that gives rows of these observations, a relation for each
-    text. It gives Q1's answers so many ms after their windows have closed. `shared` are the answers
-    that verdicts share.
+    text. It gives Q1's answers so many ms after their windows have closed. `judging` has the
+    answers that verdicts share, and `deviations` are what is known of the engine.
     """
     [workload] = CSRBENCH.workloads(Choice(data=stream, only=(query,)))
     loaded = {name: source.load().stream for name, source in workload.streams.items()}
@@ -75,7 +80,8 @@ def judge(
         reports.append(EngineReport(relation, 10_000 * number + late))
     exchange = Exchange(Question(workload.query, loaded), reports, "the query")
     run = Run(workload, "theirs", 1, Feeding(exchange, 0, 1.0, [], 0.0, False))
-    return judge_run(CSRBENCH, command("true", "csparql", "csparql"), run, {}, answers=shared)
+    tested = replace(command("true", "csparql", "csparql"), deviations=deviations)
+    return judge_run(CSRBENCH, tested, run, {}, judging=judging, is_explained=is_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -144,9 +150,58 @@ def test_verdicts_on_several_engines_ask_witnesses_once(folder: Path, monkeypatc
     monkeypatch.setattr(
         r2r, "hear_witnesses", lambda *words: asked.append(words) or hear_witnesses(*words)
     )
-    shared = SharedAnswers()
-    judge(folder, "Q1", RIGHT_Q1, shared=shared)
-    count = len(asked)
-    assert count and judge(folder, "Q1", wrong, shared=shared) == alone
+    judging = LimitedJudging()
+    judge(folder, "Q1", RIGHT_Q1, judging=judging)
+    first_asked = len(asked)
+    assert first_asked and judge(folder, "Q1", wrong, judging=judging) == alone
     contents = [graph for _, graph, *_ in asked]
-    assert len(contents) == len({*contents}) and len(asked) > count
+    assert len(contents) == len({*contents}) and len(asked) > first_asked
+
+
+def one_second_for_each_answer(seconds: float) -> LimitedJudging:
+    """Judging on a clock that goes on by a second whenever it is looked at."""
+    return LimitedJudging(seconds, count().__next__)
+
+
+def test_a_verdict_that_takes_too_long_is_none_and_the_next_goes_on(folder: Path) -> None:
+    """Three answers take three seconds. What was computed until then can be used further."""
+    for answers in (RIGHT_Q1, ["ab", "d", "f"]):
+        alone = judge(folder, "Q1", answers)
+        judging = one_second_for_each_answer(3)
+        ended = judge(folder, "Q1", answers, judging=judging)
+        assert ended.outcome is Outcome.UNSUPPORTED
+        assert ended.argument == (
+            "no verdict: profile csparql; judging ended after 3 s of CPU time and 3 answers "
+            "(--verdict-seconds gives it more)"
+        )
+        assert ended.evidence is not None and ended.evidence["run"]["answers"] == len(answers)
+        judging.seconds = inf
+        assert judge(folder, "Q1", answers, judging=judging) == alone
+
+
+IGNORED = Deviation("the slide is ignored", "https://example.org/", (), {"slide": "ignored"})
+
+
+def test_a_fail_stays_if_it_takes_too_long_to_grant_a_deviation(folder: Path) -> None:
+    """With the slide ignored, a window begins at each instant, and each start within 10,000 ms is
+    tried. The verdict looks at fewer than a thousand answers.
+    """
+    wrong = ["ab", "d", "f"]
+    alone = judge(folder, "Q1", wrong)
+    judging = one_second_for_each_answer(1_000)
+    ended = judge(folder, "Q1", wrong, judging=judging, deviations=(IGNORED,))
+    assert ended.outcome is Outcome.FAIL and not ended.known
+    *before, line = ended.argument.splitlines()
+    assert line == (
+        "  whether a known deviation explains it is not known: judging ended after 1000 s of CPU "
+        "time and 1,000 answers, while slide=ignored was tried"
+    )
+    assert before == alone.argument.splitlines()[:-1]
+
+
+def test_a_fail_stays_if_it_takes_too_long_to_explain_it(folder: Path) -> None:
+    wrong = ["ab", "d", "f"]
+    judging = one_second_for_each_answer(1_000)
+    ended = judge(folder, "Q1", wrong, judging=judging, is_explained=True)
+    assert ended.outcome is Outcome.FAIL
+    assert "what would explain it was not found: judging ended after 1000 s" in ended.argument

@@ -464,7 +464,7 @@ def test_what_srbench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="SRBench has no configuration"):
         SRBENCH.workloads(Choice(config=tmp_path))
     with pytest.raises(RefengineError, match="SRBench has no recordings"):
-        SRBENCH.recorded(tmp_path, [])
+        SRBENCH.judge_recordings(tmp_path, [])
 
 
 def test_the_scale_is_the_number_of_stations():

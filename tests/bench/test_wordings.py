@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.bench.queries import Origin, read_queries, table_of_queries
@@ -118,7 +120,9 @@ def test_a_query_gets_the_prefixes_that_it_uses_and_its_windows_the_names_of_the
     assert query.table["windows"][0]["name"] == "http://e.org/s"
     assert query.origin is Origin.ADAPTED and query.graphs == ()
     [row] = table_of_queries([query]).rows
-    assert [cell.text for cell in row] == ["Q1", "What is", "", "–", "adapted", "page 1", "–"]
+    assert [cell.text for cell in row] == ["Q1", "What is", "–", "adapted", "page 1", "–"]
+    [row] = table_of_queries([replace(query, features=("join", "static"))]).rows
+    assert [cell.text for cell in row][:4] == ["Q1", "What is", "join, static", "–"]
 
 
 @pytest.mark.parametrize(

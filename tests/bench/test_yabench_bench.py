@@ -51,9 +51,15 @@ def workload_over(tmp_path, variables, **options) -> Workload:
 
 
 def run_of(
-    workload: Workload, relations: list[str], instants: list[int], is_explained: bool = False
+    workload: Workload,
+    relations: list[str],
+    instants: list[int],
+    is_explained: bool = False,
+    is_configurable: bool = False,
 ) -> tuple[Run, Result]:
-    """The run of an engine that gives these rows at these instants."""
+    """The run of an engine that gives these rows at these instants. A configurable one is sent its
+    semantics.
+    """
     loaded = {name: source.load().stream for name, source in workload.streams.items()}
     answers = [
         EngineReport(Relation(("x",), Counter(row({"x": f"<urn:{name}>"}) for name in names)), at)
@@ -64,6 +70,8 @@ def run_of(
     feeding = Feeding(exchange, 1_000_000, 0.5, samples, 0.01, False)
     run = Run(workload, "theirs", 1, feeding)
     tested = command("true", "csparql", "csparql")
+    if is_configurable:
+        tested = replace(tested, profile=None)
     return run, judge_run(YABENCH, tested, run, {}, is_explained=is_explained)
 
 
@@ -131,6 +139,12 @@ def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
     workload = workload_over(tmp_path, TUMBLING)
     _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True)
     assert "  if t0 is left open:\n    fail:" in result.argument
+
+
+def test_an_engine_that_is_sent_its_t0_is_not_judged_with_another(tmp_path):
+    workload = workload_over(tmp_path, TUMBLING)
+    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True, is_configurable=True)
+    assert result.outcome == "fail" and "if t0 is left open" not in result.argument
 
 
 def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():

@@ -31,7 +31,6 @@ from conformance.bench.streams import (
     StoredStream,
     StreamSource,
 )
-from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset, Stream, Triple, stream
 from refengine.model.errors import RefengineError
@@ -53,7 +52,8 @@ def _tests(choice: Choice) -> Iterator[Test]:
     experiments of `experiments.toml`; or those of the user's file. Raises RefengineError.
     """
     if choice.config is not None:
-        yield from _checked(read_experiments(choice.config, Knobs("")), choice.config)
+        tests = read_experiments(choice.config, _common_knobs(choice))
+        yield from _checked(tests, choice.config)
         return
     for name in QUERIES:
         if not choice.only or name in choice.only:
@@ -69,14 +69,20 @@ def _tests(choice: Choice) -> Iterator[Test]:
 
 def _experiments(choice: Choice) -> Iterator[Test]:
     """Yield the tests of `experiments.toml`, or of the experiments that were chosen."""
-    base = Knobs("")
-    if choice.scale == "paper":
-        base = configuration.paper_setup("")
-    if isinstance(choice.scale, int):
-        base = replace(base, duration=choice.scale)
-    for experiment, test, knobs in _checked(read_experiments(EXPERIMENTS, base), EXPERIMENTS):
+    tests = read_experiments(EXPERIMENTS, _common_knobs(choice))
+    for experiment, test, knobs in _checked(tests, EXPERIMENTS):
         if not choice.only or experiment in choice.only:
             yield experiment, test, knobs
+
+
+def _common_knobs(choice: Choice) -> Knobs:
+    """Return the knobs of all tests of a file, where it does not set them otherwise."""
+    knobs = Knobs("")
+    if choice.scale == "paper":
+        knobs = configuration.paper_setup("")
+    if isinstance(choice.scale, int):
+        knobs = replace(knobs, duration=choice.scale)
+    return knobs
 
 
 def _checked(tests: Sequence[Test], file: Path) -> Sequence[Test]:
@@ -111,7 +117,7 @@ def _workload(test: Test, choice: Choice) -> Workload:
         witnesses=_witnesses(knobs),
         beside=(table,) * (knobs.duplicates - 1),
         options=knobs,
-        is_sent_by_instant=True,
+        may_be_sent_by_instant=True,
     )
 
 
@@ -194,11 +200,6 @@ def stored_graphs(names: tuple[str, ...], folder: Path) -> Dataset:
     return frozenset().union(*(files.read_graph(folder, name) for name in names))
 
 
-def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
-    """Refuse, since CityBench has no form of recordings. Raises RefengineError."""
-    raise RefengineError("CityBench has no recordings", rule="usage", place="--recorded")
-
-
 CITYBENCH = Benchmark(
     "citybench",
     "CityBench",
@@ -208,6 +209,5 @@ CITYBENCH = Benchmark(
     (*QUERIES, "frequency", "duplicates", "background", "window"),
     workloads,
     tables,
-    judge_recordings,
     measure,
 )

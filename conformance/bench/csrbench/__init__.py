@@ -48,7 +48,7 @@ def workloads(choice: Choice) -> Sequence[Workload]:
             {csrbench.query(name).windows[0].stream: source},
             profile("csparql").but(t0=0),
             choice.runs or 1,
-            is_sent_by_instant=True,
+            may_be_sent_by_instant=True,
         )
         for name in choice.only or csrbench.QUERIES
     ]
@@ -136,5 +136,5 @@ CSRBENCH = Benchmark(
     csrbench.QUERIES,
     workloads,
     tables,
-    judge_recordings,
+    recorded=judge_recordings,
 )

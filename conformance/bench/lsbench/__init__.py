@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Choice, Run, Workload
@@ -34,7 +33,6 @@ from conformance.bench.lsbench.tables import tables
 from conformance.bench.queries import shorten_windows
 from conformance.bench.speed import speed_up
 from conformance.metrics.run import Reading
-from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 
@@ -224,11 +222,6 @@ def _workload(
     )
 
 
-def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
-    """Refuse recordings: LSBench has no layout of them. Raises RefengineError."""
-    raise RefengineError("LSBench has no layout of recordings", rule="usage", place="--recorded")
-
-
 def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
     """Return what the tables need: the test, the output, and its mismatch with what is due."""
     options = run.workload.options
@@ -250,6 +243,5 @@ LSBENCH = Benchmark(
     EXPERIMENTS,
     workloads,
     tables,
-    judge_recordings,
     measure,
 )

@@ -90,7 +90,7 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
         semantics,
         choice.runs or 1,
         static=static,
-        is_sent_by_instant=True,
+        may_be_sent_by_instant=True,
     )
     if choice.scale != "small":
         return workload
@@ -140,11 +140,6 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
     ]
 
 
-def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
-    """Refuse, since SRBench has no form of recordings. Raises RefengineError."""
-    raise RefengineError("SRBench has no recordings", rule="usage", place="--recorded")
-
-
 SRBENCH = Benchmark(
     "srbench",
     "SRBench",
@@ -153,5 +148,4 @@ SRBENCH = Benchmark(
     tuple(QUERIES),
     workloads,
     tables,
-    judge_recordings,
 )

@@ -118,7 +118,7 @@ def _workload(test: TestSetup) -> Workload:
         t0=yabench.first_window,
         missing=Missing(0, 1),
         options=test,
-        is_sent_by_instant=True,
+        may_be_sent_by_instant=True,
     )
 
 
@@ -242,8 +242,8 @@ YABENCH = Benchmark(
     ("1", "2", "3", "4"),
     workloads,
     tables,
-    judge_recordings,
     measure,
     files_of_run,
     files_of_all,
+    recorded=judge_recordings,
 )

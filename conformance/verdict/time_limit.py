@@ -1,0 +1,65 @@
+"""A limit on the time that a verdict may take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from refengine.oracle.answers import SharedAnswers
+
+
+class VerdictTooLate(Exception):
+    """The error of a verdict that took longer than it may: a sentence that says how far it came."""
+
+
+class LimitedJudging:
+    """Judging that ends after some time. It has the table of answers that several verdicts share.
+
+    `seconds` are those of the processor, so that a verdict does not depend on what else the machine
+    does. `clock` gives the seconds that were used so far. It is looked at before each answer, so a
+    verdict ends late by one answer at most. The answers that were computed until then stay in the
+    table.
+
+    >>> readings = iter([0, 3, 5])
+    >>> judging = LimitedJudging(seconds=4, clock=lambda: next(readings))
+    >>> with judging.limit():
+    ...     judging.look_at_clock()
+    ...     judging.look_at_clock()
+    Traceback (most recent call last):
+    conformance.verdict.time_limit.VerdictTooLate: judging ended after 4 s of CPU time and 1 answer
+    """
+
+    def __init__(
+        self,
+        seconds: float = math.inf,
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
+        self.seconds = seconds
+        self.answers = SharedAnswers(before_answer=self.look_at_clock)
+        self._clock = clock
+        self._end: float | None = None  # None: no limit is in force
+        self._looked_at = 0  # answers since the limit is in force
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Limit what is done within to `seconds`. VerdictTooLate is raised if it takes longer."""
+        self._end = self._clock() + self.seconds
+        self._looked_at = 0
+        try:
+            yield
+        finally:
+            self._end = None
+
+    def look_at_clock(self) -> None:
+        """Raise VerdictTooLate if a limit is in force and the time is over."""
+        if self._end is None:
+            return
+        if self._clock() > self._end:
+            plural = "s" * (self._looked_at != 1)
+            raise VerdictTooLate(
+                f"judging ended after {self.seconds:g} s of CPU time and "
+                f"{self._looked_at:,} answer{plural}"
+            )
+        self._looked_at += 1
