@@ -61,8 +61,8 @@ class ImmediatePacing:
             self.times.replied[self._current] = since
         self._current = None
 
-    def instant(self) -> int | None:
-        """Note the reply, and return None, since the stream's time does not go on with the
+    def note_reply_and_tell_time(self) -> int | None:
+        """Note when a reply came, and return None: the stream's time does not go on with the
         clock.
         """
         self.note_reply()
@@ -70,8 +70,8 @@ class ImmediatePacing:
 
 
 class ClockPacing(ImmediatePacing):
-    """Sends each element when the clock has gone on as far as the stream's time. The stream's first
-    instant is when it begins.
+    """Waits before each element until as much time has passed since the first one as there is
+    between their instants.
     """
 
     is_live = True
@@ -97,8 +97,10 @@ class ClockPacing(ImmediatePacing):
         """The most ms by which an element was sent after its instant."""
         return self._sent_late
 
-    def instant(self) -> int | None:
-        """Note the reply, and return the stream's time now, in ms; None before it has begun."""
+    def note_reply_and_tell_time(self) -> int | None:
+        """Note when a reply came, and return the stream's time now, in ms; None before it has
+        begun.
+        """
         self.note_reply()
         if self._first is None:
             return None
@@ -225,7 +227,7 @@ def feed(
             ended = time.monotonic()
     exchange = Exchange(
         prepared.question,
-        [_timed(answer) for answer in answers],
+        [_with_instant(answer) for answer in answers],
         prepared.engine_query.text,
         tested.window_closure,
         tested.unreported,
@@ -268,7 +270,7 @@ def _limits_of(tested: Engine) -> Limits:
     )
 
 
-def _timed(answer: EngineReport) -> EngineReport:
+def _with_instant(answer: EngineReport) -> EngineReport:
     """Return an answer whose instant is when it was received, if the engine does not state one: in
     the stream's time, or else the instant of the element after which it came.
     """
@@ -277,6 +279,6 @@ def _timed(answer: EngineReport) -> EngineReport:
     return answer._replace(instant=instant)
 
 
-def elements_of(exchange: Exchange) -> int:
+def count_elements(exchange: Exchange) -> int:
     """Return how many elements were sent."""
     return sum(len(stream) for stream in exchange.question.streams.values())

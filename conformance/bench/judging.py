@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
-from conformance.bench.feeding import elements_of
+from conformance.bench.feeding import count_elements
 from conformance.harness.engine_file import Engine
 from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
@@ -239,7 +239,7 @@ def _run_as_json(
     feeding, exchange = run.feeding, run.feeding.exchange
     table = {
         "streams": dict(digests),
-        "elements": elements_of(exchange),
+        "elements": count_elements(exchange),
         "is_live": feeding.is_live,
         "seconds": feeding.seconds,
         "answers": len(exchange.answers),

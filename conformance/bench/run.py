@@ -44,15 +44,15 @@ class Task(NamedTuple):
 @dataclass(frozen=True)
 class Plan:
     """What is run: a benchmark, what a user chose of it, and the engines. `out` is the folder of
-    everything that is written. If `is_explained`, it is looked for what would explain a fail. A
-    verdict may take `verdict_seconds` of CPU time.
+    everything that is written. If `are_fails_explained`, the argument of a fail says what would
+    explain it. A verdict may take `verdict_seconds` of CPU time.
     """
 
     benchmark: Benchmark
     choice: Choice
     engines: Sequence[Engine]
     out: Path
-    is_explained: bool = False
+    are_fails_explained: bool = False
     verdict_seconds: float = math.inf
 
     def tasks(self) -> list[Task]:
@@ -79,7 +79,7 @@ class Plan:
     def _parts(self) -> Iterator[bytes]:
         """Yield what the results depend on."""
         yield version("refengine").encode()
-        options = [self.choice.is_live, self.is_explained, self.verdict_seconds]
+        options = [self.choice.is_live, self.are_fails_explained, self.verdict_seconds]
         yield json.dumps([self.benchmark.name, *options]).encode()
         if self.choice.config is not None:
             yield _read(self.choice.config)
@@ -209,7 +209,7 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
         run,
         loaded.digests,
         judging=loaded.judging,
-        is_explained=plan.is_explained,
+        is_explained=plan.are_fails_explained,
     )
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))

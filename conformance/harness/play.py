@@ -49,8 +49,10 @@ class Pacing(Protocol):
     def wait_until(self, instant: int) -> None:
         """Wait until an instant of the stream, in ms, is due."""
 
-    def instant(self) -> int | None:
-        """Return the stream's time now, in ms; None if it does not go on with the clock."""
+    def note_reply_and_tell_time(self) -> int | None:
+        """Note that a reply has come. Return the stream's time now, in ms; None if it does not go
+        on with the clock.
+        """
 
 
 def play(
@@ -94,7 +96,7 @@ def play_commands(
         check_result(reply, command, len(reports))
         received = None
         if pacing is not None:
-            received = pacing.instant()
+            received = pacing.note_reply_and_tell_time()
         for report in _reports(reply, variables, command, labels):
             reports.append(report._replace(push_instant=fields.get("at"), received=received))
     return reports

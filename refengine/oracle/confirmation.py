@@ -14,20 +14,18 @@ from refengine.incremental import AnswerCache
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
-from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Row
 from refengine.model.errors import Disputed
-from refengine.oracle import derivations
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, attempt_with_answers
 from refengine.oracle.orders.groups import content_of
 from refengine.oracle.overlap_answers import OverlapFollower, successive_answers
 from refengine.oracle.overlaps import (
     Overlap,
+    body_of_solutions,
     confirm_overlap,
     may_be_confirmed_together,
     split_into_overlaps,
-    with_every_variable,
 )
 from refengine.oracle.trial import RecordingToJudge, Trial
 from refengine.sparql.witnesses import NoSay
@@ -36,40 +34,45 @@ from refengine.sparql.witnesses import NoSay
 def confirm(
     recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> None:
-    """ORA-8: make sure that a witness confirms the answers of a trial that a verdict rests on, and
-    that incremental evaluation gives the same.
+    """ORA-8: make sure that a witness confirms the answers on which a verdict rests, and that
+    incremental evaluation gives the same.
 
-    They are the answers at all its evaluations or, for a fail, at those up to its first divergence.
-    Where arrival orders were searched, only evaluations at the end of an instant are looked at. A
-    trial that explains the recording must do so by the definition, too. Raises Disputed.
+    These are the answers at all evaluations of the trial or, for a fail, at those up to its first
+    divergence. Where arrival orders were searched, only evaluations at the end of an instant are
+    looked at. A trial that explains the recording must do so by the definition, too. Raises
+    Disputed.
     """
     planned = answers.plan_of(recorded, trial.semantics)
-    overlaps = _confirm_contents(recorded, planned, _contents(planned, trial), answers, witnesses)
+    overlaps = _confirm_contents(
+        recorded, planned, _held_at_evaluations(planned, trial), answers, witnesses
+    )
     if not trial.is_order_known:
         return
     by_definition = attempt_with_answers(
         recorded, planned, trial.t0_class, successive_answers(recorded, planned, overlaps, answers)
     )
-    if trial.explains_recording and not by_definition.explains_recording:
+    if trial.explains_recording == by_definition.explains_recording:
+        return
+    if trial.explains_recording:
         raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
-    if not trial.explains_recording and by_definition.explains_recording:
-        raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
+    raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
 
 
 def _confirm_contents(
     recorded: RecordingToJudge,
     planned: engine.Plan,
-    every_contents: Iterable[tuple[window.Content, ...]],
+    held_at_evaluations: Iterable[tuple[window.Content, ...]],
     answers: SharedAnswers,
     witnesses: tuple[str, ...],
 ) -> list[Overlap]:
-    """ORA-8: make sure that a witness confirms the answers over some contents, and that incremental
-    evaluation gives the same. Return the overlaps in which contents were confirmed together.
+    """ORA-8: make sure that a witness confirms the answers over what the windows held at some
+    evaluations, and that incremental evaluation gives the same. Return the overlaps in which
+    contents were confirmed together.
     """
-    distinct = dict.fromkeys(every_contents)
+    distinct = dict.fromkeys(held_at_evaluations)
     if not may_be_confirmed_together(recorded, planned):
-        for contents in distinct:
-            _confirm_one(recorded, planned, contents, answers, witnesses)
+        for held in distinct:
+            _confirm_one(recorded, planned, held, answers, witnesses)
         return []
 
     overlaps = []
@@ -96,12 +99,12 @@ def _check_group(
     """ORA-8: make sure that incremental evaluation gives the answers over the contents of an
     overlap, which `follower` has. Raises Disputed.
 
-    If two answers are the same row for row, and the rows that come and go from there to the next
-    content are the same, then the next two answers are so. Otherwise these are compared.
+    Two answers that are equal stay equal if the same rows come and go in both. Only where the rows
+    that come and go differ are the whole answers compared.
     """
     variables = recorded.query.body.variables
-    apart: Counter[Row] = Counter()  # by how much each row's count is greater in `follower`
-    before: window.Content | None = None  # None: it is not known what is apart
+    surplus: Counter[Row] = Counter()  # by how much each row's count is greater in `follower`
+    before: window.Content | None = None  # the content for which `surplus` holds, None if none
     for content in group:
         came, gone = follower.move_to(content)
         change = None
@@ -109,11 +112,13 @@ def _check_group(
             change = cache.find_change(before, content)
         before = None
         if change is not None:
-            for rows, count in zip((came, gone, *change), (1, -1, -1, 1), strict=True):
-                for line in rows:
-                    add_count(apart, line, count)
+            came_by_cache, gone_by_cache = change
+            for line in [*came, *gone_by_cache]:
+                add_count(surplus, line, 1)
+            for line in [*gone, *came_by_cache]:
+                add_count(surplus, line, -1)
             before = content
-            if not apart:
+            if not surplus:
                 continue
 
         with suppress(NotCovered):
@@ -121,15 +126,15 @@ def _check_group(
             if not compare.equal(follower.rows, by_cache):
                 raise _disagreement(Relation(variables, Counter(follower.rows)))
             if before is None:
-                apart = Counter(follower.rows - by_cache)
-                apart.subtract(by_cache - follower.rows)
+                surplus = Counter(follower.rows - by_cache)
+                surplus.subtract(by_cache - follower.rows)
                 before = content
 
 
 def _confirm_one(
     recorded: RecordingToJudge,
     planned: engine.Plan,
-    contents: tuple[window.Content, ...],
+    held: tuple[window.Content, ...],
     answers: SharedAnswers,
     witnesses: tuple[str, ...],
 ) -> None:
@@ -137,12 +142,14 @@ def _confirm_one(
     incremental evaluation gives the same.
     """
     body = recorded.query.body
-    dataset = r2r.dataset_of_windows(planned.views, contents, recorded.static, body)
+    dataset = r2r.dataset_of_windows(planned.views, held, recorded.static, body)
     relation = answers.confirmed_answer(body, dataset, witnesses)
-    _check_incremental(relation, answers.incremental_answers(recorded, planned), contents)
+    _check_incremental(relation, answers.incremental_answers(recorded, planned), held)
 
 
-def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Content, ...]]:
+def _held_at_evaluations(
+    planned: engine.Plan, trial: Trial
+) -> Iterator[tuple[window.Content, ...]]:
     """Yield what the windows hold at the evaluations that a verdict rests on."""
     end = None
     if trial.divergence is not None:
@@ -162,7 +169,7 @@ def _contents(planned: engine.Plan, trial: Trial) -> Iterator[tuple[window.Conte
 
 
 def _check_incremental(
-    confirmed: Relation, cache_or_reason: AnswerCache | str, contents: tuple[window.Content, ...]
+    confirmed: Relation, cache_or_reason: AnswerCache | str, held: tuple[window.Content, ...]
 ) -> None:
     """ORA-8: make sure that incremental evaluation gives a `confirmed` answer, too. Raises
     Disputed.
@@ -170,7 +177,7 @@ def _check_incremental(
     if isinstance(cache_or_reason, str):  # the reason why there is no incremental answer
         return
     with suppress(NotCovered):
-        if not compare.equal(confirmed.rows, cache_or_reason(contents)):
+        if not compare.equal(confirmed.rows, cache_or_reason(held)):
             raise _disagreement(confirmed)
 
 
@@ -235,7 +242,9 @@ def confirm_order_search(
     witness's, or by neither's. Raises Disputed where every witness that answers such a body
     differs. Nothing is done where no orders were searched.
     """
-    if trial.is_order_known or not witnesses or _answer_alike(recorded, trial, answers, witnesses):
+    if trial.is_order_known or not witnesses:
+        return
+    if is_confirmed_over_whole_stream(recorded, trial, answers, witnesses):
         return
     differing = []
     for witness in reversed(witnesses):  # the faster one first
@@ -259,20 +268,15 @@ def confirm_order_search(
     )
 
 
-def _answer_alike(
+def is_confirmed_over_whole_stream(
     recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> bool:
-    """Whether witnesses confirm the definition's answer over the whole stream, and so over every
-    part of it.
-
-    That follows for a body that projects solutions (ORA-5) and of which all variables can be
-    selected: the solutions over a part are those that rest on its triples. False for every other
-    body.
+    """Whether a witness confirms the definition's answer over the whole stream, and so over every
+    part of it. False for a body of which the second does not follow from the first
+    (`body_of_solutions`).
     """
     body = recorded.query.body
-    if recorded.mode is not Mode.VALUE or not derivations.projects(body):
-        return False
-    whole = with_every_variable(body)
+    whole = body_of_solutions(recorded)
     if whole is None:
         return False
     elements = answers.plan_of(recorded, trial.semantics).views[0].elements

@@ -22,7 +22,7 @@ from refengine.model.compare import Exact, Mode
 from refengine.model.elements import Bag, Dataset, Row, Triple
 from refengine.model.row_groups import RowGroups
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.overlaps import AnswersOfOverlaps, Overlap
+from refengine.oracle.overlaps import AnswerWithinOverlaps, Overlap
 from refengine.oracle.trial import RecordingToJudge
 
 Change = tuple[list[Row], list[Row]]  # the rows that come, and those that go
@@ -101,7 +101,7 @@ class OverlapFollower:
         return gone
 
 
-class OverlapAnswers:
+class SuccessiveOverlapAnswers:
     """The definition's answers at one evaluation after the other, most of which are over contents
     of overlaps. Those over other contents are computed each by itself.
 
@@ -197,6 +197,6 @@ def successive_answers(
     semantics = planned.semantics
     is_append = operator(recorded.query, semantics) is R2S.APPEND
     if overlaps and not is_append and semantics.collection is Collection.BAG:
-        return OverlapAnswers(recorded, planned, overlaps, answers)
-    by_overlaps = AnswersOfOverlaps(overlaps, answers)
+        return SuccessiveOverlapAnswers(recorded, planned, overlaps, answers)
+    by_overlaps = AnswerWithinOverlaps(overlaps, answers)
     return recomputed_answers(recorded.query, planned, recorded.static, by_overlaps)

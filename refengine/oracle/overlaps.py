@@ -28,6 +28,8 @@ from refengine.sparql.algebra import Pattern, Project, Union, Variable, visible,
 
 # The union of an overlap spans at most so many times the elements that its longest content spans.
 LONGEST_UNION = 2
+# Contents are confirmed together if they have more than so many times the elements of their union.
+LEAST_SAVING = 2
 # The variables that the first SELECT of a text names, up to what follows them.
 PROJECTION = re.compile(r"(?<![:/#\w?-])SELECT\b[^{]*?(?=\bFROM\b|\bWHERE\b|\{)", re.IGNORECASE)
 
@@ -48,10 +50,12 @@ class Overlap(NamedTuple):
         return Counter(line for line, support in self.derived if support <= dataset)
 
 
-class AnswersOfOverlaps:
-    """The definition's answers over parts of overlaps, which come in the order of the stream.
+class AnswerWithinOverlaps:
+    """A function from a graph to the definition's answer over it, read from the overlap that has
+    the graph. Over a graph of no overlap the definition itself is asked.
 
-    What is in no overlap is answered by the definition itself.
+    Graphs must be given in the order of the stream: an overlap that is passed is not looked at
+    again.
     """
 
     def __init__(self, overlaps: Sequence[Overlap], answers: SharedAnswers) -> None:
@@ -70,13 +74,21 @@ class AnswersOfOverlaps:
 
 
 def may_be_confirmed_together(recorded: RecordingToJudge, planned: Plan) -> bool:
-    """ORA-8: whether contents may be confirmed by their union: the body projects solutions, so
-    that its answer over a part is the solutions that rest on this part alone.
+    """ORA-8: whether contents may be confirmed by their union: there is one window, and the answer
+    over a part is the solutions that rest on this part alone.
     """
-    if recorded.mode is not Mode.VALUE or len(planned.views) != 1:
-        return False
+    return len(planned.views) == 1 and body_of_solutions(recorded) is not None
+
+
+def body_of_solutions(recorded: RecordingToJudge) -> Body | None:
+    """ORA-8: return the body of a recording with all of its variables selected, if its answer over
+    a part of the stream is the solutions that rest on this part alone. That is so for a body that
+    projects solutions (ORA-5), whose rows are compared by value. Return None for any other.
+    """
     body = recorded.query.body
-    return projects(body) and with_every_variable(body) is not None
+    if recorded.mode is not Mode.VALUE or not projects(body):
+        return None
+    return with_every_variable(body)
 
 
 @lru_cache(maxsize=64)
@@ -166,29 +178,47 @@ def confirm_overlap(
     witnesses: tuple[str, ...],
 ) -> Overlap | None:
     """ORA-8: return the overlap of some contents, if every witness confirms the definition's answer
-    over their union, with all variables of the WHERE clause. Otherwise return None: then each
-    content has to be confirmed by itself. That is so, too, if it is no more work.
+    over their union, with all variables of the WHERE clause.
+
+    Return None if a witness differs, or if the answer over a part does not follow from that over
+    the union. Return None, too, if the contents together have at most LEAST_SAVING times the
+    elements of their union, since to ask for each content then takes no longer.
+    """
+    union = union_of(contents)
+    if sum(map(len, contents)) <= LEAST_SAVING * len(union):
+        return None
+    heard = len(answers.testimonies_used)
+    overlap = _confirm_union(recorded, planned, union, answers, witnesses)
+    if overlap is None:
+        # no verdict rests on what witnesses said of a union that is given up
+        del answers.testimonies_used[heard:]
+    return overlap
+
+
+def _confirm_union(
+    recorded: RecordingToJudge,
+    planned: Plan,
+    union: Sequence[int],
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+) -> Overlap | None:
+    """ORA-8: return the overlap whose union has these elements. Return None if a witness differs,
+    or if the answer over a part does not follow from that over the union.
     """
     body = recorded.query.body
-    whole = with_every_variable(body)
+    whole = body_of_solutions(recorded)
     if whole is None:
         return None
-    union = union_of(contents)
-    if sum(map(len, contents)) <= LONGEST_UNION * len(union):
-        return None
     dataset = r2r.dataset_of_windows(planned.views, (union,), recorded.static)
-    heard = len(answers.testimonies_used)
     try:
         relation = answers.confirmed_answer(whole, dataset, witnesses)
         triples = frozenset(statement for statement in dataset if len(statement) == 3)
         solutions = answers.derivations(whole, triples)
         derivations = answers.derivations(body, triples)
     except (Disputed, Unsupported):
-        del answers.testimonies_used[heard:]
         return None
-    derived = tuple((each.row, each.support) for each in derivations)
     is_confirmed_by_all = not answers.testimonies_used[-1].others
     if not is_confirmed_by_all or Counter(each.row for each in solutions) != relation.rows:
-        del answers.testimonies_used[heard:]
         return None
+    derived = tuple((each.row, each.support) for each in derivations)
     return Overlap(union, dataset, derived)

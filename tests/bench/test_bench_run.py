@@ -268,11 +268,11 @@ def test_a_run_by_the_clock_waits_until_an_instant_is_due(monkeypatch):
     monkeypatch.setattr(feeding.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(feeding.time, "sleep", slept.append)
     pacing = ClockPacing()
-    assert pacing.instant() is None
+    assert pacing.note_reply_and_tell_time() is None
     pacing.wait_until(5000)
     now[0] = 100.25
     pacing.wait_until(6000)
-    assert slept == [0.0, 0.75] and pacing.instant() == 5250
+    assert slept == [0.0, 0.75] and pacing.note_reply_and_tell_time() == 5250
     now[0] = 109.0
     pacing.wait_until(7000)
     # due at 102

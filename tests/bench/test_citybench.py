@@ -525,13 +525,13 @@ def test_feeding_notes_when_instants_are_sent_and_answered(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(feeding.time, "monotonic", lambda: now[0])
     pacing = feeding.ImmediatePacing()
-    pacing.instant()  # the reply to the registration
+    pacing.note_reply_and_tell_time()  # the reply to the registration
     for instant, replied in ((5, 101.0), (5, 103.0), (7, 104.0)):
         pacing.wait_until(instant)
         now[0] = replied
-        assert pacing.instant() is None
+        assert pacing.note_reply_and_tell_time() is None
     now[0] = 106.0
-    pacing.instant()
+    pacing.note_reply_and_tell_time()
     assert pacing.times.sent == {5: 0.0, 7: 3.0}
     assert pacing.times.replied == {5: 3.0, 7: 4.0} and pacing.times.ended == 6.0
 

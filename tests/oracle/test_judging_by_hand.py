@@ -423,6 +423,55 @@ def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report
             assert contents(t0) == contents(each.t0), each
 
 
+SLIDING_BY_ONE = {"report": "content-change", "tick": "time"}
+
+
+@pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
+@pytest.mark.parametrize("expiry_seen", ["replayed", "eager"])
+def test_where_a_window_begins_at_each_instant_only_the_first_one_counts(closure, expiry_seen):
+    """ORA-2.6: of ω = 25 and elements at 2, 3 and 30, the first window's last instant reaches the
+    first two, or the instant before one, with three values of t0; all later ones are one class.
+    """
+    fields = {**SLIDING_BY_ONE, "expiry_seen": expiry_seen}
+    found, planned = candidates(TIME, 25, 1, closure, times=(2, 3, 30), **fields)
+    classes = split_into_t0_classes(planned, found)
+    query = Query((Window("s", TIME, 25, 1),), SELECT)
+
+    def contents(t0: int) -> list:
+        semantics = replace(planned.semantics, t0=t0)
+        reports = engine.evaluate(query, {"s": Stream(planned.arrivals)}, semantics)
+        return [report.relation.rows for report in reports]
+
+    assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
+        *range(found.lo, found.hi + 1)
+    ]
+    assert len(classes) <= 4 and classes[-1].hi == 2
+    for each in classes:
+        assert all(contents(t0) == contents(each.t0) for t0 in range(each.lo, each.hi + 1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"report": "window-close"},
+        {"report": "window-close,content-change"},
+        {"partial": "reported"},
+        {"partial": "clipped"},
+    ],
+)
+def test_where_more_than_the_first_window_counts_each_value_is_a_class(fields):
+    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **{**SLIDING_BY_ONE, **fields})
+    assert len(split_into_t0_classes(planned, found)) == found.hi - found.lo + 1
+
+
+def test_where_windows_are_stated_each_value_is_a_class():
+    """The first window's borders are told apart (ORA-11)."""
+    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **SLIDING_BY_ONE)
+    assert len(split_into_t0_classes(planned, found)) < found.hi - found.lo + 1
+    stated = split_into_t0_classes(planned, found, is_window_stated=True)
+    assert len(stated) == found.hi - found.lo + 1
+
+
 def test_too_many_values_of_t0(monkeypatch):
     """Without classes each value is tried, up to a bound of values; with them, of classes."""
     monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", 5)
@@ -537,7 +586,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
     """Some witness must find what the definition finds; the faster one is asked first."""
     recorded, trial = searched_trial(text)
     other = searched_trial("a x" if trial.explains_recording else "a ab")[1]
-    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: False)
+    monkeypatch.setattr(confirmation, "is_confirmed_over_whole_stream", lambda *arguments: False)
     asked: list[str] = []
 
     def confirm(**found: Trial | None) -> list[str]:
@@ -569,7 +618,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
         with pytest.raises(Disputed) as refused:
             confirm(**found)
         assert str(refused.value) == said + names
-    monkeypatch.setattr(confirmation, "_answer_alike", lambda *arguments: True)
+    monkeypatch.setattr(confirmation, "is_confirmed_over_whole_stream", lambda *arguments: True)
     assert confirm(slow=other, fast=other) == []
 
 
@@ -589,7 +638,9 @@ def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
     trial = Trial(RSTREAM.semantics(), T0Class(0, 0, 0), None, is_order_known=False)
     answers = SharedAnswers()
     witnesses = ("pyoxigraph", "rdflib")
-    assert confirmation._answer_alike(recorded, trial, answers, witnesses) is expected
+    assert (
+        confirmation.is_confirmed_over_whole_stream(recorded, trial, answers, witnesses) is expected
+    )
     assert len(answers.testimonies_used) == expected
 
 
@@ -603,11 +654,11 @@ def test_an_answer_that_no_witness_confirms_is_not_alike(monkeypatch):
     other = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:q> ?y }"))
     for query, witnesses in ((other, ("rdflib",)), (QUERY, ("rdflib",))):
         known = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [])
-        assert confirmation._answer_alike(known, trial, answers, witnesses) is True
+        assert confirmation.is_confirmed_over_whole_stream(known, trial, answers, witnesses) is True
         assert len(answers.testimonies_used) == 1
         answers.testimonies_used.clear()
     monkeypatch.setattr(answers, "confirmed_answer", disputed)
-    assert confirmation._answer_alike(recorded, trial, answers, ()) is False
+    assert confirmation.is_confirmed_over_whole_stream(recorded, trial, answers, ()) is False
 
 
 def test_contents_within_an_instant_are_not_confirmed():
@@ -620,10 +671,10 @@ def test_contents_within_an_instant_are_not_confirmed():
         (searched, [[0, 1]]),
         (replace(searched, is_order_known=True), [[0], [0, 1]]),
     ):
-        found = [list(content) for (content,) in confirmation._contents(planned, trial)]
+        found = [list(content) for (content,) in confirmation._held_at_evaluations(planned, trial)]
         assert [content for content in found if content] == expected
     # at 5 the window is empty, and nothing arrives
-    whole = confirmation._contents(planned, replace(searched, divergence=None))
+    whole = confirmation._held_at_evaluations(planned, replace(searched, divergence=None))
     assert [list(content) for (content,) in whole] == [[0, 1], []]
 
 

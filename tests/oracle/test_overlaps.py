@@ -32,7 +32,7 @@ from refengine.oracle import confirmation, overlaps
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement, judge
 from refengine.oracle.overlap_answers import successive_answers
-from refengine.oracle.overlaps import AnswersOfOverlaps
+from refengine.oracle.overlaps import AnswerWithinOverlaps
 from refengine.oracle.trial import RecordingToJudge
 
 BODIES = (
@@ -268,7 +268,7 @@ def test_an_overlap_holds_more_than_twice_its_union_and_the_static_data(
     assert overlap.derived == ((line, frozenset([triple, static])),)
     assert overlap.rows_of(frozenset([triple, static])) == {line: 1}
     assert overlap.rows_of(frozenset([triple])) == {}
-    whole = overlaps.AnswersOfOverlaps([overlap], answers)
+    whole = overlaps.AnswerWithinOverlaps([overlap], answers)
     assert whole(query.body, frozenset([triple, static])) == Relation(("x", "z"), Counter([line]))
     assert whole(query.body, frozenset([triple])) == Relation(("x", "z"), Counter())
     other = ("<urn:9>", "<urn:p>", "<urn:1>")  # in no overlap
@@ -346,7 +346,7 @@ def test_answers_made_one_from_the_other_are_those_over_each_content(seed: int) 
     )
     found = [overlap for overlap in confirmed if overlap is not None]
 
-    by_contents = recomputed_answers(query, planned, static, AnswersOfOverlaps(found, answers))
+    by_contents = recomputed_answers(query, planned, static, AnswerWithinOverlaps(found, answers))
     by_changes = successive_answers(recorded, planned, found, answers)
     outputs = []
     for successive in (by_contents, by_changes):
