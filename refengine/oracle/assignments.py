@@ -22,6 +22,7 @@ from refengine.core.semantics import (
     ChangeBaseline,
     Closure,
     Condition,
+    Partial,
     Profile,
     Semantics,
     Tick,
@@ -99,7 +100,8 @@ def _with_each_t0(
 ) -> Iterator[tuple[Semantics, T0Class]]:
     """Yield a plan's semantics with one value of each class of an open t0, and the class."""
     candidates = find_t0_candidates(question.query, planned, t0)
-    for t0_class in split_into_t0_classes(planned, candidates):
+    is_window_stated = stated_window is not None
+    for t0_class in split_into_t0_classes(planned, candidates, is_window_stated):
         narrowed: T0Class | None = t0_class
         if stated_window is not None:
             narrowed = fit_to_stated_window(planned, t0_class, stated_window)
@@ -285,13 +287,18 @@ def _shows_empty_windows(semantics: Semantics) -> bool:
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
-def split_into_t0_classes(planned: engine.Plan, candidates: T0Candidates) -> list[T0Class]:
+def split_into_t0_classes(
+    planned: engine.Plan, candidates: T0Candidates, is_window_stated: bool = False
+) -> list[T0Class]:
     """ORA-2: split the range of candidates into classes of values that give the same reports.
 
     Returns the classes in ascending order. Moving t0 moves all windows. A new class begins where
     the first instant of some window passes an element or the horizon, or its last instant reaches
     one of them; also where its last instant reaches the instant before one, if the emptying of a
     window can be reported. `others` of the candidates are in no class.
+
+    If a window begins at each instant, t0 may decide on the first one alone. Then only its borders
+    count, unless the engine states the borders of windows.
 
     Where values do not fall into classes, each is a class of its own. Raises Unsupported for more
     than T0_CLASS_BOUND classes.
@@ -306,7 +313,10 @@ def split_into_t0_classes(planned: engine.Plan, candidates: T0Candidates) -> lis
             raise Unsupported(reason, rule="ORA-2")
         return [T0Class(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
-    starts = sorted(_class_starts(planned, lo, hi))
+    if _moves_first_window_alone(planned) and not is_window_stated:
+        starts = sorted(_starts_of_first_window(planned, lo, hi))
+    else:
+        starts = sorted(_class_starts(planned, lo, hi))
     ends = [start - 1 for start in starts[1:]] + [hi]
     # The last value of a class stands for all of it.
     return [T0Class(t0=end, lo=start, hi=end) for start, end in zip(starts, ends, strict=True)]
@@ -314,8 +324,7 @@ def split_into_t0_classes(planned: engine.Plan, candidates: T0Candidates) -> lis
 
 def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     """Return the values of t0 in a range with which a class begins."""
-    element_times = (time + view.spec.lag for view in planned.views for time in view.times)
-    times = sorted({*element_times, *planned.own})
+    times = _times_to_pass(planned)
     starts = {lo}
     for view in planned.views:
         step = view.spec.step
@@ -330,6 +339,37 @@ def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
         for residue in residues:
             starts.update(range(lo + (residue - lo) % step, hi + 1, step))
     return starts
+
+
+def _times_to_pass(planned: engine.Plan) -> list[int]:
+    """Return the instants that a window's borders may pass: those at which it can see an element,
+    and the horizon.
+    """
+    element_times = (time + view.spec.lag for view in planned.views for time in view.times)
+    return sorted({*element_times, *planned.own})
+
+
+def _starts_of_first_window(planned: engine.Plan, lo: int, hi: int) -> set[int]:
+    """Return the values of t0 in a range with which a class begins, where t0 decides on the first
+    window alone.
+    """
+    shifts = _shifts_to_class_starts(planned.semantics, planned.views[0])
+    passed = {time + shift for time in _times_to_pass(planned) for shift in shifts}
+    return {lo, *(t0 for t0 in passed if lo < t0 <= hi)}
+
+
+def _moves_first_window_alone(planned: engine.Plan) -> bool:
+    """Whether t0 decides on nothing but where the first window begins: a window begins at each
+    instant from then on, and the content of the active window is reported, and not its close. Of
+    windows that begin earlier none is there.
+    """
+    return (
+        len(planned.views) == 1
+        and planned.views[0].spec.kind is WindowKind.TIME
+        and planned.views[0].spec.step == 1
+        and planned.semantics.partial is Partial.SUPPRESSED
+        and Condition.CLOSE not in planned.semantics.report
+    )
 
 
 def _shifts_to_class_starts(semantics: Semantics, view: window.WindowView) -> list[int]:

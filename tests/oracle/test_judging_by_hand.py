@@ -423,6 +423,55 @@ def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report
             assert contents(t0) == contents(each.t0), each
 
 
+SLIDING_BY_ONE = {"report": "content-change", "tick": "time"}
+
+
+@pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
+@pytest.mark.parametrize("expiry_seen", ["replayed", "eager"])
+def test_where_a_window_begins_at_each_instant_only_the_first_one_counts(closure, expiry_seen):
+    """ORA-2.6: of ω = 25 and elements at 2, 3 and 30, the first window's last instant reaches the
+    first two, or the instant before one, with three values of t0; all later ones are one class.
+    """
+    fields = {**SLIDING_BY_ONE, "expiry_seen": expiry_seen}
+    found, planned = candidates(TIME, 25, 1, closure, times=(2, 3, 30), **fields)
+    classes = split_into_t0_classes(planned, found)
+    query = Query((Window("s", TIME, 25, 1),), SELECT)
+
+    def contents(t0: int) -> list:
+        semantics = replace(planned.semantics, t0=t0)
+        reports = engine.evaluate(query, {"s": Stream(planned.arrivals)}, semantics)
+        return [report.relation.rows for report in reports]
+
+    assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
+        *range(found.lo, found.hi + 1)
+    ]
+    assert len(classes) <= 4 and classes[-1].hi == 2
+    for each in classes:
+        assert all(contents(t0) == contents(each.t0) for t0 in range(each.lo, each.hi + 1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"report": "window-close"},
+        {"report": "window-close,content-change"},
+        {"partial": "reported"},
+        {"partial": "clipped"},
+    ],
+)
+def test_where_more_than_the_first_window_counts_each_value_is_a_class(fields):
+    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **{**SLIDING_BY_ONE, **fields})
+    assert len(split_into_t0_classes(planned, found)) == found.hi - found.lo + 1
+
+
+def test_where_windows_are_stated_each_value_is_a_class():
+    """The first window's borders are told apart (ORA-11)."""
+    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **SLIDING_BY_ONE)
+    assert len(split_into_t0_classes(planned, found)) < found.hi - found.lo + 1
+    stated = split_into_t0_classes(planned, found, is_window_stated=True)
+    assert len(stated) == found.hi - found.lo + 1
+
+
 def test_too_many_values_of_t0(monkeypatch):
     """Without classes each value is tried, up to a bound of values; with them, of classes."""
     monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", 5)
