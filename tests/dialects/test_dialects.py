@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import pytest
@@ -208,6 +208,7 @@ def spoken(dialect: str) -> st.SearchStrategy[Query]:
             return general
 
 
+@lru_cache(maxsize=20_000)  # three tests ask for the texts of the same draws
 def said(query: Query, dialect: str, *options: object) -> str | None:
     """A query as a text, which reads back; None where the dialect cannot say it. That its tokens
     cannot be told apart is no such reason: the body is SPARQL.
