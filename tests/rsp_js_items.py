@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 from suite_run import run_suite
 
+from conformance.suite import examination
 from conformance.verdict import outcomes
 from conformance.verdict.results import Result, from_json
 
@@ -30,14 +31,16 @@ class Run(NamedTuple):
 
 
 def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the suite, but do not look for other semantics that would explain a fail (ORA-13). Known
-    deviations are looked for as ever.
+    """Run the suite, but do not look for other semantics that would explain a fail (ORA-13), nor
+    for wrong engines that a case would have caught. Known deviations are looked for as ever.
 
-    For some 150 fails the search takes as long as all the verdicts. Tests that put a single case to
-    RSP-JS look for other semantics, too (tests/harness/test_session.py).
+    For some 150 fails and 130 rules these searches take as long as all the verdicts. Tests that put
+    a single case to RSP-JS look for other semantics, too (tests/harness/test_session.py), and
+    tests/suite/test_rule_verdicts.py has the verdicts on rules.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outcomes, "explain_fail_in_full", lambda *_: "fail")
+        patch.setattr(examination, "_find_caught_wrong_engine", lambda *_: "")
         return run_suite(*words)
 
 

@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"conformance: {missing}", file=sys.stderr)
     runnable = [item for item in items if not item.missing]
     if runnable and not options.resume:
-        session.check_master(options.spark)  # before anything is written
+        session.check_master(options.spark, options.environment)  # before anything is written
     with folder.open_run(options.out, suite_options, options.resume) as run:
         try:
             _spread_over_spark(run, suite_options, runnable, options, bar)

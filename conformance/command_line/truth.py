@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
     check_positive("--parallel", options.parallel)
     plan = _plan(options)
     plan.check()
-    session.check_master(options.spark)  # before anything is written
+    session.check_master(options.spark, options.environment)  # before anything is written
     with truth_run.open_folder(options.out, plan, options.resume) as done:
         try:
             truth = _compute(plan, done, options, bar)

@@ -62,10 +62,8 @@ def open_session(
     `environment` is an archive with Python for the executors, as venv-pack makes it. Raises
     NoSpark, also if Spark ends before the context does.
     """
-    master = _or_environment(master)
-    is_remote = check_master(master)
-    if environment is not None and not environment.is_file():
-        raise NoSpark("no such archive", place=str(environment))
+    is_remote = check_master(master, environment)
+    master = _or_configured(master)
     from pyspark.errors import PySparkException
 
     modes = MODES & {*os.environ}
@@ -192,23 +190,36 @@ def _delay_interrupts() -> Iterator[list[int]]:
             signal.signal(signal.SIGINT, before)
 
 
-def _or_environment(master: str | None) -> str | None:
-    """Return the master, by default the server of Connect that the environment names."""
+def _or_configured(master: str | None) -> str | None:
+    """Return the master, by default the server of Connect that the environment names, or the master
+    that spark-submit has chosen.
+    """
+    if master is not None:
+        return master
     server = os.environ.get("SPARK_REMOTE", "")
-    if master is None and server.startswith("sc://"):
+    if server.startswith("sc://"):
         return server
-    return master
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    # spark-submit has started Java, which knows the master, and has begun this process
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return SparkConf().get("spark.master")
 
 
-def check_master(master: str | None) -> bool:
+def check_master(master: str | None, environment: Path | None = None) -> bool:
     """Whether a master is a server of Spark Connect. Raises NoSpark if it is malformed or does not
-    answer, or if pyspark, or the Java that it needs, is missing.
+    answer, if pyspark, or the Java that it needs, is missing, or if the executors cannot unpack the
+    archive `environment`.
     """
     for name in ("pyspark", "pandas", "pyarrow"):
         if find_spec(name) is None:  # else it would be missed in the middle of a run
             raise NoSpark(f"{name} is not installed: pip install 'refengine[suite,spark]'")
-    master = _or_environment(master)
+    master = _or_configured(master)
     kind, hosts = _kind_and_hosts(master)
+    if environment is not None:
+        _check_environment(master, environment)
     if hosts and not any(_answers(host, port) for host, port in hosts):
         places = ", ".join(f"{host}:{port}" for host, port in hosts)
         raise NoSpark(f"no Spark answers at {places}", place=display(master))
@@ -216,6 +227,18 @@ def check_master(master: str | None) -> bool:
     if not is_remote:
         _check_java()
     return kind == "sc"
+
+
+def _check_environment(master: str | None, environment: Path) -> None:
+    """Raise NoSpark for an archive that is not there, and for a master of this machine alone."""
+    if not environment.is_file():
+        raise NoSpark("no such archive", place=str(environment))
+    if master is not None and master.startswith("local"):
+        reason = (
+            f"{master} has no executors that unpack an archive: unpack it, and run this command "
+            "with its bin/python, without --environment"
+        )
+        raise NoSpark(reason, place=str(environment))
 
 
 def _kind_and_hosts(master: str | None) -> tuple[str, list[tuple[str, int]]]:

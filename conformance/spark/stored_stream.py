@@ -14,7 +14,13 @@ import pyarrow
 
 from conformance.spark.blocks import COLUMNS, POSITIONS
 from conformance.spark.formats.pieces import URL, list_files
-from conformance.spark.formats.sources import register_formats
+from conformance.spark.formats.records import Columns, Mode, parse_timed_triple
+from conformance.spark.formats.sources import (
+    CORRUPT,
+    PiecesOfInput,
+    RecordReader,
+    register_formats,
+)
 from conformance.spark.ground_truth import check_columns
 from conformance.spark.offsets import with_offsets
 from refengine.model.elements import Stream
@@ -47,11 +53,20 @@ _PLACED = (
 )
 _N3T = (
     "time long, element long, subject string, predicate string, object string, "
-    "_corrupt_record string, _file string, _offset long, _error string"
+    "_file string, _offset long, _corrupt_record string, _error string"
 )
 _ROWS = pyarrow.schema(
     [("time", pyarrow.int64()), ("element", pyarrow.int64())]
     + [(name, pyarrow.string()) for name in POSITIONS]
+)
+_LINES = pyarrow.schema(
+    [
+        *_ROWS,
+        ("_file", pyarrow.string()),
+        ("_offset", pyarrow.int64()),
+        (CORRUPT, pyarrow.string()),
+        ("_error", pyarrow.string()),
+    ]
 )
 
 
@@ -148,13 +163,12 @@ def _read_source(
     if kind is None:
         rows = spark.createDataFrame(_table_of(read_stream(source.path)))
     elif kind == N3T:
-        reader = spark.read.format(N3T).schema(_N3T).option("pathGlobFilter", PATTERNS[N3T])
-        rows = reader.load(_absolute(source.path))
+        rows = _lines_of(spark, source.path)
         if is_one_of_several:
             rows = _with_positions(rows)
-        names = ("_file", "_offset", "_corrupt_record", "_error")
         places = [
-            f.col(name).alias(other) for name, other in zip(names, FAULT_COLUMNS, strict=True)
+            f.col(name).alias(other)
+            for name, other in zip(_LINES.names[-4:], FAULT_COLUMNS, strict=True)
         ]
     else:
         reader = spark.read.format(kind)
@@ -177,6 +191,22 @@ def _read_source(
         *(f.col(position) for position in POSITIONS),
         *places,
     )
+
+
+def _lines_of(spark: SparkSession, path: str) -> DataFrame:
+    """Return the lines of a source, as the format `n3t` reads them. Raises InvalidStream for a path
+    at which nothing is.
+
+    The driver cuts the files into pieces here. Spark would ask the format for them in the Python of
+    the executors, which the driver does not have if it comes in an archive.
+    """
+    columns = Columns(_LINES, CORRUPT, Mode.PERMISSIVE)
+    options = {"path": _absolute(path), "pathglobfilter": PATTERNS[N3T]}
+    reader = RecordReader(options, columns, parse_timed_triple)
+    partitions = reader.partitions()
+    count = len(partitions)
+    tasks = spark.range(0, count, 1, count)
+    return tasks.mapInArrow(partial(_read_pieces, reader, partitions), _N3T)
 
 
 def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
@@ -292,6 +322,17 @@ def _place(fault: dict[str, Any]) -> str:
 
 
 # On an executor
+
+
+def _read_pieces(
+    reader: RecordReader,
+    partitions: Sequence[PiecesOfInput],
+    batches: Iterable[pyarrow.RecordBatch],
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the records of the partitions whose numbers are in a column `id`."""
+    for batch in batches:
+        for number in batch["id"].to_pylist():
+            yield from reader.read(partitions[number])
 
 
 def _split(

@@ -170,9 +170,10 @@ def compute_truth(
         for number, _ in run_jobs(work, parallel):
             done.add(number)
             show_progress(len(done), total)
-    for name in (BLOCKS, ATTEMPTS):
-        shutil.rmtree(path / name, ignore_errors=True)
-    return ask(partial(_sum_up, spark, plan, path, stored))
+    shutil.rmtree(path / BLOCKS, ignore_errors=True)
+    truth = ask(partial(_sum_up, spark, plan, path, stored))
+    shutil.rmtree(path / ATTEMPTS, ignore_errors=True)
+    return truth
 
 
 def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> StoredParts:

@@ -48,7 +48,7 @@ def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics
     replaces=assignments.split_into_t0_classes,
     half="the oracle tries every value",
 )
-def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
+def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates, *more: Any) -> list[T0Class]:
     """Take 0 for an open t0."""
     return [T0Class(0, 0, 0)]
 
@@ -58,11 +58,13 @@ def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates) -> list[T0
     replaces=assignments.split_into_t0_classes,
     half="One value of each class is tried",
 )
-def classes_by_content_alone(right: Right, planned: Plan, found: T0Candidates) -> list[T0Class]:
+def classes_by_content_alone(
+    right: Right, planned: Plan, found: T0Candidates, *more: Any
+) -> list[T0Class]:
     """End a class of t0 only where an element moves to another window."""
     low, _ = window.borders(planned.semantics.closure)
     view = planned.views[0]
-    classes = right(planned, found)
+    classes = right(planned, found, *more)
     lo = classes[0].lo
     hi = classes[-1].hi
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypedDict, Unpack
+from itertools import product
+from math import ceil
+from typing import NamedTuple, TypedDict, Unpack
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
@@ -16,11 +18,9 @@ from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
 from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.extents import extent_of
+from refengine.strategies.kept import pick
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
 
-# Of an element: its stream, an instant and a payload; whether it is like the one before it; how
-# long it is valid, by how much its batch id rises, and how late it arrives.
-Drawn = tuple[tuple[str, int, Graph | Triple], tuple[bool, bool], int | None, int, int]
 Payloads = Strategy[Graph] | Strategy[Triple]
 
 MILLISECONDS = 1_700_000_000_000  # an instant of the epoch
@@ -214,9 +214,10 @@ def _arrivals(
     least = max(shape.min_size, draw(st.sampled_from([0, shape.most // 2, shape.most // 2])))
     found: list[tuple[int, str, Element]] = []
     last: dict[str, Graph] = {}
-    for (name, app, payload), (tie, again), lasting, step, lag in draw(
+    for name, app, payload, details, lag in draw(
         _lists(tuple(over.items()), tuple(payloads.values()), shape, t0, least)
     ):
+        (tie, again), lasting, step = details
         if found and tie != rush:
             app = found[-1][-1].app
         elif shape.before is not None:
@@ -259,40 +260,87 @@ def _lists(
     """Return at least so many elements. Kept, since Hypothesis looks at all parts of a new strategy
     before the first draw.
     """
-    named = zip(over, payloads, strict=True)
-    one: list[Strategy[tuple[str, int, Graph | Triple]]] = [
-        st.tuples(st.just(name), _instants(tuple(map(extent_of, windows)), t0), payload)
-        for (name, windows), payload in named
+    extents = [tuple(map(extent_of, windows)) or ((0, 1),) for _, windows in over]
+    places = [
+        (source, instant)
+        for source, found in enumerate(extents)
+        for instant in _instants(found, t0)
     ]
-    lasting, step, lag = _more(dict(over), shape)
-    item = st.tuples(st.one_of(one), LIKE_THE_LAST, lasting, step, lag)
-    return st.lists(item, min_size=least, max_size=shape.most)
+    sources = [
+        _Source(name, payload, _anywhere(found, t0))
+        for (name, _), payload, found in zip(over, payloads, extents, strict=True)
+    ]
+    lags = None
+    if shape.disorder:
+        lags = st.integers(0, shape.disorder)
+    element = _elements(sources, places, _details(extents, shape), lags)
+    return st.lists(element, min_size=least, max_size=shape.most)
 
 
 RUSH = st.sampled_from([False] * 5 + [True])  # whether most elements are simultaneous
 # Whether an element comes at the instant of the one drawn before it, and whether with the same
 # graph.
-LIKE_THE_LAST = st.sampled_from(
-    [(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)]
-)
+LIKE_THE_LAST = [(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2 + [(True, True)]
 
 
-def _more(
-    over: Mapping[str, Iterable[Window]], shape: Shape
-) -> tuple[Strategy[int | None], Strategy[int], Strategy[int]]:
-    """Return how long an element is valid, by how much its batch id rises, and how late it
-    arrives.
+class _Source(NamedTuple):
+    """A stream: its name, what its elements carry, and when one may come that is near no border."""
+
+    name: str
+    payloads: Strategy[Graph | Triple]
+    anywhere: Strategy[int]
+
+
+class _Details(NamedTuple):
+    """Of an element: whether it is like the one before it, how long it is valid, and by how much
+    its batch id rises.
     """
-    size, slide = max(
-        (extent_of(window) for windows in over.values() for window in windows), default=(0, 1)
-    )
-    lasting: Strategy[int | None] = st.none()
+
+    like_the_last: tuple[bool, bool]
+    lasting: int | None
+    step: int
+
+
+# Of an element: its stream, an instant, a payload, its details, and how late it arrives.
+Drawn = tuple[str, int, Graph | Triple, _Details, int]
+
+
+@st.composite
+def _elements(
+    draw: st.DrawFn,
+    sources: Sequence[_Source],
+    places: Sequence[tuple[int, int | None]],
+    details: Sequence[_Details],
+    lags: Strategy[int] | None,
+) -> Drawn:
+    """Return an element as few choices. Where Hypothesis makes a list smaller, it takes out up to
+    five choices at once, of which one is that the list goes on: an element of more stays.
+
+    `places` are the numbers of sources, each with an instant, or with None for any. `lags` is None
+    where no element is late.
+    """
+    source, app = pick(draw, places)
+    name, payloads, anywhere = sources[source]
+    if app is None:
+        app = draw(anywhere)
+    payload = draw(payloads)
+    found = pick(draw, details)
+    lag = 0
+    if lags is not None:
+        lag = draw(lags)
+    return name, app, payload, found, lag
+
+
+def _details(extents: Sequence[tuple[tuple[int, int], ...]], shape: Shape) -> list[_Details]:
+    """Return the details that an element may have, the plainest first."""
+    size, slide = max(extent for found in extents for extent in found)
+    lasting: list[int | None] = [None]
     if shape.intervals:
-        lasting = st.sampled_from([None, 0, 1, max(0, size - 1), size, size + 1, size + slide + 1])
-    step = st.just(0)
+        lasting += [0, 1, max(0, size - 1), size, size + 1, size + slide + 1]
+    steps = [0]
     if shape.batches:
-        step = st.integers(0, 2)
-    return lasting, step, st.integers(0, shape.disorder)
+        steps = [0, 1, 2]
+    return [_Details(*found) for found in product(LIKE_THE_LAST, lasting, steps)]
 
 
 def _graph(payload: Graph | Triple) -> Graph:
@@ -309,27 +357,32 @@ def _graph(payload: Graph | Triple) -> Graph:
     return frozenset(triples)
 
 
-@lru_cache(maxsize=1024)
-def _instants(extents: tuple[tuple[int, int], ...], t0: int) -> Strategy[int]:
-    """Return instants on borders and one beside them, elsewhere, and before t0; a gap longer than a
-    window is between the near ones and the far ones.
+def _instants(extents: Sequence[tuple[int, int]], t0: int) -> list[int | None]:
+    """Return instants on borders and one beside them, half as many near t0, and as many None, for
+    an instant elsewhere. A gap longer than a window is between the near ones and the far ones.
     """
-    extents = extents or ((0, 1),)
-    reach = max(size + slide for size, slide in extents)
-    borders = [_borders(size, slide, t0) for size, slide in extents]
-    return st.one_of(
-        st.integers(t0, t0 + min(2 * reach, 30)),
-        *borders,
-        *borders,
-        st.integers(t0 - reach - 2, t0 + 3 * reach),
-    )
+    borders = [instant for size, slide in extents for instant in _borders(size, slide, t0)]
+    usual = len(borders) // len(extents)
+    near = range(t0, t0 + min(2 * _reach(extents), 30) + 1)
+    return [*list(near) * ceil(usual / len(near)), *borders, *borders, *[None] * usual]
 
 
-def _borders(size: int, slide: int, t0: int) -> Strategy[int]:
+def _anywhere(extents: Sequence[tuple[int, int]], t0: int) -> Strategy[int]:
+    """Return instants between one before t0 and one after several windows."""
+    reach = _reach(extents)
+    return st.integers(t0 - reach - 2, t0 + 3 * reach)
+
+
+def _reach(extents: Sequence[tuple[int, int]]) -> int:
+    """Return the greatest ω + β."""
+    return max(size + slide for size, slide in extents)
+
+
+def _borders(size: int, slide: int, t0: int) -> list[int]:
+    """Return instants on the borders of windows, one before them and one after."""
     far = size // slide + 6
-    numbers = st.sampled_from([0, 1, 2, 3, 4, far, far + 1])
-    return st.builds(
-        lambda n, beside: t0 + n * slide + beside,
-        numbers,
-        st.sampled_from([0, -1, 1, size, size - 1, size + 1]),
-    )
+    return [
+        t0 + n * slide + beside
+        for n in (0, 1, 2, 3, 4, far, far + 1)
+        for beside in (0, -1, 1, size, size - 1, size + 1)
+    ]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypedDict, Unpack
 
 from hypothesis import strategies as st
 
 from refengine.core.query import COUNTING, LAGGING, SIZED, SLIDING, Unit, Window, WindowKind
 from refengine.strategies.arguments import check_argument, several
+from refengine.strategies.kept import pick, places
 from refengine.strategies.payloads import Strategy
 
 KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
@@ -69,49 +71,49 @@ def windows(
     ...     assert window.size > 0
     >>> test_a_window_has_a_size()
     """
-    return windows_of(kinds, names, WindowChoices(**options))
+    choices = WindowChoices(**options)
+    check_choices(choices)
+    possible = [WindowKind(kind) for kind in several("kinds", kinds)]
+    return _windows(possible, [None, *names], choices)
 
 
-def windows_of(
-    kinds: Iterable[WindowKind | str], names: Sequence[str], choices: WindowChoices
-) -> Strategy[Window]:
-    """Return windows of some kinds, which may have some names. Raises InvalidArgument."""
+def check_choices(choices: WindowChoices) -> None:
+    """Raise InvalidArgument for choices that no window can be drawn from, and ValueError for a unit
+    that is none.
+    """
     lengths = (("sizes", choices.sizes), ("slides", choices.slides), ("lags", choices.lags))
     for name, strategy in lengths:
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     several("streams", choices.streams)
-    units = [Unit(unit) for unit in choices.units]
-    named = st.sampled_from([None, *names])
-    return st.sampled_from([WindowKind(kind) for kind in several("kinds", kinds)]).flatmap(
-        lambda kind: _window(kind, named, units, choices)
-    )
+    for unit in choices.units:
+        Unit(unit)
 
 
-@st.composite
-def _window(
+def draw_window(
     draw: st.DrawFn,
-    kind: WindowKind,
-    named: Strategy[str | None],
-    units: Sequence[Unit],
+    kinds: Sequence[WindowKind],
+    names: Sequence[str | None],
     choices: WindowChoices,
 ) -> Window:
+    """Draw a window of one of some kinds, with one of some names or none."""
+    kind = pick(draw, kinds)
     size = _size(draw, kind, choices.sizes)
     slide = _slide(draw, kind, size, choices.slides)
     unit = Unit.ELEMENTS
     if kind in COUNTING:
-        unit = draw(st.sampled_from(units))
+        unit = Unit(pick(draw, choices.units))
     by: tuple[str, ...] = ()
     if kind is WindowKind.PARTITION:
-        by = draw(st.sampled_from(choices.keys))
+        by = pick(draw, choices.keys)
     return Window(
-        draw(st.sampled_from(choices.streams)),
+        pick(draw, choices.streams),
         kind,
         size,
         slide,
         unit,
         by,
-        draw(named),
-        choices.triggers and draw(st.booleans()),
+        pick(draw, names),
+        choices.triggers and pick(draw, (False, True)),
         _lag(draw, kind, size, choices.lags),
     )
 
@@ -122,8 +124,8 @@ def _size(draw: st.DrawFn, kind: WindowKind, sizes: Strategy[int] | None) -> int
     if sizes is not None:
         return draw(sizes)
     if kind in COUNTING or kind is WindowKind.PARTITION:
-        return draw(st.integers(1, 12))
-    return draw(_sizes())
+        return draw(FEW)
+    return draw(SIZES)
 
 
 def _slide(
@@ -135,7 +137,7 @@ def _slide(
         slides = _slides(size)
     slide = draw(slides)
     may_have_none = kind in (WindowKind.RANGE, WindowKind.ROWS)
-    if may_have_none and draw(st.integers(0, 3)) == 3:
+    if may_have_none and draw(places(4)) == 3:
         return None
     return slide
 
@@ -145,15 +147,24 @@ def _lag(draw: st.DrawFn, kind: WindowKind, size: int | None, lags: Strategy[int
         return 0
     if lags is not None:
         return draw(lags)
-    if draw(st.integers(0, 3)) < 3:
+    if draw(places(4)) < 3:
         return 0
-    return draw(st.sampled_from([1, size]) | st.integers(1, 2 * size))
+    return draw(_lags(size))
 
 
-def _sizes() -> Strategy[int]:
-    return st.integers(1, 12) | st.sampled_from(ROUND) | st.sampled_from(ODD)
+_windows = st.composite(draw_window)
 
 
+@lru_cache(maxsize=256)
+def _lags(size: int) -> Strategy[int]:
+    return st.sampled_from([1, size]) | st.integers(1, 2 * size)
+
+
+FEW = st.integers(1, 12)
+SIZES = FEW | st.sampled_from(ROUND) | st.sampled_from(ODD)
+
+
+@lru_cache(maxsize=256)
 def _slides(size: int) -> Strategy[int]:
     odd = 1
     if size >= 100:

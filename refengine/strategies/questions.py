@@ -77,6 +77,7 @@ def queries(
         raise InvalidArgument(
             "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
         )
+    extents.check_choices(choices)
     for name, strategy in (("bodies", bodies), ("registered", registered)):
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.none()")
     operators = [None if operator is None else R2S(operator) for operator in several("r2s", r2s)]
@@ -110,7 +111,7 @@ def _queries(
     found: list[Window] = []
     for _ in range(count):
         free = [name for name in names if name not in [window.name for window in found]]
-        found.append(draw(extents.windows_of(kinds, free[:1], choices)))
+        found.append(extents.draw_window(draw, kinds, [None, *free[:1]], choices))
     named = [window.name for window in found if window.name]
     bodies = beside.body
     if bodies is None:

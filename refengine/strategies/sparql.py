@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from refengine.core.query import Body, Form
 from refengine.model.terms import Term
+from refengine.strategies.kept import lists_of_places, pick, places
 from refengine.strategies.payloads import LINKS, NUMBER, SUBJECTS, TEXTS, Strategy
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ SPACES = (
     " # } ] { [RANGE 1 STEP 1] 'odd \" SELECT ?x\n",
     "\r\n",
 )
+LISTS_OF_SPACES = st.lists(st.sampled_from(SPACES), min_size=1, max_size=4)
 # Subject, object, number, graph, and the stem of new ones: some are called like a keyword of a
 # dialect.
 VARIABLES = (
@@ -112,13 +114,13 @@ def bodies(
 
 @st.composite
 def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
-    prologue, prefix = draw(st.sampled_from(PROLOGUES))
-    writer = _Writer(draw, draw(st.sampled_from(VARIABLES)), prefix, names, variable)
-    tokens = [*prologue, *writer.query(draw(st.sampled_from(forms)))]
-    case = draw(st.sampled_from(CASES))
-    spaces = draw(st.lists(st.sampled_from(SPACES), min_size=1, max_size=4))
+    prologue, prefix = pick(draw, PROLOGUES)
+    writer = _Writer(draw, pick(draw, VARIABLES), prefix, names, variable)
+    tokens = [*prologue, *writer.query(pick(draw, forms))]
+    case = pick(draw, CASES)
+    spaces = draw(LISTS_OF_SPACES)
     words = [case(token) if token in KEYWORDS else token for token in tokens]
-    first = draw(st.sampled_from(["", "\n", "# SELECT * { } \n"]))
+    first = pick(draw, ("", "\n", "# SELECT * { } \n"))
     return Body(first + "".join(word + spaces[i % len(spaces)] for i, word in enumerate(words)))
 
 
@@ -143,7 +145,10 @@ class _Writer:
         self.visible: list[str] = []
 
     def pick(self, *choices: T) -> T:
-        return self.draw(st.sampled_from(choices))
+        return pick(self.draw, choices)
+
+    def choose(self) -> bool:
+        return self.pick(False, True)
 
     def fresh(self) -> str:
         """Return a variable that is nowhere else."""
@@ -185,7 +190,7 @@ class _Writer:
         return [*self.pick((), ("WHERE",)), *self.group(*first)]
 
     def construct(self) -> list[str]:
-        if self.draw(st.integers(0, 4)) == 4:
+        if self.draw(places(5)) == 4:
             return _fill("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
         where = self.where()
         template = self.pick(
@@ -202,7 +207,7 @@ class _Writer:
             case "all":
                 head.append("*")
             case "variables":
-                head += self.visible[: self.draw(st.integers(1, len(self.visible)))]
+                head += self.visible[: 1 + self.draw(places(len(self.visible)))]
             case "expression":
                 head += [self.pick(*self.visible), "(", *self.expression(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *where, *self.order()]
@@ -222,13 +227,13 @@ class _Writer:
         if key := self.pick(None, self.s, self.s):
             head = [key]
             tail = ["GROUP", "BY", key, *self.pick([], _fill("HAVING ( COUNT ( * ) > 1 )"))]
-        for _ in range(self.draw(st.integers(1, 2))):
+        for _ in range(self.pick(1, 2)):
             head += ["(", *self.aggregate(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *self.where(*self.number()), *tail]
 
     def aggregate(self) -> list[str]:
         function = self.pick("COUNT", "SUM", "AVG", "MIN", "MAX")
-        if function == "COUNT" and self.draw(st.booleans()):
+        if function == "COUNT" and self.choose():
             return _fill("COUNT ( * )")
         return [function, "(", *self.pick((), ("DISTINCT",)), self.n, ")"]
 
@@ -238,16 +243,17 @@ class _Writer:
         self.visible += [
             v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible
         ]
-        for pattern in self.draw(st.lists(st.sampled_from(self.patterns()), max_size=3)):
+        patterns = self.patterns()
+        for place in self.draw(lists_of_places(len(patterns), most=3)):
             if tokens[-1] != "}":
                 tokens += self.pick((), (".",))
-            tokens += pattern()
+            tokens += patterns[place]()
         return [*tokens, "}"]
 
     def core(self) -> list[str]:
         """Return the triples that a group begins with, in the default graph or in a window's."""
         triples = self.pick(self.plain, self.several, self.path, self.number)()
-        if bool(self.names) and self.draw(st.booleans()):
+        if bool(self.names) and self.choose():
             return ["GRAPH", f"<{self.pick(*self.names)}>", "{", *triples, "}"]
         return triples
 

@@ -363,11 +363,11 @@ class FromTheRight(Simulation):
 
 @cache
 def drawn() -> list[tuple[Case, list[tuple[int, Bag]]]]:
-    """700 draws with what the simulation says of them."""
+    """300 draws with what the simulation says of them."""
     found: list[Case] = []
 
     @settings(
-        derandomize=True, max_examples=700, database=None, deadline=None, phases=[Phase.generate]
+        derandomize=True, max_examples=300, database=None, deadline=None, phases=[Phase.generate]
     )
     @given(cases())
     def collect(case: Case) -> None:

@@ -169,9 +169,9 @@ def test_a_part_that_begins_too_late_is_planned_again():
 
 def test_a_stream_is_cut_where_it_has_triples():
     histogram = ArrivalHistogram([0, 10, 50, 90], [4, 1, 4, 1], {"s": 0})
-    found = [histogram.cuts(parts) for parts in (1, 2, 3, 100)]
+    found = [histogram.choose_even_cuts(parts) for parts in (1, 2, 3, 100)]
     assert found == [[], [50], [10, 90], [10, 50, 90]]
-    assert ArrivalHistogram([3], [5], {"s": 3}).cuts(4) == []
+    assert ArrivalHistogram([3], [5], {"s": 3}).choose_even_cuts(4) == []
 
 
 def test_buckets_of_several_streams_are_those_of_all():

@@ -470,6 +470,12 @@ def test_a_full_disk_is_told(tmp_path):
             ["--spark=spark://127.0.0.1:1"],
             "'spark://127.0.0.1:1': spark: no Spark answers at 127.0.0.1:1",
         ),
+        (
+            ["--spark=local[2]", f"--environment={__file__}"],
+            "spark: local[2] has no executors that unpack an archive: unpack it, and run this "
+            "command with its bin/python, without --environment",
+        ),
+        (["--spark=local[2]", "--environment=no.tar.gz"], "no.tar.gz: spark: no such archive"),
         (["--parallel=0"], "usage: --parallel must be > 0, got 0"),
         (["--engine=referense"], "did you mean 'reference'"),
         (

@@ -93,7 +93,7 @@ def plan_of(monkeypatch, folder: Path, query: str, *words: str) -> TruthPlan:
     (folder / "q.toml").write_text(query)
     plans = []
     monkeypatch.setattr(TruthPlan, "check", lambda plan: plans.append(plan))
-    monkeypatch.setattr(session, "check_master", lambda master: 1 / 0)
+    monkeypatch.setattr(session, "check_master", lambda *_: 1 / 0)
     common = ["truth", f"{folder}/q.toml", "--semantics", "csparql", "t0=0", "-o", f"{folder}/out"]
     with pytest.raises(ZeroDivisionError):
         main([*common, *words])
@@ -329,7 +329,7 @@ def test_a_spark_that_is_lost_is_named(monkeypatch, capsys):
     context = SimpleNamespace(_accumulatorServer=accumulators)
     lost = SimpleNamespace(sparkContext=context, stop=is_built)
     builder = SimpleNamespace(getOrCreate=lambda: lost)
-    monkeypatch.setattr(session, "check_master", lambda master: False)
+    monkeypatch.setattr(session, "check_master", lambda *_: False)
     monkeypatch.setattr(session, "_builder", lambda *_: builder)
     with pytest.raises(session.NoSpark, match="ended in the middle of the run: Answer from Java"):
         jobs.ask(is_asked)
