@@ -336,10 +336,13 @@ def computed(triples, query, semantics, **options) -> list[dict]:
 
 
 @spark
-def test_however_it_is_stored_shuffled_and_cut(connected):
-    """SG1 under content change: one part, and many; the rows in one place, and shuffled in five."""
+def test_however_it_is_stored_shuffled_and_cut(connected, monkeypatch):
+    """SG1 under content change: one part, and many, of which a task computes several; the rows in
+    one place, and shuffled in five.
+    """
     from pyspark.sql import functions as f
 
+    monkeypatch.setattr(ground_truth, "MOST_TASKS", 3)
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines()
     items = [parse_line_with_time(line, "") for line in text]
