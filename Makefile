@@ -6,6 +6,7 @@
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
+INSTALL := $(PY) $(PIP) install --no-compile --no-deps --require-hashes
 # Bytecode is written even where the environment says not to: the tests start some hundred Pythons, of which each would
 # compile all that it imports. A third process uses a core while another one waits for Java or Node.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q
@@ -41,7 +42,11 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	$(remove_venv) && "$$python" -m venv .venv
 	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
 	@# Python compiles a module when it is first imported. To compile all packages here would take as long again as to install them.
-	@$(PY) $(PIP) install --no-compile --require-hashes -r requirements.lock
+	@# pyspark is published as source, of 450 MB: it is built while the others are installed, which the lock lists to the last one.
+	@awk '/^[a-z]/ { is_spark = /^pyspark==/ } is_spark' $< > .venv/spark.lock
+	@awk '/^[a-z]/ { is_spark = /^pyspark==/ } !is_spark' $< > .venv/others.lock
+	@$(INSTALL) -r .venv/spark.lock & spark=$$!; \
+	if $(INSTALL) -r .venv/others.lock; then wait $$spark; else kill $$spark; exit 1; fi
 	@touch $@
 
 $(READY): .venv/locked.stamp pyproject.toml

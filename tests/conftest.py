@@ -199,8 +199,20 @@ def rsp_js_installed() -> None:
 
 
 @pytest.fixture(scope="session")
-def rsp_js_run(rsp_js_installed, tmp_path_factory) -> rsp_js_items.Run:
+def rsp_js_harnesses(rsp_js_installed) -> Iterator[rsp_js_items.KeptHarnesses]:
+    """The processes of RSP-JS: another one after each that broke down."""
+    import rsp_js_items
+
+    harnesses = rsp_js_items.KeptHarnesses()
+    yield harnesses
+    harnesses.stop_all()
+
+
+@pytest.fixture(scope="session")
+def rsp_js_run(rsp_js_harnesses, tmp_path_factory) -> rsp_js_items.Run:
     """A run of all items of RSP-JS, at whose results several tests look."""
     import rsp_js_items
 
-    return rsp_js_items.run(tmp_path_factory.mktemp("rsp-js") / "results.ndjson")
+    rsp_js_harnesses.of(rsp_js_items.PATIENT)  # which the run goes on with
+    path = tmp_path_factory.mktemp("rsp-js") / "results.ndjson"
+    return rsp_js_items.run(path, rsp_js_harnesses)

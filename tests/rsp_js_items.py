@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from suite_run import run_suite
 
+from conformance.harness import engine_file, pool
 from conformance.suite import examination
 from conformance.verdict import outcomes
 from conformance.verdict.results import Result, from_json
@@ -20,7 +22,25 @@ ENDLESS = (
 )
 BUT_THE_ENDLESS = f"not {ENDLESS}"
 
+LIMITS = engine_file.engine("rsp-js").limits
+# where a machine has much to do, a reply of seconds takes minutes
+PATIENT = replace(engine_file.engine("rsp-js"), limits=replace(LIMITS, reply_seconds=120))
+HURRIED = replace(PATIENT, limits=replace(LIMITS, reply_seconds=2))
+
 group = pytest.mark.xdist_group("rsp-js")  # one worker, and so one run, for all
+
+
+class KeptHarnesses(pool.Harnesses):
+    """Harnesses that go on when the run of the suite ends that has asked them. What RSP-JS has
+    compiled for the cases of that run it need not compile again for the tests of single cases.
+    """
+
+    def stop(self) -> None:
+        """Do nothing at the end of a run."""
+
+    def stop_all(self) -> None:
+        """Stop the harnesses after the last test."""
+        super().stop()
 
 
 class Run(NamedTuple):
@@ -44,9 +64,14 @@ def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
         return run_suite(*words)
 
 
-def run(path: Path) -> Run:
-    """Run all items of RSP-JS but the endless one, and write their results to a path."""
-    ended = run_without_causes("--engine=rsp-js", f"--results={path}", "-k", BUT_THE_ENDLESS)
+def run(path: Path, harnesses: KeptHarnesses) -> Run:
+    """Run all items of RSP-JS but the endless one on one of some harnesses, and write their results
+    to a path.
+    """
+    words = ("--engine=rsp-js", f"--results={path}", "-k", BUT_THE_ENDLESS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "Harnesses", lambda: harnesses)
+        ended = run_without_causes(*words)
     assert path.exists(), ended.stdout + ended.stderr
     lines = path.read_text(encoding="utf-8").splitlines()
     return Run(ended, [from_json(json.loads(line)) for line in lines])

@@ -38,13 +38,14 @@ from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, GroupedData
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 # of a part if the number of parts is not given: at most, and at least if there are several
 TRIPLES_OF_PART = 500_000
 TRIPLES_WORTH_A_PART = 50_000
 BUCKETS = 1_000_000  # of a histogram, at most
+MOST_TASKS = 1_000  # that compute parts; with more parts, a task computes several
 TYPES = {
     "time": "bigint",
     "element": "bigint",
@@ -134,7 +135,9 @@ def reports_of(triples: DataFrame, truth_query: TruthQuery, parts: int | None) -
     planned = plan_parts(query, semantics, histogram, parts)
     chosen = choose_halos(planned, partial(_find_enough, rows, truth_query, histogram.firsts))
     work = reports_of_blocks(truth_query, histogram.firsts, chosen)
-    return _by_part(rows, chosen).applyInArrow(work, REPORTS)
+    tasks = min(max(chosen) + 1, MOST_TASKS)  # each part is computed in one of them
+    blocks = _blocks_of(rows, chosen).repartitionById(tasks, "part")
+    return blocks.groupBy("part").applyInArrow(work, REPORTS)
 
 
 def check_query(truth_query: TruthQuery) -> None:
@@ -242,13 +245,11 @@ def _find_enough(
     if not compares_graphs(truth_query.semantics):
         rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
     work = halos_of_blocks(truth_query, firsts, halos)
-    found = _by_part(rows, halos).applyInArrow(work, ENOUGH).toArrow().to_pylist()
+    by_part = _blocks_of(rows, halos).groupBy("part")
+    found = by_part.applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}
 
 
-def _by_part(rows: DataFrame, chosen: Mapping[int, Part]) -> GroupedData:
-    """Return the blocks of rows (BLOCK) by the part that they are given to, each part in a task of
-    its own.
-    """
-    blocks = rows.mapInArrow(partial(blocks_of_parts, list(chosen.items())), BLOCK)
-    return blocks.repartitionById(max(chosen) + 1, "part").groupBy("part")
+def _blocks_of(rows: DataFrame, chosen: Mapping[int, Part]) -> DataFrame:
+    """Return the blocks of rows (BLOCK) for some parts."""
+    return rows.mapInArrow(partial(blocks_of_parts, list(chosen.items())), BLOCK)

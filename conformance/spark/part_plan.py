@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import nlargest
 from itertools import accumulate
+from math import ceil
 from typing import NamedTuple
 
 from refengine.core import window
@@ -42,19 +43,20 @@ class ArrivalHistogram:
         """The number of all triples."""
         return sum(self.counts)
 
-    def cuts(self, parts: int) -> list[int]:
-        """Return the instants at which the stream falls into at most so many parts of about as many
-        triples.
+    def choose_even_cuts(self, count: int) -> list[int]:
+        """Return instants that cut the stream into at most `count` parts with about equally many
+        triples. Each is the first instant of a bucket.
 
-        >>> ArrivalHistogram([0, 10, 50, 90], [4, 1, 4, 1], {"s": 0}).cuts(3)
+        >>> ArrivalHistogram([0, 10, 50, 90], [4, 1, 4, 1], {"s": 0}).choose_even_cuts(3)
         [10, 90]
         """
         sums = list(accumulate(self.counts))
-        parts = min(parts, 2 * len(self.counts))
+        count = min(count, 2 * len(self.counts))  # more of them would only fall together
         last = len(self.instants) - 1
         cuts = set()
-        for n in range(1, parts):
-            place = bisect_left(sums, -(-n * sums[-1] // parts))
+        for n in range(1, count):
+            # the bucket in which the n-th share of the triples ends is the last one before the cut
+            place = bisect_left(sums, ceil(n * sums[-1] / count))
             cuts.add(self.instants[min(place + 1, last)])
         return sorted(cut for cut in cuts if cut > self.instants[0])
 
@@ -84,9 +86,11 @@ def merge_buckets(buckets: Iterable[tuple[str, int, int, int]]) -> ArrivalHistog
 
 
 def bucket_shift(query: Query, semantics: Semantics) -> int:
-    """Return how many bits an instant is shifted by to give its bucket: buckets are a power of two
-    long, and some `BUCKETS_OF_A_SLIDE` of them are as long as the shortest slide, or as the size of
-    windows that slide with each instant.
+    """Return how many bits an instant is shifted by to give its bucket.
+
+    Buckets are a power of two long. The shortest slide, or the size of windows that slide with each
+    instant, has at least `BUCKETS_OF_A_SLIDE` buckets and fewer than twice as many, or one for each
+    instant.
     """
     specs = [window.with_slide(spec, semantics.slide) for spec in query.windows]
     lengths = [spec.step if spec.step > 1 else spec.size or 1 for spec in specs]
@@ -119,10 +123,10 @@ def best_cuts(
     slide = max(window.with_slide(spec, semantics.slide).step for spec in query.windows)
     instants = histogram.instants
     chosen = set()
-    for cut in histogram.cuts(count):
+    for cut in histogram.choose_even_cuts(count):
         first = bisect_left(instants, cut)
         last = bisect_left(instants, cut + slide)
-        places = range(first, max(first + 1, last), max(1, (last - first) // CANDIDATES))
+        places = range(first, max(first + 1, last), max(1, ceil((last - first) / CANDIDATES)))
         among = (instants[place] for place in places)
         chosen.add(min(among, key=partial(_halo_length, query, semantics, histogram)))
     return sorted(chosen)

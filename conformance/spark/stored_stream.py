@@ -38,7 +38,8 @@ ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
 # formats that Spark reads by a package of others
 FORMATS_OF_PACKAGES = ("avro", "delta", "iceberg")
-FORMATS = (*FORMATS_OF_PACKAGES, "csv", "json", N3T, "nquads", "nt", "orc", PARQUET, "text", "trig")
+FORMATS_OF_RDF = (N3T, "nquads", "nt", "trig")
+FORMATS = (*FORMATS_OF_PACKAGES, *FORMATS_OF_RDF, "csv", "json", "orc", PARQUET, "text")
 NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")  # as Spark says it
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
 FAULT_COLUMNS = ("file", "place", "record", "error")
@@ -142,7 +143,6 @@ def read_sources(
     The elements of one file of lines are numbered by their places in bytes. Where there are several
     streams, elements of different ones are compared (MOD-1), so each is numbered by its position.
     """
-    register_formats(spark)
     are_several = len(sources) > 1
     frames = [
         _read_source(spark, source, kind, are_several)
@@ -171,6 +171,8 @@ def _read_source(
             for name, other in zip(_LINES.names[-4:], FAULT_COLUMNS, strict=True)
         ]
     else:
+        if kind in FORMATS_OF_RDF:
+            register_formats(spark)  # for which Spark starts a Python, so only where it is needed
         reader = spark.read.format(kind)
         if kind in PATTERNS:
             reader = reader.option("recursiveFileLookup", "true")

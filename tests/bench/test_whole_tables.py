@@ -15,9 +15,11 @@ import forked
 import pytest
 
 from conformance.__main__ import main
+from conformance.bench import run as bench_run
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.catalogue import find_benchmark
+from conformance.bench.feeding import Harnesses
 from conformance.bench.srbench.observations import STREAM
 from conformance.harness import engine_file
 from conformance.verdict.results import Result, from_json
@@ -46,6 +48,18 @@ NOT_PASSED = {
     "citybench": {f"Q{number}": "fail" for number in range(1, 12)},
 }
 
+
+class KeptHarnesses(Harnesses):
+    """The harnesses of several runs, which go on after each of them."""
+
+    def stop(self) -> None:
+        """Do nothing at the end of a run."""
+
+    def stop_all(self) -> None:
+        """Stop the harnesses after the last run."""
+        super().stop()
+
+
 RunFolder = Callable[[str], Path]
 REFERENCE = engine_file.engine("reference")
 
@@ -67,11 +81,13 @@ def reference_engine(tmp_path_factory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def run_folder(reference_engine, tmp_path_factory) -> RunFolder:
-    """Return a function from the name of a benchmark to the folder that its run wrote. RSP-JS is
-    left out where it is not installed.
+def run_folder(reference_engine, tmp_path_factory) -> Iterator[RunFolder]:
+    """Give a function from the name of a benchmark to the folder that its run wrote. RSP-JS is left
+    out where it is not installed. What it has compiled for one benchmark it need not compile again
+    for the next, since its process is the same.
     """
     engines = [str(reference_engine)]
+    kept_harnesses = KeptHarnesses(are_kept=True)
     if not engine_file.engine("rsp-js").missing:
         engines.append("rsp-js")
     kept = tmp_path_factory.getbasetemp() / "bench-streams"
@@ -81,11 +97,13 @@ def run_folder(reference_engine, tmp_path_factory) -> RunFolder:
         out = tmp_path_factory.mktemp(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(streams, "cache_folder", lambda: kept)
+            patch.setattr(bench_run, "Harnesses", lambda are_kept: kept_harnesses)
             words = [f"--engine={engine}" for engine in engines]
             assert main(["bench", name, *words, "-o", str(out)]) == 0
         return out
 
-    return run
+    yield run
+    kept_harnesses.stop_all()
 
 
 def read_results(folder: Path, engine: str) -> dict[str, Result]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 import rsp_js_items
-from rsp_js_items import ENDLESS
+from rsp_js_items import ENDLESS, HURRIED
+from rsp_js_items import PATIENT as RSP_JS
 from sections import check_all, each_section
 
 from conformance import corpus
@@ -47,10 +48,6 @@ from refengine.dialects import Unrenderable
 ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
 CASES = {case.id: case for case in corpus.cases() if "query" in case.table}
 REFERENCE = engine("reference")
-LIMITS = engine("rsp-js").limits
-# where a machine has much to do, a reply of seconds takes minutes
-RSP_JS = replace(engine("rsp-js"), limits=replace(LIMITS, reply_seconds=120))
-HURRIED = replace(RSP_JS, limits=replace(LIMITS, reply_seconds=2))
 
 
 def reference(*words: str) -> Harness:
@@ -499,14 +496,6 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
 
 
 @pytest.fixture(scope="module")
-def rsp_js_harnesses(rsp_js_installed):
-    """The processes of RSP-JS: another one after each that broke down."""
-    harnesses = Harnesses()
-    yield harnesses
-    harnesses.stop()
-
-
-@pytest.fixture(scope="module")
 def hurried_harnesses(rsp_js_installed):
     """The processes of RSP-JS that have 2 s for a reply."""
     harnesses = Harnesses()
@@ -537,6 +526,7 @@ def becomes(rsp_js_harnesses, rsp_js_run, hurried_harnesses):
     return result
 
 
+@rsp_js_items.group
 def test_rsp_js_is_of_the_version_that_its_file_names(rsp_js_installed):
     running = Harness(RSP_JS.command)
     assert running.start()["version"] == RSP_JS.version
@@ -562,6 +552,7 @@ def answers(running, *items: tuple[str, int], slide: int = 10):
     ]
 
 
+@rsp_js_items.group
 def test_rsp_js_answers_with_the_windows_that_close(rsp_js):
     """WIN-2, REP-1 by hand: [0,10) holds a and b, [10,20) c; the last window, of d, is never
     closed.
@@ -572,6 +563,7 @@ def test_rsp_js_answers_with_the_windows_that_close(rsp_js):
     ]
 
 
+@rsp_js_items.group
 def test_rsp_js_waits_for_an_element_past_the_close(rsp_js):
     """TICK-6: b at 10 is outside of [0,10) and closes it, but the report comes with c at 11; then
     nothing closes [10,20).
@@ -587,6 +579,7 @@ def test_rsp_js_waits_for_an_element_past_the_close(rsp_js):
     assert [len(relations) for relations in told] == [0, 0, 1]
 
 
+@rsp_js_items.group
 def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
     """QRY-4: x is on another stream; [0,10) of s holds b alone, and c at 12 closes it."""
     named = {
@@ -599,6 +592,7 @@ def test_rsp_js_does_not_see_a_stream_that_its_query_does_not_name(rsp_js):
     assert list(answer.relation.rows) == [(("x", "<urn:b>"),)]
 
 
+@rsp_js_items.group
 def test_rsp_js_loses_windows_in_a_gap(rsp_js):
     """REP-10: [0,10) with a and [10,20) with b both close before c at 45; the later one is
     reported. After a long gap it is [5,15), the last that holds something.
@@ -607,6 +601,7 @@ def test_rsp_js_loses_windows_in_a_gap(rsp_js):
     assert [rows for _, rows in answers(rsp_js, ("a", 7), ("b", 1000), slide=5)] == ["a"]
 
 
+@rsp_js_items.group
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -626,6 +621,7 @@ def test_the_harness_of_rsp_js_declines_what_rsp_js_has_not(rsp_js, more, reason
     assert (reply["reply"], reply.get("reason")) == ("unsupported", reason)
 
 
+@rsp_js_items.group
 def test_rsp_js_aligns_what_it_closes(rsp_js):
     """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10),
     [4,14); a at 1 is in the first alone, b at 9 in the second and the third.
@@ -667,6 +663,7 @@ def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, c
     )
 
 
+@rsp_js_items.group
 @pytest.mark.parametrize(
     "deviation", engine("rsp-js").deviations, ids=lambda deviation: deviation.reason[:40]
 )
@@ -709,6 +706,7 @@ def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, cases):
     check_all(cases, is_known)
 
 
+@rsp_js_items.group
 def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     """What it is known for is what explains it: with none granted, nothing does."""
     bare = replace(engine("rsp-js"), deviations=())

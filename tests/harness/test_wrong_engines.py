@@ -87,16 +87,15 @@ def told(case: Case, block: dict) -> dict:
     """An expectation without what the protocol does not carry; a trigger after the last element is
     the horizon, known to no engine.
     """
-    last = max(
-        (element.app for stream in corpus.streams_of(case).values() for element in stream),
-        default=None,
-    )
     reports = [
         {key: value for key, value in report.items() if key in TOLD} for report in block["reports"]
     ]
-    for report in reports:
-        if "trigger" in report and (last is None or report["trigger"] > last):
-            del report["trigger"]
+    if any("trigger" in report for report in reports):
+        streams = corpus.streams_of(case).values()
+        last = max((element.app for stream in streams for element in stream), default=None)
+        for report in reports:
+            if "trigger" in report and (last is None or report["trigger"] > last):
+                del report["trigger"]
     return {**block, "reports": reports}
 
 

@@ -169,9 +169,9 @@ def test_a_part_that_begins_too_late_is_planned_again():
 
 def test_a_stream_is_cut_where_it_has_triples():
     histogram = ArrivalHistogram([0, 10, 50, 90], [4, 1, 4, 1], {"s": 0})
-    found = [histogram.cuts(parts) for parts in (1, 2, 3, 100)]
+    found = [histogram.choose_even_cuts(parts) for parts in (1, 2, 3, 100)]
     assert found == [[], [50], [10, 90], [10, 50, 90]]
-    assert ArrivalHistogram([3], [5], {"s": 3}).cuts(4) == []
+    assert ArrivalHistogram([3], [5], {"s": 3}).choose_even_cuts(4) == []
 
 
 def test_buckets_of_several_streams_are_those_of_all():
@@ -336,10 +336,13 @@ def computed(triples, query, semantics, **options) -> list[dict]:
 
 
 @spark
-def test_however_it_is_stored_shuffled_and_cut(connected):
-    """SG1 under content change: one part, and many; the rows in one place, and shuffled in five."""
+def test_however_it_is_stored_shuffled_and_cut(connected, monkeypatch):
+    """SG1 under content change: one part, and many, of which a task computes several; the rows in
+    one place, and shuffled in five.
+    """
     from pyspark.sql import functions as f
 
+    monkeypatch.setattr(ground_truth, "MOST_TASKS", 3)
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = b"".join(sg1.chunks(parameters)).decode().splitlines()
     items = [parse_line_with_time(line, "") for line in text]

@@ -27,6 +27,7 @@ from cluster import (
     spark,
     until,
 )
+from suite_run import WORDS_ALONE
 
 from conformance import suite
 from conformance.__main__ import main
@@ -64,9 +65,7 @@ def pytest_on(*words: object) -> list[str]:
         "-m",
         "pytest",
         "conformance",
-        "-q",
-        "-p",
-        "no:cacheprovider",
+        *WORDS_ALONE,
         *map(str, words),
     ]
 

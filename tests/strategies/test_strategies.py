@@ -20,6 +20,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
+from independent_draws import BACKEND
 
 from refengine import (
     Between,
@@ -77,11 +78,16 @@ of_drawn_streams, of_drawn_queries, of_drawn_semantics = (
 
 
 def draws(strategy: st.SearchStrategy, count: int = 400) -> list:
-    """What a strategy draws, the same each time."""
+    """What a strategy draws, the same each time, none of it after the pattern of another draw."""
     found: list = []
 
     @settings(
-        derandomize=True, max_examples=count, database=None, deadline=None, phases=[Phase.generate]
+        derandomize=True,
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        backend=BACKEND,
     )
     @given(strategy)
     def collect(drawn: Any) -> None:
@@ -510,7 +516,8 @@ def test_a_witness_confirms_what_is_drawn():
             queries(sizes=st.integers(1, 6), slides=st.integers(1, 7), graph_variable=True)
         )
         chosen = draw(semantics(query))
-        return query, draw(inputs(query, chosen, intervals=True)), chosen
+        elements = inputs(query, chosen, min_size=6, max_size=8, intervals=True)
+        return query, draw(elements), chosen
 
     reports, disputed = [], 0
     for query, sources, chosen in draws(runs(), 150):

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from suite_run import ROOT, run_suite
+from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.report import baseline, source
 from conformance.suite import Item, SuiteOptions, why_unexpected
@@ -63,8 +63,8 @@ def keys_in(path: Path) -> list[str]:
 def test_a_killed_run_loses_no_result_and_can_be_resumed(tmp_path):
     engine = write_engine(tmp_path, 6)
     results = tmp_path / "results.ndjson"
-    words = [f"--engine={engine}", "--smoke", f"--results={results}", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", "conformance/", "-q", *words]
+    words = [f"--engine={engine}", "--smoke", f"--results={results}"]
+    command = [sys.executable, "-m", "pytest", "conformance/", *WORDS_ALONE, *words]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
     while not (tmp_path / "waiting").exists():
         assert process.poll() is None
@@ -231,7 +231,7 @@ def test_a_baseline_of_another_engine_is_said():
 
 def test_the_baseline_is_compared_at_the_end_of_a_run(tmp_path):
     first = tmp_path / "first.ndjson"
-    words = ["--engine=reference", "-k", "WIN-2"]
+    words = ["--engine=reference", "--smoke", "-k", "WIN-1 or WIN-2"]
     assert run_suite(*words, f"--results={first}").returncode == 0
     found = run_suite(*words, f"--baseline={first}")
     assert "no result has changed since the baseline" in found.stdout

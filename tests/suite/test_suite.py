@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import pytest
 import rsp_js_items
 from conftest import PROFILE
-from suite_run import ROOT, run_suite, run_suite_alone
+from suite_run import ROOT, WORDS_ALONE, run_suite, run_suite_alone
 
 import conformance
 from conformance import suite
@@ -451,9 +451,7 @@ def test_no_harness_is_left_behind(tmp_path):
         "-m",
         "pytest",
         "conformance",
-        "-q",
-        "-p",
-        "no:cacheprovider",
+        *WORDS_ALONE,
         f"--engine={path}",
         "--smoke",
         "-n",
