@@ -143,8 +143,8 @@ spark: $(READY) ## run the tests of `shard` and of the command `truth` on a clas
 	  echo "spark: $$mode"; CONFORMANCE_SPARK=$$mode $(PYTEST) tests/spark/test_shard.py tests/spark/test_truth.py || exit 1; \
 	done
 
-cluster: $(READY) ## kill executors, a worker and the driver of a Spark cluster on this machine in the middle of runs (some minutes; needs Java)
-	@$(PY) -m pytest -q tests/killed_processes.py
+cluster: $(READY) ## kill executors, a worker and the driver of a Spark cluster on this machine in the middle of runs, and run spark-submit (some minutes; needs Java)
+	@$(PY) -m pytest -q tests/killed_processes.py tests/packed_environment.py
 
 S3 := build/s3
 

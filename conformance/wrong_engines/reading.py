@@ -329,7 +329,7 @@ def patterns_stay_outside(right: Right, where: QuerySource, opening: str, static
         right(where, opening, static)
     except Unrenderable:
         first = source.start_offset(where.pattern) + 1
-        last = where.pattern.meta.end_pos - 1
+        last = source.end_offset(where.pattern) - 1
         where.put(first, first, f"\n{opening} {{")
         where.put(last, last, "}\n")
 

@@ -7,7 +7,9 @@ language's module fills in.
 
 from __future__ import annotations
 
-from lark import Tree
+from functools import lru_cache
+
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from refengine.core.query import Query
@@ -31,6 +33,16 @@ DIALECTS = {
     dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, CQELS2, SPARQLSTREAM)
 }
 PLAIN = grammar.Additions()
+
+
+@lru_cache(maxsize=1)
+def _parse_plain(text: str) -> Tree[Token]:
+    """Return the tree of a body, kept while the body is rendered in one dialect after another:
+    nothing changes a tree. Raises UnexpectedInput.
+    """
+    return PLAIN.parser.parse(text)
+
+
 # the nodes of a dialect's own clauses
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
@@ -83,7 +95,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     static = static or bool(query.body.graphs)
     _check_renderable(query)
     try:
-        source = DialectText(query.body.text, PLAIN.parser.parse(query.body.text), "body")
+        source = DialectText(query.body.text, _parse_plain(query.body.text), "body")
     except UnexpectedInput as error:
         fault = faults.syntax_error(query.body.text, error)
         raise Unrenderable(
@@ -93,7 +105,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
         ) from None
     operator = _operator(query, spoken, r2s)
     if spoken.register and (clause := spoken.register(query, operator)):
-        offset = source.form.meta.start_pos
+        offset = start_offset(source.form)
         if spoken.first:
             offset = 0
         source.insert(offset, [clause])
@@ -143,8 +155,8 @@ def stated_operator(source: DialectText) -> R2S | None:
     for node in source.nodes("register"):
         source.cut(node)
     for node in source.nodes("operator"):
-        begin = node.meta.start_pos
-        source.put(begin - source.text.startswith(" ", begin - 1), node.meta.end_pos, "")
+        begin = start_offset(node)
+        source.put(begin - source.text.startswith(" ", begin - 1), end_offset(node), "")
     return next(iter(operators), None)
 
 

@@ -136,7 +136,7 @@ def write_cqels2(source: DialectText, query: Query, dialect: Dialect, static: bo
             place="windows",
         )
     clauses = [f"FROM STREAM {_over(window, source, dialect)}" for window in query.windows]
-    source.insert(source.where.meta.start_pos, clauses)
+    source.insert(start_offset(source.where), clauses)
     if names:
         _write_patterns(source, query, names)
 

@@ -13,7 +13,7 @@ from refengine.core.semantics import R2S
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect
 from refengine.dialects.grammar import Additions, child_token
-from refengine.dialects.source import DialectText, Unrenderable
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.dialects.windows import ExtentForms
 from refengine.model.errors import Unsupported
 
@@ -74,7 +74,7 @@ def write_csparql(source: DialectText, query: Query, dialect: Dialect, static: b
         if window.name:
             words = "FROM NAMED STREAM"
         lines.append(f"{words} {dialect.over(window, source)}")
-    source.insert(source.where.meta.start_pos, lines)
+    source.insert(start_offset(source.where), lines)
 
 
 def register(query: Query, r2s: R2S | None) -> str:

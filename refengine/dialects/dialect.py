@@ -11,7 +11,7 @@ from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import windows
 from refengine.dialects.grammar import Additions, child_node, child_token
-from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Unsupported, require
 
@@ -100,7 +100,7 @@ def pattern_outside_where(source: DialectText) -> Tree[Token] | None:
     template = None
     if child_token(source.form, 0).type == "CONSTRUCT":
         template = source.form.children[-1]
-    first, last = start_offset(source.where), source.where.meta.end_pos
+    first, last = start_offset(source.where), end_offset(source.where)
     return next(
         (
             g
@@ -127,7 +127,7 @@ def unwrap(source: DialectText, pattern: Tree[Token]) -> None:
     """Make the inside of a pattern, which is all of WHERE, the new WHERE."""
     inner = child_node(pattern, -1)
     source.put(start_offset(source.pattern) + 1, start_offset(inner) + 1, "")
-    source.put(inner.meta.end_pos - 1, source.pattern.meta.end_pos - 1, "")
+    source.put(end_offset(inner) - 1, end_offset(source.pattern) - 1, "")
 
 
 def wrap(source: DialectText, opening: str, static: bool) -> None:
@@ -149,7 +149,7 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
             rule="DIA-6",
             place=source.locate(group),
         )
-    first, last = start_offset(source.pattern) + 1, source.pattern.meta.end_pos - 1
+    first, last = start_offset(source.pattern) + 1, end_offset(source.pattern) - 1
     source.put(first, first, f"\n{opening} {{")
     source.put(last, last, "}\n")
 

@@ -106,7 +106,6 @@ class Additions:
         return Lark(
             rules.replace("HEAD", head),
             parser="lalr",
-            propagate_positions=True,
             keep_all_tokens=True,
         )
 

@@ -146,7 +146,7 @@ def _refer(source: DialectText, node: Tree[Token], found: dict[str, Window], sta
     if reads_window:
         _replace_keyword(source, keyword, "GRAPH")
     if isinstance(iri, Tree) and name in found and source.resolve(iri) != name:
-        source.put(iri.meta.start_pos, iri.meta.end_pos, f"<{name}>")
+        source.put(start_offset(iri), end_offset(iri), f"<{name}>")
 
 
 def _replace_keyword(source: DialectText, keyword: Token, other: str) -> None:
@@ -177,7 +177,7 @@ def writer(
             f"FROM NAMED WINDOW {iri} {on} {dialect.over(window, source)}"
             for iri, window in zip(iris, query.windows, strict=True)
         ]
-        source.insert(source.where.meta.start_pos, clauses)
+        source.insert(start_offset(source.where), clauses)
         for node, _ in references(source, names):
             keyword = child_token(node, 0)
             if pattern and (keyword.isupper() or keyword.islower()):

@@ -172,7 +172,7 @@ class DialectText:
 
     def cut(self, node: Tree[Token]) -> None:
         """Mark a dialect's own clause to be cut: it is no part of the body."""
-        self.clauses.append((start_offset(node), node.meta.end_pos))
+        self.clauses.append((start_offset(node), end_offset(node)))
 
     def put(self, begin: int, end: int, replacement: str) -> None:
         """Mark a piece of the text to be replaced."""
@@ -270,15 +270,17 @@ class DialectText:
 
 
 def start_offset(at: Tree[Token] | Token) -> int:
-    """Return the offset at which a node or a token starts."""
-    if isinstance(at, Token):
-        return require(at.start_pos)
-    return at.meta.start_pos
+    """Return the offset at which a node or a token starts. No node is without tokens."""
+    while isinstance(at, Tree):
+        at = at.children[0]
+    return require(at.start_pos)
 
 
-def end_offset(token: Token) -> int:
-    """Return the offset at which a token has ended."""
-    return require(token.end_pos)
+def end_offset(at: Tree[Token] | Token) -> int:
+    """Return the offset at which a node or a token has ended."""
+    while isinstance(at, Tree):
+        at = at.children[-1]
+    return require(at.end_pos)
 
 
 def _unescaped(text: str) -> str:

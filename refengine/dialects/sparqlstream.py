@@ -12,7 +12,7 @@ from refengine.core.query import Form, Query, Window
 from refengine.dialects import durations, windows
 from refengine.dialects.dialect import Dialect, stream_pattern_windows, write_stream_patterns
 from refengine.dialects.grammar import Additions
-from refengine.dialects.source import DialectText, Unrenderable
+from refengine.dialects.source import DialectText, Unrenderable, start_offset
 from refengine.dialects.windows import ExtentForms
 
 RULES = r"""
@@ -66,7 +66,7 @@ def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, stat
         )
     if nameless:
         lines = (f"FROM NAMED STREAM {dialect.over(window, source)}" for window in nameless)
-        source.insert(source.where.meta.start_pos, lines)
+        source.insert(start_offset(source.where), lines)
     if named:
         write_stream_patterns(source, named, dialect, alone=False)
 

@@ -11,7 +11,7 @@ from lark import Token, Tree
 from refengine.core.query import Unit, Window, WindowKind
 from refengine.dialects import durations
 from refengine.dialects.grammar import child_token
-from refengine.dialects.source import DialectText, Unrenderable, start_offset
+from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.model import iris
 from refengine.model.elements import require_64_bits
 from refengine.model.errors import InvalidWindow
@@ -139,7 +139,7 @@ def _length(source: DialectText, node: Tree[Token] | Token) -> int:
     else:
         found = durations.milliseconds(zip(words[::2], words[1::2], strict=True))
     if found is None:
-        written = display(source.text[start_offset(node) : node.meta.end_pos])
+        written = display(source.text[start_offset(node) : end_offset(node)])
         reason = (
             "expected a duration of whole milliseconds, such as PT10S, without years and months, "
             f"got {written}"

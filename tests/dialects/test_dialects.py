@@ -29,6 +29,8 @@ from refengine.strategies import bodies, queries, windows
 T = TypeVar("T")
 one_worker_draws = pytest.mark.xdist_group("drawn for dialects")
 EXAMPLES = {"full": 5000, "fuzz": 5000}.get(PROFILE, 40)  # of each dialect
+LONG = ("full", "fuzz")
+HOSTILE = 2000 if PROFILE in LONG else 120  # texts of each dialect
 MIXED = max(EXAMPLES, 150)  # of all queries, few of which some dialects can say
 NO_LAG = st.just(0)
 TIMED, COUNTED = [WindowKind.TIME, WindowKind.RANGE], [WindowKind.TUPLE, WindowKind.ROWS]
@@ -452,7 +454,7 @@ def test_a_hostile_text_ends_in_a_query_or_a_place(dialect):
     others = [render(csrbench.query("Q5"), other) for other in DIALECTS if other != dialect]
     own = "[NOW" if dialect == "sparqlstream" else "[RANGE"
     outcomes = {"query": 0, "error": 0}
-    for _ in range(200):
+    for _ in range(HOSTILE):
         text = hostile(draw, draw.choice(right if draw.random() < 0.9 else others), own)
         try:
             query = read(text, dialect)
@@ -466,13 +468,23 @@ def test_a_hostile_text_ends_in_a_query_or_a_place(dialect):
     assert min(outcomes.values()) >= 10, outcomes
 
 
+def ends_of_beginnings(text: str) -> list[int]:
+    """Return where a text is cut: before and after each word and each run of signs, and within the
+    words at every fifth character; at length everywhere.
+    """
+    if PROFILE in LONG:
+        return list(range(len(text)))
+    borders = {end for found in re.finditer(r"\w+|[^\w\s]+", text) for end in found.span()}
+    return sorted({*range(0, len(text), 5), *borders} - {len(text)})
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_beginning_of_a_text_ends_in_a_place(dialect):
     """Truncated anywhere, a text is no query, and the error is at its end or where a string or a
     bracket begins.
     """
     text = render(csrbench.query("Q3"), dialect)
-    for end in range(len(text)):
+    for end in ends_of_beginnings(text):
         with pytest.raises(RefengineError, match=r"line \d+ column \d+: "):
             read(text[:end], dialect)
 

@@ -12,13 +12,15 @@ import pytest
 from incremental_trials import double
 
 from refengine import literal
-from refengine.incremental.algebra.by_definition import condition_on
+from refengine.incremental.algebra import by_definition
+from refengine.incremental.algebra.by_definition import compile_result, condition_on
 from refengine.incremental.algebra.decimals import compile_exact_comparison
 from refengine.incremental.algebra.expressions import compile_condition
 from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
+from refengine.sparql.expressions import Expressions
 from refengine.sparql.values import DECIMAL, DOUBLE, FLOAT, INTEGER, Computed, Number
 
 A, B, NO = Variable("a"), Variable("b"), Variable("no")
@@ -314,3 +316,30 @@ def test_a_computed_decimal_that_every_evaluator_holds():
         assert check_computed(Number(DECIMAL, sign * (BIG - 1))).value == sign * (BIG - 1)
         with pytest.raises(NotCovered, match="a computed xsd:decimal"):
             check_computed(Number(DECIMAL, sign * BIG))
+
+
+def test_an_expression_is_computed_once_for_solutions_that_differ_in_other_variables(monkeypatch):
+    computed = []
+    result = Expressions.result
+
+    def counted(self, expression, *arguments):
+        computed.append(expression)
+        return result(self, expression, *arguments)
+
+    whole = Call("STRLEN", (A,))
+    compute = compile_result(whole, SLOTS)
+    monkeypatch.setattr(Expressions, "result", counted)
+    for text, other in [("x", "y"), ("x", "z"), ("xy", "y"), ("x", "y")]:
+        assert compute((literal(text), literal(other), None)) == number(str(len(text)))
+    assert computed.count(whole) == 2
+
+
+def test_computed_numbers_of_one_text_are_told_apart():
+    """A text stands for the value that it rounds, so two values may have one."""
+    exact = Computed(number("1.0E0", "double"), Number(DOUBLE, 1.0))
+    greater = Computed(number("1.0E0", "double"), Number(DOUBLE, 2.0))
+    condition = by_definition._condition_by_definition(Call("=", (A, B)), SLOTS)
+    one = number("1")
+    assert condition((exact, one, None)) is True
+    assert condition((greater, one, None)) is False
+    assert condition((exact, one, None)) is True

@@ -24,6 +24,7 @@ from conformance.report import page, source
 from conformance.verdict.results import BenchmarkRun, Result
 
 PATIENCE = 120_000  # ms: the machine may be busy
+SCHEMES = ("light", "dark")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 HARNESS = """
     import json, sys
@@ -253,10 +254,9 @@ def test_a_link_is_a_filter(browser, tmp_path):
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
-    """Wide things scroll in their own boxes."""
+def test_the_page_fits_its_window(browser, tmp_path, width):
+    """Wide things scroll in their own boxes, on light paper and on dark."""
     long = "x" * 300
     found = [
         *MIXED,
@@ -264,17 +264,19 @@ def test_the_page_fits_its_window(browser, tmp_path, width, scheme):
         *[reports.result(engine=f"engine-{n}-of-many", case=f"WIN-2-{long}") for n in range(20)],
         reports.hostile(long),
     ]
-    with Seen(browser, written(tmp_path / "page.html", found), width, color_scheme=scheme) as seen:
+    with Seen(browser, written(tmp_path / "page.html", found), width) as seen:
         seen.page.get_by_label("One engine").select_option("mine")
         seen.page.get_by_label("The other engine").select_option("other")
         seen.open_all()
-        assert seen.overflow() == 0
-        ink, paper = seen.page.evaluate(
-            "[getComputedStyle(document.body).color, "
-            "getComputedStyle(document.body).backgroundColor].map(c "
-            "=> c.match(/\\d+/g).map(Number)[0])"
-        )
-        assert (ink < paper) == (scheme == "light")
+        for scheme in SCHEMES:
+            seen.page.emulate_media(color_scheme=scheme)
+            assert seen.overflow() == 0
+            ink, paper = seen.page.evaluate(
+                "[getComputedStyle(document.body).color, "
+                "getComputedStyle(document.body).backgroundColor].map(c "
+                "=> c.match(/\\d+/g).map(Number)[0])"
+            )
+            assert (ink < paper) == (scheme == "light")
 
 
 CONTRASTS = """
@@ -322,24 +324,25 @@ FOCUSED = "document.activeElement.id || document.activeElement.tagName"
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_and_mark_can_be_told_from_its_background(browser, tmp_path, scheme):
-    """The bounds are those of WCAG 2.2, 1.4.3 and 1.4.11."""
+def test_every_text_and_mark_can_be_told_from_its_background(browser, tmp_path):
+    """In both colour schemes. The bounds are those of WCAG 2.2, 1.4.3 and 1.4.11."""
     rests_on = {"row": {"x": integer("4")}, "is_lacking": False, "elements": [2]}
     marked = result(case="WIN-2-marked", outcome="fail", evidence={**WRONG, "rests_on": rests_on})
     found = [*MIXED, *EXAMINED, marked]
     (tmp_path / "page.html").write_text(
         page.page(source.of(found), source.of(EXAMINED).entries), encoding="utf-8"
     )
-    with Seen(browser, tmp_path / "page.html", color_scheme=scheme) as seen:
+    with Seen(browser, tmp_path / "page.html") as seen:
         seen.page.get_by_label("One engine").select_option("mine")
         seen.page.get_by_label("The other engine").select_option("other")
         seen.open_all()
         seen.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-        found = seen.page.evaluate(CONTRASTS)
-        assert len(found) > 100
         bounds = {"text": 4.5, "mark": 3}
-        assert [pair for pair in found if pair[1] < bounds[pair[0].split()[0]]] == []
+        for scheme in SCHEMES:
+            seen.page.emulate_media(color_scheme=scheme)
+            found = seen.page.evaluate(CONTRASTS)
+            assert len(found) > 100
+            assert [pair for pair in found if pair[1] < bounds[pair[0].split()[0]]] == [], scheme
 
 
 @pytest.mark.xdist_group("browser")

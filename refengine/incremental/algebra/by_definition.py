@@ -6,6 +6,7 @@ without EXISTS, in whose place `filters` puts a variable.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from refengine.incremental.algebra.expressions import Condition, Terms, compile_condition
@@ -24,7 +25,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.choices import Choices
 from refengine.sparql.expressions import Expressions, LabelledNodes, Solution, standalone
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.values import ERROR
+from refengine.sparql.values import ERROR, Computed, Number
 
 T = TypeVar("T")
 
@@ -34,6 +35,9 @@ ResultOf = Callable[[Terms], Term | None]
 # functions whose results depend on more than their operands
 NEEDS_EVALUATION = {name: f"{name}()" for name in ("BNODE", "NOW", "RAND", "UUID", "STRUUID")}
 NEEDS_EVALUATION[TIMESTAMP] = "the time of a triple"
+MOST_KEPT = 1024
+# A term, with the number if it is computed; None if the variable is unbound
+KnownTerm = Term | tuple[Term, Number] | None
 NO_NODES = LabelledNodes(None)  # BNODE, which would add to them, is not covered
 WITHOUT_BASE = AlgebraQuery("SELECT", Join(()), ())
 
@@ -103,40 +107,60 @@ def compile_result(expression: Expression, slots: Mapping[str, int]) -> ResultOf
             return lambda terms: terms[slot]
         case str():
             return lambda terms: expression
-    expressions, solution_of = _prepare(expression, slots)
 
-    def compute(terms: Terms) -> Term | None:
-        solution = solution_of(terms)
+    def compute(expressions: Expressions, solution: Solution) -> Term | None:
         result = ask_definition(lambda: expressions.result(expression, solution, NO_NODES))
         return None if result is ERROR else result
 
-    return compute
+    return _compute_once(expression, slots, compute)
 
 
 def _condition_by_definition(expression: Expression, slots: Mapping[str, int]) -> Condition:
     """Return the condition that the definition evaluates."""
-    expressions, solution_of = _prepare(expression, slots)
 
-    def holds(terms: Terms) -> bool:
-        solution = solution_of(terms)
+    def compute(expressions: Expressions, solution: Solution) -> bool:
         return ask_definition(lambda: expressions.holds(expression, solution))
 
-    return holds
+    return _compute_once(expression, slots, compute)
 
 
-def _prepare(
-    expression: Expression, slots: Mapping[str, int]
-) -> tuple[Expressions, Callable[[Terms], Solution]]:
-    """Return the definition's evaluator of an expression, and what makes its solutions of slots:
-    they have the expression's variables alone.
+def _compute_once(
+    expression: Expression,
+    slots: Mapping[str, int],
+    compute: Callable[[Expressions, Solution], T],
+) -> Callable[[Terms], T]:
+    """Return a function of solutions that computes something of an expression, with the
+    definition's evaluator and a solution that has the expression's variables alone.
+
+    It depends on nothing else (`check_functions`). So what was computed is kept for the last
+    MOST_KEPT of such solutions: each comes at least twice, as it comes and as it goes, and many
+    solutions differ in other variables.
     """
-    names = sorted(variable.name for variable in all_variables(expression))
-    places = [(name, slots[name]) for name in names if name in slots]
+    names = sorted(
+        variable.name for variable in all_variables(expression) if variable.name in slots
+    )
+    places = [slots[name] for name in names]
+    expressions = standalone(WITHOUT_BASE, NoChoices())
 
-    def solution_of(terms: Terms) -> Solution:
-        return {name: term for name, slot in places if (term := terms[slot]) is not None}
+    @lru_cache(maxsize=MOST_KEPT)
+    def compute_of(known: tuple[KnownTerm, ...]) -> T:
+        terms = [term[0] if isinstance(term, tuple) else term for term in known]
+        solution = {name: term for name, term in zip(names, terms, strict=True) if term is not None}
+        return compute(expressions, solution)
 
-    return standalone(WITHOUT_BASE, NoChoices()), solution_of
+    def compute_of_terms(terms: Terms) -> T:
+        return compute_of(tuple([_told_apart(terms[place]) for place in places]))
+
+    return compute_of_terms
+
+
+def _told_apart(term: Term | None) -> KnownTerm:
+    """Return a term so that it equals no other: a computed number with its value, since two of the
+    same text may have different ones.
+    """
+    if isinstance(term, Computed):
+        return term, term.number
+    return term
 
 
 def ask_definition(compute: Callable[[], T]) -> T:
