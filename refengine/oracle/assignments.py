@@ -331,11 +331,7 @@ def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
         shifts = _shifts_to_class_starts(planned.semantics, view)
         # A window's number does not matter, so of t0 only the remainder by the slide does.
         residues = {(time + shift) % step for time in times for shift in shifts}
-        if len(residues) * (hi - lo) // step > T0_CLASS_BOUND:
-            raise Unsupported(
-                f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
-                rule="ORA-2",
-            )
+        _check_number_of_classes(len(residues) * (hi - lo) // step, lo, hi)
         for residue in residues:
             starts.update(range(lo + (residue - lo) % step, hi + 1, step))
     return starts
@@ -351,11 +347,22 @@ def _times_to_pass(planned: engine.Plan) -> list[int]:
 
 def _starts_of_first_window(planned: engine.Plan, lo: int, hi: int) -> set[int]:
     """Return the values of t0 in a range with which a class begins, where t0 decides on the first
-    window alone.
+    window alone. Raises Unsupported for more than T0_CLASS_BOUND classes.
     """
     shifts = _shifts_to_class_starts(planned.semantics, planned.views[0])
     passed = {time + shift for time in _times_to_pass(planned) for shift in shifts}
-    return {lo, *(t0 for t0 in passed if lo < t0 <= hi)}
+    starts = {lo, *(t0 for t0 in passed if lo < t0 <= hi)}
+    _check_number_of_classes(len(starts), lo, hi)
+    return starts
+
+
+def _check_number_of_classes(count: int, lo: int, hi: int) -> None:
+    """Raise Unsupported for more than T0_CLASS_BOUND classes of t0 in a range."""
+    if count > T0_CLASS_BOUND:
+        raise Unsupported(
+            f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range",
+            rule="ORA-2",
+        )
 
 
 def _moves_first_window_alone(planned: engine.Plan) -> bool:

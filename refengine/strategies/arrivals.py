@@ -261,10 +261,14 @@ def _lists(
     before the first draw.
     """
     extents = [tuple(map(extent_of, windows)) or ((0, 1),) for _, windows in over]
+    instants = [_instants(found, t0) for found in extents]
+    most = max(map(len, instants))
+    # A stream with several windows has more instants, and yet no more elements than another. The
+    # streams take turns, since of many choices Hypothesis draws the first ones more often.
     places = [
-        (source, instant)
-        for source, found in enumerate(extents)
-        for instant in _instants(found, t0)
+        (source, possible[place * len(possible) // most])
+        for place in range(most)
+        for source, possible in enumerate(instants)
     ]
     sources = [
         _Source(name, payload, _anywhere(found, t0))

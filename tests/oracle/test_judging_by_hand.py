@@ -499,6 +499,17 @@ def test_too_many_values_of_t0(monkeypatch):
             )
 
 
+def test_too_many_classes_where_the_first_window_alone_counts(monkeypatch):
+    """ORA-2.9 holds there, too: each instant at which an element comes ends a class."""
+    found, planned = candidates(TIME, 25, 1, times=range(0, 16, 2), **SLIDING_BY_ONE)
+    count = len(split_into_t0_classes(planned, found))
+    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", count)
+    assert len(split_into_t0_classes(planned, found)) == count > 10
+    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", count - 1)
+    with pytest.raises(Unsupported, match="ORA-2: too many classes of t0 from -25 to 0; give t0"):
+        split_into_t0_classes(planned, found)
+
+
 @pytest.mark.parametrize(
     ("closure", "t0_class", "stated", "expected"),
     [
@@ -579,6 +590,18 @@ def searched_trial(text: str) -> tuple[RecordingToJudge, Trial]:
     recorded = recording(*text.split(), given=TWO_AT_ONCE, missing=0)
     answers = SharedAnswers()
     return recorded, attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
+
+
+def test_a_search_over_orders_says_so_before_each_answer():
+    """So a caller can end it. There are four answers: over a or b alone, over both, and over
+    nothing. The last one is given by incremental evaluation.
+    """
+    calls: list[str] = []
+    answers = SharedAnswers(before_answer=lambda: calls.append("answer"))
+    recorded = recording("a", "ab", given=TWO_AT_ONCE, missing=0)
+    found = attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
+    assert found.explains_recording and not found.is_order_known
+    assert len(calls) == 4
 
 
 @pytest.mark.parametrize("text", ["a ab", "a x"])

@@ -314,6 +314,15 @@ def test_inputs_name_every_stream_in_one_order_of_arrival():
         ] == sorted(e.app for e in both)
 
 
+def test_a_stream_has_as_many_elements_as_another_with_more_windows():
+    """Its windows have more borders, but each stream is as likely."""
+    windows = [{"stream": name, "kind": "time", "size": 10, "slide": 5} for name in "ssr"]
+    query = from_table({"windows": windows, "body": "ASK {}"})
+    found = draws(inputs(query), 100)
+    ours, other = (sum(len(streams[name]) for streams in found) for name in "sr")
+    assert 2 / 3 < ours / other < 3 / 2
+
+
 def test_partitions_that_no_graph_can_have():
     by = [
         {"stream": "s", "kind": "partition", "size": 1, "by": keys}

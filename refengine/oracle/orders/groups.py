@@ -111,6 +111,7 @@ class OrderSearch:
         if not more:
             cache_or_reason = self.answers.incremental_answers(self.recorded, self.planned)
             if isinstance(cache_or_reason, AnswerCache):
+                self.answers.before_answer()
                 with suppress(NotCovered):
                     return r2r.collect_rows(collection, cache_or_reason((kept or range(0),)))
         content = [*self.elements[kept.start : max(kept.start, kept.stop)]]
