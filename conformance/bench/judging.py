@@ -203,7 +203,7 @@ def result_without_run(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
     """Return the result of a run that has no verdict, with its outcome and the reason: the engine
-    could not be asked, or broke down.
+    could not be asked, broke down, or could not be judged.
     """
     outcome, reason = fault
     return Result(

@@ -25,7 +25,7 @@ from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
 from conformance.verdict.time_limit import LimitedJudging
 from refengine.core.question import Question
-from refengine.model.errors import RefengineError, Unsupported
+from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
 
 
@@ -203,21 +203,30 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
         return _without_run(plan, task, Outcome.ERROR, error)
 
     run = Run(workload, tested.name, task.number, feeding)
-    result = judge_run(
-        plan.benchmark,
-        tested,
-        run,
-        loaded.digests,
-        judging=loaded.judging,
-        is_explained=plan.are_fails_explained,
-    )
+    try:
+        result = judge_run(
+            plan.benchmark,
+            tested,
+            run,
+            loaded.digests,
+            judging=loaded.judging,
+            is_explained=plan.are_fails_explained,
+        )
+    # raised where reports are measured on which no verdict rests
+    except Disputed as error:
+        return _without_run(plan, task, Outcome.DISPUTED, error)
+    # a query and a semantics without an answer that could be judged: the engine cannot be blamed
+    except RefengineError as error:
+        return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
 def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> Result:
-    """Return the result of a run in which the engine could not be asked, or broke down."""
+    """Return the result of a run without a verdict: the engine could not be asked, broke down, or
+    could not be judged.
+    """
     fault = (outcome, str(error))
     return result_without_run(plan.benchmark, task.tested.name, task.workload, task.number, fault)
 

@@ -35,7 +35,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
 from refengine import from_table, profile, stream
 from refengine.core import engine
-from refengine.model.errors import RefengineError
+from refengine.model.errors import Disputed, RefengineError, TooManyReports
 from refengine.oracle.judge import judge
 from refengine.oracle.trial import Missing
 
@@ -185,6 +185,32 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
     outcomes = [str(result.outcome) for result in read_results(tmp_path)]
     assert outcomes == ["pass"] * 2 + ["fail"] * 5
     assert not (tmp_path / "results.ndjson.partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (Disputed("the witnesses disagree", rule="R2R-5"), Outcome.DISPUTED),
+        (TooManyReports("more reports than 10", rule="ENG-3"), Outcome.UNSUPPORTED),
+    ],
+)
+def test_a_run_that_cannot_be_judged_has_a_result_and_the_others_go_on(
+    tmp_path, monkeypatch, error, outcome
+):
+    from conformance.bench import run
+
+    def judge_all_but_q2(benchmark, tested, fed, *_, **__):
+        if fed.workload.name == "Q2":
+            raise error
+        return Result("reference", "csrbench", fed.workload.name, "", Outcome.PASS, "")
+
+    monkeypatch.setattr(run, "feed", lambda *_: None)
+    monkeypatch.setattr(run, "judge_run", judge_all_but_q2)
+    words = ["bench", "csrbench", "--engine=reference", "--only=Q2", "--only=Q7"]
+    assert main([*words, "-o", str(tmp_path)]) == 0
+    found = {result.case: result for result in read_results(tmp_path)}
+    assert found["Q2"].outcome is outcome and found["Q2"].argument == str(error)
+    assert found["Q7"].outcome is Outcome.PASS
 
 
 def test_a_run_is_another_if_anything_changes_on_which_its_results_depend(tmp_path):
