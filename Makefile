@@ -42,7 +42,7 @@ setup: $(READY) ## make .venv from requirements.lock (PYTHON=... chooses another
 	$(remove_venv) && "$$python" -m venv .venv
 	@echo "setup: packages of requirements.lock (the first time some 550 MB)"
 	@# Python compiles a module when it is first imported. To compile all packages here would take as long again as to install them.
-	@# pyspark is published as source, of 450 MB: it is built while the others are installed, which the lock lists to the last one.
+	@# pyspark is published as source (450 MB). It is built while the other packages are installed. The lock names every package.
 	@awk '/^[a-z]/ { is_spark = /^pyspark==/ } is_spark' $< > .venv/spark.lock
 	@awk '/^[a-z]/ { is_spark = /^pyspark==/ } !is_spark' $< > .venv/others.lock
 	@$(INSTALL) -r .venv/spark.lock & spark=$$!; \

@@ -86,12 +86,13 @@ def accepts(name: str) -> Check:
     return _compiled(schema, schema, {})
 
 
-@lru_cache(maxsize=2048)  # of the corpus, all; it is read more than once in a process
+@lru_cache(maxsize=2048)  # more than the corpus has files, which a process reads several times
 def accepted_table(name: str, text: str) -> Mapping[str, Any] | None:
-    """Return the table that a TOML text writes, or None if the schema of this name does not accept
-    it. Whoever is given the table does not change it. Raises tomllib.TOMLDecodeError.
+    """Return the table of a TOML text, or None if the schema of this name refuses it. Raises
+    tomllib.TOMLDecodeError.
 
-    The memo is kept here, since no engine, right or wrong, has a part in what it holds.
+    The table is shared: callers must not change it. It is kept in this module, since what the
+    lowest rooms keep is not computed anew for each wrong engine (`ROOMS_FROM_BELOW`).
     """
     table = tomllib.loads(text)
     return table if accepts(name)(table) else None

@@ -106,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
     the most tests, and ends with single tests, however long they take.
     """
     config.option.loadscopereorder = False
-    gc.set_threshold(200_000, 20, 20)  # most of what is made is freed without it, or stays
+    gc.set_threshold(200_000, 20, 20)  # most objects are freed by their reference counts, or stay
     if PROFILE not in ("ci", "mutation") and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 

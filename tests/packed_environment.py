@@ -20,7 +20,7 @@ __all__ = ["two_workers"]  # a fixture
 
 
 @pytest.fixture
-def stream_and_rows(tmp_path) -> tuple[list[object], list[tuple]]:
+def words_and_rows(tmp_path) -> tuple[list[object], list[tuple]]:
     """The words of a run of `truth` over lines of `n3t`, and the rows of its reports."""
     texts, elements = write_query_and_make_stream(tmp_path, stations=20)
     (tmp_path / "stream.n3t").write_text("".join(line for some in texts for line in some))
@@ -57,9 +57,9 @@ def rows_in(out: Path) -> list[tuple]:
     return rows_of_spark(sorted(rows, key=lambda row: (row["part"], row["number"])))
 
 
-def test_one_machine_runs_the_python_of_the_command(stream_and_rows, tmp_path):
+def test_one_machine_gives_the_reports_of_a_run_without_spark_submit(words_and_rows, tmp_path):
     """And refuses an archive in one line, before anything is written."""
-    words, expected = stream_and_rows
+    words, expected = words_and_rows
     archive = tmp_path / "environment.tar.gz"
     write_archive(archive, tmp_path / "started")
     assert submit("local[2]", [*words, "--environment", archive], 2) == (
@@ -73,9 +73,9 @@ def test_one_machine_runs_the_python_of_the_command(stream_and_rows, tmp_path):
 
 @pytest.mark.parametrize("is_submitted", [True, False])
 def test_executors_run_the_python_of_an_archive(
-    stream_and_rows, two_workers: Cluster, is_submitted, tmp_path
+    words_and_rows, two_workers: Cluster, is_submitted, tmp_path
 ):
-    words, expected = stream_and_rows
+    words, expected = words_and_rows
     archive = tmp_path / "environment.tar.gz"
     write_archive(archive, tmp_path / "started")
     words += ["--environment", archive]

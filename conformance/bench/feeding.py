@@ -230,7 +230,6 @@ def feed(
         [_with_instant(answer) for answer in answers],
         prepared.engine_query.text,
         tested.window_closure,
-        tested.unreported,
     )
     seconds = round(ended - pacing.started, 3) if pacing.started else 0.0
     return Feeding(

@@ -105,7 +105,9 @@ def _judge(
                 is_fail_explained=False,
             )
     except VerdictTooLate as error:
-        argument = f"no verdict: profile {profile.name}; {error} (--verdict-seconds gives it more)"
+        argument = (
+            f"no verdict: profile {profile.name}; {error} (a greater --verdict-seconds allows more)"
+        )
         return Result(profile.name, "", "", "", Outcome.UNSUPPORTED, argument)
 
 
@@ -124,11 +126,15 @@ def _explain_fail(
             argument = outcomes.explain_fail_in_full(
                 profile, judgement, judging.answers, timestamps
             )
-            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, judging)
-            return f"{argument}\n{with_open_t0}".rstrip()
     except VerdictTooLate as error:
         reason = f"what would explain it was not found: {error}"
         return explain.explain_fail(profile, judgement, None, None, reason)
+    try:
+        with judging.limit():
+            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, judging)
+    except VerdictTooLate as error:
+        with_open_t0 = f"  if t0 is left open: no verdict; {error}"
+    return f"{argument}\n{with_open_t0}".rstrip()
 
 
 def _with_known_deviations(

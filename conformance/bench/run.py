@@ -136,7 +136,7 @@ def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
     if choice.scale == "paper":
         raise RefengineError(
             "paper is the scale of the benchmark's own experiments, and --config FILE states its "
-            f"own: leave one of the two out, or give {benchmark.scale}",
+            f"own: leave one of the two out, or give a number ({benchmark.scale})",
             rule="usage",
             place="--scale",
         )
@@ -212,10 +212,10 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
             judging=loaded.judging,
             is_explained=plan.are_fails_explained,
         )
-    # raised where reports are measured on which no verdict rests
+    # Measures rest on more reports than the verdict does, and their answers may be disputed.
     except Disputed as error:
         return _without_run(plan, task, Outcome.DISPUTED, error)
-    # a query and a semantics without an answer that could be judged: the engine cannot be blamed
+    # The query or its semantics has no answer that can be judged, which is not the engine's fault.
     except RefengineError as error:
         return _without_run(plan, task, Outcome.UNSUPPORTED, error)
     folder = folder_of(plan.out, tested.name, workload.experiment)

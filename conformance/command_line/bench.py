@@ -46,9 +46,9 @@ def add_parser(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="ENGINE",
-        help="the name or the file of an engine; can be given several times. With --recorded it "
-        "names the engine whose recordings are judged: in yabench that of all runs in DIR, in "
-        "csrbench one of several (default there: all)",
+        help="the name or the file of an engine; can be given several times. With --recorded: in "
+        "yabench the engine that all recordings in DIR are of; in csrbench an engine whose "
+        "recordings are judged (default: those of all engines)",
     )
     bench.add_argument(
         "--scale",
@@ -87,8 +87,8 @@ def add_parser(commands: Commands) -> None:
         type=int,
         metavar="N",
         help="the CPU seconds that a verdict may take; a run without a verdict by then is "
-        f"unsupported (default: {VERDICT_SECONDS}). Known deviations, and what would explain a "
-        "fail, are looked for as long",
+        f"unsupported (default: {VERDICT_SECONDS}). The search for known deviations, and the "
+        "one for what would explain a fail, may take N seconds each",
     )
     bench.add_argument(
         "--data",
@@ -229,7 +229,8 @@ def _scale(text: str, benchmark: Benchmark) -> str | int:
     if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) > 0:
         return int(text)
     raise RefengineError(
-        f"expected small, paper or {benchmark.scale}, from 1 to 999999999; got {display(text)}",
+        f"expected small, paper or a number from 1 to 999999999 ({benchmark.scale}); "
+        f"got {display(text)}",
         rule="usage",
         place="--scale",
     )

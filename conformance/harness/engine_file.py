@@ -99,8 +99,8 @@ class Engine(StartableEngine):
     sent the time between elements, at instants so many ms apart. If it `has_sentinels`, elements
     follow the stream of each case, so that time goes on. `unreported` outputs may be missing at
     each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
-    so much of a unit of its time late. `instead` has for the names of some benchmarks the file of
-    an engine that is to be taken there in place of this one.
+    so much of a unit of its time late. `instead` maps the name of a benchmark to the engine file
+    that must be used for it in place of this one.
     """
 
     dialect: str

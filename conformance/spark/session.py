@@ -87,6 +87,8 @@ def open_session(
     try:
         if interrupts:
             raise KeyboardInterrupt
+        if environment is not None and not is_remote:
+            _check_environment(spark.sparkContext.master, environment)
         yield spark
     except Exception as error:
         if is_loss(error):
@@ -230,7 +232,9 @@ def check_master(master: str | None, environment: Path | None = None) -> bool:
 
 
 def _check_environment(master: str | None, environment: Path) -> None:
-    """Raise NoSpark for an archive that is not there, and for a master of this machine alone."""
+    """Raise NoSpark for an archive that is not there, and for a master on this machine, which
+    unpacks none. Nothing is raised for a master that is not known before Spark has started (None).
+    """
     if not environment.is_file():
         raise NoSpark("no such archive", place=str(environment))
     if master is not None and master.startswith("local"):

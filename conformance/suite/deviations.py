@@ -121,15 +121,18 @@ def _explain(
     except RefengineError:
         return None
     except VerdictTooLate as error:
-        raise VerdictTooLate(f"{error}, while {_write_fields(fields)} was tried") from None
+        raise VerdictTooLate(f"{error}, while {_name_fields(fields)} was tried") from None
     if judgement.is_right_but_for_windows:
         return any(deviation.misstates == "window" for deviation in deviations)
     return judgement.passed
 
 
-def _write_fields(fields: Mapping[str, Any]) -> str:
-    """Write fields of a semantics with their values: `slide=ignored`."""
-    return " ".join(f"{name}={show(value)}" for name, value in fields.items()) or "the claim"
+def _name_fields(fields: Mapping[str, Any]) -> str:
+    """Return fields of a semantics with their values, such as `slide=ignored`."""
+    return (
+        " ".join(f"{name}={show(value)}" for name, value in fields.items())
+        or "the engine's own semantics"
+    )
 
 
 def merge_fields(deviations: Iterable[Deviation]) -> dict[str, Any]:

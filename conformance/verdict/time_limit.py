@@ -18,9 +18,9 @@ class LimitedJudging:
     """Judging that ends after some time. It has the table of answers that several verdicts share.
 
     `seconds` are those of the processor, so that a verdict does not depend on what else the machine
-    does. `clock` gives the seconds that were used so far. It is looked at before each answer, so a
-    verdict ends late by one answer at most. The answers that were computed until then stay in the
-    table.
+    does. `clock` gives the seconds that were used so far. It is looked at before an answer is
+    computed or compared. So a verdict ends late by that answer, and by what is done without one,
+    such as plans and derivations. The answers that were computed until then stay in the table.
 
     >>> readings = iter([0, 3, 5])
     >>> judging = LimitedJudging(seconds=4, clock=lambda: next(readings))
@@ -40,7 +40,7 @@ class LimitedJudging:
         self.answers = SharedAnswers(before_answer=self.look_at_clock)
         self._clock = clock
         self._end: float | None = None  # None: no limit is in force
-        self._looked_at = 0  # answers since the limit is in force
+        self._looked_at = 0  # how often, since the limit is in force
 
     @contextmanager
     def limit(self) -> Iterator[None]:

@@ -73,8 +73,8 @@ class SharedAnswers:
         return other
 
     def look_at_each(self, answers: Iterable[T]) -> Iterator[T]:
-        """Yield answers, or what is about to be answered. `before_answer` is called before each is
-        computed.
+        """Yield some answers, or contents of which the answers are to be looked at. `before_answer`
+        is called before each is taken, and once more to find that none is left.
         """
         remaining = iter(answers)
         while True:

@@ -298,7 +298,8 @@ def split_into_t0_classes(
     window can be reported. `others` of the candidates are in no class.
 
     If a window begins at each instant, t0 may decide on the first one alone. Then only its borders
-    count, unless the engine states the borders of windows.
+    count, unless `is_window_stated`: the engine states the borders of windows, so that each value
+    can be told from the next.
 
     Where values do not fall into classes, each is a class of its own. Raises Unsupported for more
     than T0_CLASS_BOUND classes.
@@ -313,7 +314,7 @@ def split_into_t0_classes(
             raise Unsupported(reason, rule="ORA-2")
         return [T0Class(t0, t0, t0) for t0 in range(lo, hi + 1)]
 
-    if _moves_first_window_alone(planned) and not is_window_stated:
+    if _is_first_window_decisive(planned) and not is_window_stated:
         starts = sorted(_starts_of_first_window(planned, lo, hi))
     else:
         starts = sorted(_class_starts(planned, lo, hi))
@@ -365,10 +366,10 @@ def _check_number_of_classes(count: int, lo: int, hi: int) -> None:
         )
 
 
-def _moves_first_window_alone(planned: engine.Plan) -> bool:
-    """Whether t0 decides on nothing but where the first window begins: a window begins at each
-    instant from then on, and the content of the active window is reported, and not its close. Of
-    windows that begin earlier none is there.
+def _is_first_window_decisive(planned: engine.Plan) -> bool:
+    """Whether nothing but the first window depends on t0: a window begins at each instant from t0
+    on (slide 1), there is no earlier one (`partial=suppressed`), and a window's close is not
+    reported.
     """
     return (
         len(planned.views) == 1

@@ -271,9 +271,9 @@ def confirm_order_search(
 def is_confirmed_over_whole_stream(
     recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> bool:
-    """Whether a witness confirms the definition's answer over the whole stream, and so over every
-    part of it. False for a body of which the second does not follow from the first
-    (`body_of_solutions`).
+    """Whether a witness confirms the definition's answer over the whole stream. For a body that has
+    a `body_of_solutions` its answer over every part is then confirmed, too. For any other body
+    False is returned.
     """
     body = recorded.query.body
     whole = body_of_solutions(recorded)

@@ -362,8 +362,9 @@ def _graph(payload: Graph | Triple) -> Graph:
 
 
 def _instants(extents: Sequence[tuple[int, int]], t0: int) -> list[int | None]:
-    """Return instants on borders and one beside them, half as many near t0, and as many None, for
-    an instant elsewhere. A gap longer than a window is between the near ones and the far ones.
+    """Return instants, each as often as it is to be drawn. Those on the borders of windows and one
+    beside them stand twice. There are fewer near t0, and some None, which stand for any instant. A
+    gap longer than a window is between the near ones and the far ones.
     """
     borders = [instant for size, slide in extents for instant in _borders(size, slide, t0)]
     usual = len(borders) // len(extents)

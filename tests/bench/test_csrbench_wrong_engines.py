@@ -172,7 +172,7 @@ def test_a_verdict_that_takes_too_long_is_none_and_the_next_goes_on(folder: Path
         assert ended.outcome is Outcome.UNSUPPORTED
         assert ended.argument == (
             "no verdict: profile csparql; judging ended after 3 s of CPU time and 3 answers "
-            "(--verdict-seconds gives it more)"
+            "(a greater --verdict-seconds allows more)"
         )
         assert ended.evidence is not None and ended.evidence["run"]["answers"] == len(answers)
         judging.seconds = inf

@@ -17,6 +17,7 @@ import pytest
 from conftest import PROFILE, draws
 from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
+from independent_draws import BACKEND
 
 from refengine import (
     Body,
@@ -508,7 +509,7 @@ def drawn(recurring: bool) -> list[Side]:
     found: list[Side] = []
 
     # of 90, which mutants would have, chance decides how many a law says something of
-    @settings(max_examples=max(3 * draws(300), 150), phases=[Phase.generate])
+    @settings(max_examples=max(3 * draws(300), 150), phases=[Phase.generate], backend=BACKEND)
     @given(sides())
     def collect(side: Side) -> None:
         found.append(side)

@@ -592,7 +592,7 @@ def searched_trial(text: str) -> tuple[RecordingToJudge, Trial]:
     return recorded, attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
 
 
-def test_a_search_over_orders_says_so_before_each_answer():
+def test_a_search_over_orders_calls_before_answer_before_each_answer():
     """So a caller can end it. There are four answers: over a or b alone, over both, and over
     nothing. The last one is given by incremental evaluation.
     """

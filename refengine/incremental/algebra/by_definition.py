@@ -35,7 +35,7 @@ ResultOf = Callable[[Terms], Term | None]
 # functions whose results depend on more than their operands
 NEEDS_EVALUATION = {name: f"{name}()" for name in ("BNODE", "NOW", "RAND", "UUID", "STRUUID")}
 NEEDS_EVALUATION[TIMESTAMP] = "the time of a triple"
-MOST_KEPT = 1024
+MOST_RESULTS = 1024
 # A term, with the number if it is computed; None if the variable is unbound
 KnownTerm = Term | tuple[Term, Number] | None
 NO_NODES = LabelledNodes(None)  # BNODE, which would add to them, is not covered
@@ -129,12 +129,12 @@ def _compute_once(
     slots: Mapping[str, int],
     compute: Callable[[Expressions, Solution], T],
 ) -> Callable[[Terms], T]:
-    """Return a function of solutions that computes something of an expression, with the
-    definition's evaluator and a solution that has the expression's variables alone.
+    """Return `compute` as a function of terms, which keeps its last MOST_RESULTS results.
 
-    It depends on nothing else (`check_functions`). So what was computed is kept for the last
-    MOST_KEPT of such solutions: each comes at least twice, as it comes and as it goes, and many
-    solutions differ in other variables.
+    `compute` is given the definition's evaluator, and the part of a solution that has the
+    expression's variables. Its result depends on nothing else (`check_functions`). A solution is
+    asked for when it comes and again when it goes, and many solutions differ in other variables
+    only.
     """
     names = sorted(
         variable.name for variable in all_variables(expression) if variable.name in slots
@@ -142,21 +142,21 @@ def _compute_once(
     places = [slots[name] for name in names]
     expressions = standalone(WITHOUT_BASE, NoChoices())
 
-    @lru_cache(maxsize=MOST_KEPT)
+    @lru_cache(maxsize=MOST_RESULTS)
     def compute_of(known: tuple[KnownTerm, ...]) -> T:
         terms = [term[0] if isinstance(term, tuple) else term for term in known]
         solution = {name: term for name, term in zip(names, terms, strict=True) if term is not None}
         return compute(expressions, solution)
 
     def compute_of_terms(terms: Terms) -> T:
-        return compute_of(tuple([_told_apart(terms[place]) for place in places]))
+        return compute_of(tuple([_key_of(terms[place]) for place in places]))
 
     return compute_of_terms
 
 
-def _told_apart(term: Term | None) -> KnownTerm:
-    """Return a term so that it equals no other: a computed number with its value, since two of the
-    same text may have different ones.
+def _key_of(term: Term | None) -> KnownTerm:
+    """Return what a result is kept under for a term. A computed number has its value in it, since
+    two values may have one text.
     """
     if isinstance(term, Computed):
         return term, term.number
