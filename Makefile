@@ -87,7 +87,8 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dial
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 # What is drawn in other files than those of brute, fuzz, bounded and oracle.
-DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_yabench.py \
+DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_shifted_answers.py \
+  tests/benchmarks/test_yabench.py \
   tests/command_line/test_provenance.py tests/core/test_consumption.py tests/core/test_equivalences.py \
   tests/core/test_push.py tests/harness/test_client.py tests/harness/test_heartbeat.py \
   tests/harness/test_zero_engine.py tests/incremental tests/model tests/oracle tests/rdf \

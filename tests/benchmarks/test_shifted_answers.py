@@ -118,7 +118,7 @@ def draw_answers(random: Random) -> ExpectedAnswers:
     return ExpectedAnswers(instants, answer)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(draws(60)))
 def test_gracious_mode_is_its_definition(seed: int) -> None:
     random = Random(seed)
     expects = draw_answers(random)
@@ -188,7 +188,7 @@ def steps_by_definition(
                 is_waiting = False
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(draws(60)))
 def test_the_steps_of_yabenchs_code_are_their_definition(seed: int) -> None:
     """The steps up to the stream's last instant are those of `steps_by_definition`. After it there
     is a step for each relation that is left, whose rows are due at no instant.
@@ -230,7 +230,7 @@ BODIES = (
 )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(draws(40)))
 def test_measures_are_those_of_answers_by_the_definition(seed: int) -> None:
     """The measures are the same whether the difference of two answers follows from the solutions of
     the stream, or from the two answers.

@@ -13,6 +13,7 @@ from itertools import permutations
 from random import Random
 
 import pytest
+from conftest import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -268,7 +269,7 @@ TYPES_APART = (
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 @given(ONE_NUMBER, ONE_NUMBER)
 @example(*(Counter(row({"x": typed(*one)}) for one in bag) for bag in TYPES_APART))
 def test_numbers_of_several_types_are_paired_as_far_as_they_can_be(a: Bag, b: Bag):
