@@ -31,8 +31,8 @@ group = pytest.mark.xdist_group("rsp-js")  # one worker, and so one run, for all
 
 
 class KeptHarnesses(pool.Harnesses):
-    """Harnesses that go on when the run of the suite ends that has asked them. What RSP-JS has
-    compiled for the cases of that run it need not compile again for the tests of single cases.
+    """Harnesses that outlive the run of the suite. What RSP-JS has compiled for the cases of the
+    run it need not compile again for the tests of single cases.
     """
 
     def stop(self) -> None:

@@ -309,15 +309,14 @@ def try_mutants(
         print(f"{task.name}: {size}", flush=True)
     if tried := sum(codes[name] is not None for name in sample):
         print(f"{task.name}: {tried:,} of these were tried before in this folder", flush=True)
-    chosen = sorted(sample)
     if options.survivors:
         chosen = [
             name
-            for name in chosen
+            for name in sorted(sample)
             if has_survived(codes[name]) and class_of_mutant(copy, name) is None
         ]
-    elif task.pattern is None:
-        chosen = [name for name in chosen if codes[name] is None]
+    else:
+        chosen = [name for name in sorted(sample) if task.pattern or codes[name] is None]
     if chosen:
         arguments = ["-m", "tools.try_mutants", "--jobs", jobs, "--seconds", str(options.seconds)]
         run_program(task, copy, arguments, sample, "\n".join(chosen))

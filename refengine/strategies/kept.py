@@ -1,7 +1,7 @@
 """Strategies that a draw asks for again and again, each made once.
 
-Hypothesis looks at all parts of a strategy before its first draw. That takes several times as long
-as the draw itself, so that a strategy which is made anew within each draw is most of its time.
+Hypothesis looks at all parts of a strategy before the first draw from it, which takes several times
+as long as the draw. A strategy that is made anew within a draw would take most of that draw's time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
 
 @lru_cache(maxsize=256)
 def places(count: int) -> st.SearchStrategy[int]:
-    """Return the places of so many choices, from 0."""
+    """Return a strategy of the whole numbers from 0 to count - 1, made once for each count."""
     return st.integers(0, count - 1)
 
 
 @lru_cache(maxsize=256)
 def lists_of_places(count: int, most: int) -> st.SearchStrategy[list[int]]:
-    """Return lists of up to `most` places of so many choices."""
+    """Return a strategy of lists of up to `most` whole numbers from 0 to count - 1."""
     return st.lists(places(count), max_size=most)

@@ -89,8 +89,8 @@ def _triple_at(place: int) -> Triple:
     return _POSSIBLE[place]
 
 
-# One choice a triple: where each term is one, most of the time in which a stream is drawn goes into
-# keeping them apart. Hypothesis names a strategy by its parts, which here would be a page.
+# A triple is one choice. With a choice for each term, drawing a stream would spend most of its time
+# on the terms. It is drawn by its index: of `sampled_from(_POSSIBLE)` an error would write a page.
 _TRIPLES = st.integers(0, len(_POSSIBLE) - 1).map(_triple_at)
 
 
