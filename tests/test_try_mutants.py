@@ -72,14 +72,16 @@ SPANS = {
     "xǁDoorǁtell__mutmut_orig": [22, 24],
     "xǁDoorǁtell__mutmut_1": [25, 27],
 }
-TESTS = """from refengine.tried import half
+# The module is imported by no test but within it.
+TESTS = """def test_of_a_positive_number():
+    from refengine.tried import half
 
-
-def test_of_a_positive_number():
     assert half(5) == 2
 
 
 def test_of_a_negative_number():
+    from refengine.tried import half
+
     assert half(-5) == 2
 
 

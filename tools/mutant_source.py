@@ -14,9 +14,9 @@ import __future__
 
 import ast
 import functools
+import importlib
 import json
 import re
-import sys
 from pathlib import Path
 from types import FunctionType
 from typing import NamedTuple
@@ -142,8 +142,10 @@ def changed_lines(original: ast.FunctionDef, changed: ast.FunctionDef) -> range:
 
 
 def put_in_place(mutant: Mutant) -> None:
-    """Give a function of a module that is imported the code and the default values of a mutant."""
-    module = sys.modules[mutant.module]
+    """Give a function the code and the default values of a mutant. Its module is imported if no test
+    has done so yet.
+    """
+    module = importlib.import_module(mutant.module)
     body: ast.stmt = mutant.definition
     if mutant.class_name is not None:
         # the class's name is part of the names that begin with two underscores
