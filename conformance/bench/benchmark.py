@@ -189,6 +189,12 @@ class Benchmark:
     files_of_all: Callable[[Sequence[Result]], Files] = write_nothing_of_all
     recorded: Callable[[Path, Sequence[str]], list[Result]] | None = None
 
+    def tables_with_rows(self, results: Sequence[Result]) -> list[Table]:
+        """Return the tables of results without those that have no row, since none of the
+        experiments that were run belongs to them.
+        """
+        return [table for table in self.tables(results) if table.rows]
+
     def judge_recordings(self, folder: Path, engines: Sequence[str]) -> list[Result]:
         """Judge the recordings of a folder: those of some engines, or of all if none is named.
         Raises RefengineError, also where the benchmark has no layout of recordings.

@@ -35,7 +35,7 @@ def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> Non
     for (engine, experiment), of_experiment in groupby(done, key=_experiment):
         files = benchmark.files_of_all(list(of_experiment))
         write_files(folder_of(out, engine, experiment), files)
-    tables = benchmark.tables(done)
+    tables = benchmark.tables_with_rows(done)
     results.replace(
         {
             out / RESULTS: results.lines(done),

@@ -155,7 +155,7 @@ def run(options: argparse.Namespace) -> int:
         except _Interrupted as interrupted:
             print(f"conformance: {interrupted}", file=sys.stderr)
             return 130
-    print("\n".join(all_as_text(benchmark.tables(done))))
+    print("\n".join(all_as_text(benchmark.tables_with_rows(done))))
     print(f"conformance: {plain(str(out / PAGE))} is the page", file=sys.stderr)
     return 0
 

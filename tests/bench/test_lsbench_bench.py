@@ -104,6 +104,16 @@ def test_the_tables_of_two_engines():
     assert [cell.text for cell in functional.rows[5]][4] == "F? J S"
 
 
+def test_a_table_without_rows_is_not_shown():
+    """Only the scaling by static data was run."""
+    shared = {"query": "Q1", "rate": 100, "users": 60, "instances": 1, "due": 3, "static": 0}
+    results = [result_of("x", "users", "Q1 with 60 users", size=3, output=None, **shared)]
+    titles = {table.title for table in LSBENCH.tables_with_rows(results)}
+    assert "Executions in a second, by static data" in titles
+    assert "Executions in a second, by the number of queries" not in titles
+    assert all(table.rows for table in LSBENCH.tables_with_rows(results))
+
+
 def test_a_live_run_has_no_throughput():
     live = result_of("x", "Q1", "100", query="Q1", rate=100, users=60, size=0, output=[])
     live.evidence["run"]["is_live"] = True
