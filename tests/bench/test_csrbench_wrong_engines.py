@@ -81,9 +81,7 @@ def judge(
     exchange = Exchange(Question(workload.query, loaded), reports, "the query")
     run = Run(workload, "theirs", 1, Feeding(exchange, 0, 1.0, [], 0.0, False))
     tested = replace(command("true", "csparql", "csparql"), deviations=deviations)
-    return judge_run(
-        CSRBENCH, tested, run, {}, budget=budget, is_fail_explained=is_fail_explained
-    )
+    return judge_run(CSRBENCH, tested, run, {}, budget=budget, is_fail_explained=is_fail_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
