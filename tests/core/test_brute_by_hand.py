@@ -304,6 +304,17 @@ def test_the_latest_change_of_a_gap():
     ) == [(2, ())]
 
 
+def test_a_tuple_based_window_without_elements():
+    """WIN-6: The arrival at the horizon has the id 1, since no element comes before it. Nothing was
+    ever in the window, so that its content does not change.
+    """
+    semantics = replace(CHANGING, horizon=5)
+    definition = Definition([window("tuple", 2, 1)], {"s": []}, semantics)
+    [sentinel] = definition.arrivals
+    assert definition.own(sentinel) == 1
+    assert list(definition.reports()) == []
+
+
 def test_an_anchor_by_policy():
     """REP-11, λ = 3, t0 = 0, t1 = 1: 0, 3, 6 from s0 = -1 on, or 1, 4, 7; the element at 1 is there
     from 1 on.

@@ -57,7 +57,8 @@ def test_what_a_query_says_and_what_it_leaves_open():
         "marked as a trigger (REP-12)",
         "give t0=… (WIN-3, WIN-7)",
         "FROM <urn:g>: what --static urn:g=FILE gives is added to the default graph",
-        "FROM NAMED <urn:h>: what --static urn:h=FILE gives is the named graph of this IRI",
+        "FROM NAMED <urn:h>: what --static urn:h=FILE gives is the named graph of this IRI. "
+        "Nothing is fetched (QRY-2).",
         "of no window's content (R2R-8)",
         "a bag of rows (R2R-2)",
         "The query states Istream: each report has the rows that are new",
