@@ -142,8 +142,8 @@ def changed_lines(original: ast.FunctionDef, changed: ast.FunctionDef) -> range:
 
 
 def put_in_place(mutant: Mutant) -> None:
-    """Give a function the code and the default values of a mutant. Its module is imported if no test
-    has done so yet.
+    """Give a function the code and the default values of a mutant. Its module is imported if no
+    test has done so yet.
     """
     module = importlib.import_module(mutant.module)
     body: ast.stmt = mutant.definition

@@ -12,7 +12,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import AllowedLateness, Anchor, End, Semantics, Tick
+from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
 from refengine.core.window import WindowView
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
@@ -94,8 +94,7 @@ class Admission:
     With allowed_lateness=2, an element at 5 is held back until one at 7 has come.
     """
 
-    def __init__(self, stream: str, allowed_lateness: int | AllowedLateness) -> None:
-        self.stream = stream
+    def __init__(self, allowed_lateness: int | AllowedLateness) -> None:
         self.allowed_lateness = allowed_lateness
         self.number = 0
         self.before: Element | None = None
@@ -189,20 +188,18 @@ class Arrivals:
         declared = list(streams)
         nothing = {name: Stream(()) for name in declared}
         # planning empty streams checks QRY-4 and QRY-5, and gives each window its slide (WIN-17)
-        specs = [
-            view.spec for view in plan(query, nothing, replace(semantics, horizon=End.NONE)).views
-        ]
+        specs = [view.spec for view in plan(query, nothing, semantics).views]
         self.semantics = semantics
         self.declared = declared
         self.specs = specs
         self.growing = [GrowingView(spec, semantics, query.registered) for spec in specs]
         self.admissions = {
-            name: Admission(name, semantics.allowed_lateness)
+            name: Admission(semantics.allowed_lateness)
             for name in dict.fromkeys(spec.stream for spec in specs)
         }
         # streams that no window ranges over: what comes of them is checked, and not kept
         self.unread = {
-            name: Admission(name, TIME_BOUND) for name in declared if name not in self.admissions
+            name: Admission(TIME_BOUND) for name in declared if name not in self.admissions
         }
         # elements with a place in their stream, and none among the arrivals yet
         self.queue: list[tuple[int, int, str, Element]] = []

@@ -89,7 +89,7 @@ def _overlap(window: Window) -> str:
 def _every(window: Window) -> str:
     if window.slide is None:
         return ""
-    return f", seen at every {window.slide}th"
+    return f", brought up to date every {window.slide}"
 
 
 def _explain_start(query: Query) -> Iterator[str]:

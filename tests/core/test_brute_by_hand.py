@@ -304,6 +304,29 @@ def test_the_latest_change_of_a_gap():
     ) == [(2, ())]
 
 
+def test_a_tuple_based_window_against_the_instant_before():
+    """TICK-4, WIN-16, REP-8: An element without triples has the id of the one before it, 1, and is
+    evaluated there. It sees the first element, and at the id 0 there was none. The third element
+    has the id 2, so it is evaluated at 1. It sees the second one, too, which the evaluation before
+    it did not. The arrival at the horizon, with the id 3, is evaluated at 2, over all three.
+    """
+    items = elements(1, (2, ()), 3)
+    counted = window("tuple", 5, 5, unit=Unit.TRIPLES)
+    found = reports_of(counted, items, change_baseline="previous-instant")
+    assert found == [(1, (0,)), (1, (0, 1)), (2, (0, 1, 2))]
+
+
+def test_a_tuple_based_window_without_elements():
+    """WIN-6: The arrival at the horizon has the id 1, since no element comes before it. Nothing was
+    ever in the window, so that its content does not change.
+    """
+    semantics = replace(CHANGING, horizon=5)
+    definition = Definition([window("tuple", 2, 1)], {"s": []}, semantics)
+    [sentinel] = definition.arrivals
+    assert definition.own(sentinel) == 1
+    assert list(definition.reports()) == []
+
+
 def test_an_anchor_by_policy():
     """REP-11, λ = 3, t0 = 0, t1 = 1: 0, 3, 6 from s0 = -1 on, or 1, 4, 7; the element at 1 is there
     from 1 on.

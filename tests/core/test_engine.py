@@ -10,6 +10,7 @@ import pytest
 
 from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
+from refengine.core.schedule import evaluations
 from refengine.core.startup import notes_on_hidden_ranges
 
 QUERY = from_table(
@@ -52,6 +53,28 @@ def test_a_step_has_the_answer_and_the_output():
         (Counter([ROW_A]), Counter([ROW_A]), True),
         (Counter([ROW_A]), Counter(), False),
     ]
+
+
+def test_evaluations_can_be_left_out():
+    """Four windows close, the last one at the horizon. Nothing but the first two is missing."""
+    planned = engine.plan(QUERY, {"s": stream([(A, 3), (A, 13), (B, 23), (A, 33)])}, SEMANTICS)
+    whole = list(engine.steps(QUERY, planned))
+    rest = list(engine.steps(QUERY, planned, skip=2))
+    assert [step.at for step in rest] == [step.at for step in whole[2:]]
+    assert (len(whole), len(rest)) == (4, 2)
+
+
+def test_a_window_that_never_opens_has_no_number():
+    """WIN-10: With t0 at the first element, a window over a stream without elements opens never."""
+    windows = [
+        {"stream": name, "name": f"urn:{name}", "kind": "time", "size": 10, "slide": 10}
+        for name in "sr"
+    ]
+    query = from_table({"body": "SELECT * {GRAPH <urn:s> {?x ?p ?y}}", "windows": windows})
+    semantics = profile("csparql").but(t0="first-element", horizon="none").semantics()
+    streams = {"s": stream([(A, 3), (A, 13)]), "r": stream([])}
+    [evaluation] = evaluations(engine.plan(query, streams, semantics))
+    assert [held.n for held in evaluation.windows] == [0, None]
 
 
 def test_a_plan_counts_the_arrivals_of_each_window():

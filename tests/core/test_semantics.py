@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from refengine import Between, InvalidSemantics, OneOf, UnknownField, profile
@@ -58,6 +60,15 @@ def test_a_wrong_value_is_refused_with_those_that_are_right(field, value, reason
     with pytest.raises(InvalidSemantics) as caught:
         profile("csparql").but(**{field: value})
     assert str(caught.value).startswith("SEM-1: ") and reason in str(caught.value)
+
+
+@pytest.mark.parametrize("t0", [-(2**63) - 1, 2**63])
+def test_an_integer_beyond_64_bits_is_refused_however_the_semantics_is_made(t0: int):
+    semantics = profile("csparql").but(t0=0).semantics()
+    with pytest.raises(InvalidSemantics, match="t0 must be within 64 bits"):
+        replace(semantics, t0=t0)
+    within = t0 + 1 if t0 < 0 else t0 - 1
+    assert replace(semantics, t0=within).t0 == within
 
 
 def test_values_are_described_in_words():

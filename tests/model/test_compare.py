@@ -712,6 +712,31 @@ def test_a_maximum_matching_without_a_reach():
         assert len(found) == most
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "pairs"),
+    [
+        (["1", "5"], ["5.000000001"], {1: 0}),  # one of ours is passed over
+        (["5.000000001"], ["1", "5"], {0: 1}),  # one of theirs is
+        (["1", "NaN"], ["NaN"], {1: 0}),
+        (["NaN"], ["1", "NaN"], {0: 1}),
+        # each is near to the next one alone: the first may not take the second's
+        (["1", "1.0000000008"], ["1.0000000008", "1.0000000016"], {0: 0, 1: 1}),
+    ],
+)
+def test_numbers_of_one_type_are_paired_in_their_order(
+    ours: list[str], theirs: list[str], pairs: dict[int, int]
+):
+    """CMP-3: Doubles within 1e-9 of each other are near, and NaN comes last."""
+
+    def numbered_rows(numbers: list[str]) -> list[matching.Numbered]:
+        return [
+            ((matching.TolerantNumber(float(number), 1e-9),), row({"x": typed(number, "double")}))
+            for number in numbers
+        ]
+
+    assert matching.match_in_step(numbered_rows(ours), numbered_rows(theirs)) == pairs
+
+
 def test_numbers_in_order():
     values = [math.inf, Fraction(2), math.nan, -1.5, -math.inf]
     ordered = sorted(values, key=matching.order_key)
