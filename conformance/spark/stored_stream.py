@@ -72,7 +72,7 @@ class StoredSource(NamedTuple):
     format_name: str | None = None
 
 
-class FoundFormat(NamedTuple):
+class StoredFormat(NamedTuple):
     """The format of a source: its name as Spark has it (None for a file that the driver reads), and
     how many files of other formats are there, which are not read.
     """
@@ -81,7 +81,7 @@ class FoundFormat(NamedTuple):
     unread: int = 0
 
 
-def find_format(source: StoredSource) -> FoundFormat:
+def find_format(source: StoredSource) -> StoredFormat:
     """Return the format of a source. Raises InvalidStream if its files are of two formats, or a URL
     has none that is known, and RefengineError for a stated format whose records have no times.
     """
@@ -92,7 +92,7 @@ def find_format(source: StoredSource) -> FoundFormat:
         )
         raise RefengineError(reason, rule="usage", place="--format")
     if source.format_name is not None:
-        return FoundFormat(source.format_name)
+        return StoredFormat(source.format_name)
     names = [name for name, _ in list_files(source.path)]
     counts = {
         format_name: sum(name.endswith(endings) for name in names)
@@ -104,15 +104,15 @@ def find_format(source: StoredSource) -> FoundFormat:
         reason = f"has {there}; name a folder with one kind, or its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
     if os.path.isdir(os.path.join(source.path, "_delta_log")):
-        return FoundFormat("delta")
+        return StoredFormat("delta")
     if found == [PARQUET]:
         _check_names(source.path, names)
     if found:
-        return FoundFormat(found[0], len(names) - counts[found[0]])
+        return StoredFormat(found[0], len(names) - counts[found[0]])
     if URL.match(source.path):
         reason = "has no .n3t or .parquet files; say its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
-    return FoundFormat(None)
+    return StoredFormat(None)
 
 
 def _check_names(path: str, names: Iterable[str]) -> None:

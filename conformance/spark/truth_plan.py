@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.spark import shard
 from conformance.spark.ground_truth import check_query
-from conformance.spark.stored_stream import FoundFormat, StoredSource, find_format
+from conformance.spark.stored_stream import StoredFormat, StoredSource, find_format
 from conformance.spark.truth_query import TruthQuery
 from refengine.core.query import Window
 from refengine.core.semantics import show
@@ -40,7 +40,7 @@ class TruthPlan:
     missing: int | Missing = 1
 
     @cached_property
-    def formats(self) -> Sequence[FoundFormat]:
+    def formats(self) -> Sequence[StoredFormat]:
         """The format of each source. The files are listed when this is first asked for."""
         return [find_format(source) for source in self.sources]
 
