@@ -284,7 +284,7 @@ def _render(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
-    from refengine.confirmation import Hearing, RunWithWitnesses
+    from refengine.confirmed_run import Hearing, RunWithWitnesses
     from refengine.core import engine, profiles
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import read_all_static

@@ -151,7 +151,7 @@ class HarnessWithOthers(Harness):
         super().stop()
 
 
-class Harnesses:
+class BenchmarkHarnesses:
     """The harnesses of engines, each started when a run needs it. If they are kept, the next run of
     an engine goes on with its process, as in the suite: `register` forgets what was before. An
     engine that is `fresh`, or broke down, gets a new process all the same.
@@ -209,7 +209,11 @@ def prepare_workload(tested: Engine, workload: Workload, question: Question) -> 
 
 
 def feed(
-    tested: Engine, workload: Workload, question: Question, is_live: bool, harnesses: Harnesses
+    tested: Engine,
+    workload: Workload,
+    question: Question,
+    is_live: bool,
+    harnesses: BenchmarkHarnesses,
 ) -> Feeding:
     """Put the question of a workload to an engine.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
-from conformance.bench.feeding import Harnesses, feed
+from conformance.bench.feeding import BenchmarkHarnesses, feed
 from conformance.bench.judging import case_of, judge_run, result_without_verdict
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
@@ -172,7 +172,9 @@ class TaskRunner:
     def __init__(self, plan: BenchmarkPlan) -> None:
         self.plan = plan
         choice = plan.choice
-        self._harnesses = Harnesses(are_kept=choice.scale == "small" and not choice.is_live)
+        self._harnesses = BenchmarkHarnesses(
+            are_kept=choice.scale == "small" and not choice.is_live
+        )
         self._workload: Workload | None = None
         self._loaded: LoadedWorkload | None = None
 
@@ -194,7 +196,7 @@ class TaskRunner:
 
 
 def _run_task(
-    plan: BenchmarkPlan, task: Task, loaded: LoadedWorkload, harnesses: Harnesses
+    plan: BenchmarkPlan, task: Task, loaded: LoadedWorkload, harnesses: BenchmarkHarnesses
 ) -> Result:
     """Run one workload on an engine, and return its result, as TaskRunner does."""
     tested, workload = task.tested, task.workload

@@ -48,8 +48,8 @@ def make_wordings(table: QueryTable) -> tuple[QueryTable, ...]:
 
 
 def _unwrap_lone_pattern(table: QueryTable) -> QueryTable:
-    """If the GRAPH pattern of one window is all of WHERE, return the query with its inside in its
-    place: `{ GRAPH <s> { P } }` becomes `{ P }`. Any other query stays as it is.
+    """Return a query whose WHERE clause is the GRAPH pattern of one window without that pattern:
+    `{ GRAPH <s> { P } }` becomes `{ P }`. Any other query stays as it is.
     """
     body = table["body"]
     source = DialectText(body, PLAIN.parser.parse(body))

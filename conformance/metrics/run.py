@@ -20,7 +20,7 @@ from conformance.metrics.yabench import (
     ExpectedAnswers,
     RowsThatChange,
     Score,
-    Shifted,
+    ShiftedWindow,
 )
 from refengine.core import engine, r2r
 from refengine.core.engine import Report
@@ -344,7 +344,7 @@ def _all_rows(reports: Iterable[Report]) -> Bag:
 def _entry(
     window: Borders | None,
     score: Score,
-    shifted: Shifted | None,
+    shifted: ShiftedWindow | None,
     delay: int | None,
     counts: tuple[int, int, int],
 ) -> Entry:

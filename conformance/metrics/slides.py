@@ -83,7 +83,7 @@ def _deal_others(
     """
     slide = [number for number in between for _ in range(expected[number].total())]
     lines = [line for number in between for line in expected[number].elements()]
-    places = compare.places(lines, rows, mode)
+    places = compare.find_equal_rows(lines, rows, mode)
     common = _common(rows, places)
     until = _next_slides(len(rows), {i: slide[place] for i, place in common.items()}, between)
     used = set(common.values())

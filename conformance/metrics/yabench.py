@@ -103,9 +103,9 @@ class Reach(NamedTuple):
 BY_ITS_SIZE = Reach()
 
 
-class Shifted(NamedTuple):
-    """The result of gracious mode: the best score, and the borders (o, c) of the window that has
-    it.
+class ShiftedWindow(NamedTuple):
+    """The window that gracious mode finds: its score, which is the best one, and its borders
+    (o, c).
     """
 
     score: Score
@@ -213,7 +213,7 @@ def gracious(
     actual: Bag,
     reach: Reach = BY_ITS_SIZE,
     mode: Mode = Mode.VALUE,
-) -> Shifted:
+) -> ShiftedWindow:
     """Shift the borders of a window until precision and recall peak: the paper's gracious mode.
 
     Windows within reach that overlap the original one are tried. Of windows with the same content
@@ -221,7 +221,7 @@ def gracious(
     peak is the greatest sum of the two, and of equal sums the nearest window. Source: YABench's
     paper; the reach and what a peak is are decided here.
     """
-    best = Shifted(score(expected, actual, mode), window)
+    best = ShiftedWindow(score(expected, actual, mode), window)
     if best.score == PERFECT:
         return best
     least = best.score
@@ -239,7 +239,7 @@ def gracious(
             continue
         shifted_score = shifted_answer.score()
         if _can_be_better(shifted_score, best.score, least):
-            best = Shifted(shifted_score, (start - low, end - high))
+            best = ShiftedWindow(shifted_score, (start - low, end - high))
     return best
 
 

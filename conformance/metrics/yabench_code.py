@@ -16,8 +16,8 @@ from conformance.metrics.yabench import (
     EngineOutput,
     ExpectedAnswers,
     Score,
-    Shifted,
     ShiftedAnswer,
+    ShiftedWindow,
     score,
 )
 from refengine.model import compare
@@ -239,7 +239,7 @@ def gracious_code(
     actual: Bag,
     *,
     mode: Mode = Mode.VALUE,
-) -> Shifted:
+) -> ShiftedWindow:
     """Shift a window [o, c] as YABench's code does: greedily, and to the right only.
 
     First the start moves to the instant of the window's next element, as long as recall is below 1
@@ -270,4 +270,4 @@ def gracious_code(
         if shifted_score.precision < best.precision or shifted_score.recall < best.recall:
             break
         end, best = t, shifted_score
-    return Shifted(best, (start, end))
+    return ShiftedWindow(best, (start, end))

@@ -127,7 +127,7 @@ def find_rows(first: pyarrow.Table, second: pyarrow.Table) -> pyarrow.Table:
     there = [row(binding) for binding in second["line"].to_pylist()]
     lsbench.refuse_blank_nodes([Counter(wanted)], [Counter(there)])
     relations = second["number"].to_pylist()
-    places = compare.places(there, wanted)
+    places = compare.find_equal_rows(there, wanted)
     names: dict[Row, str] = {}
     found = []
     for entry, line in zip(rows, wanted, strict=True):

@@ -82,18 +82,26 @@ class StoredFormat(NamedTuple):
 
 
 def find_format(source: StoredSource) -> StoredFormat:
-    """Return the format of a source. Raises InvalidStream if its files are of two formats, or a URL
-    has none that is known, and RefengineError for a stated format whose records have no times.
+    """Return the format of a source: the one that is stated, or else that of its files. Raises
+    RefengineError for a stated format whose records have no times, and InvalidStream as
+    `_format_of_files` does.
     """
+    if source.format_name is None:
+        return _format_of_files(source.path)
     if source.format_name in FORMATS_WITHOUT_TIMES:
         reason = (
             f"{source.format_name} has no columns time and element; write the stream as {N3T}, or "
             "as a table with these columns"
         )
         raise RefengineError(reason, rule="usage", place="--format")
-    if source.format_name is not None:
-        return StoredFormat(source.format_name)
-    names = [name for name, _ in list_files(source.path)]
+    return StoredFormat(source.format_name)
+
+
+def _format_of_files(path: str) -> StoredFormat:
+    """Return the format that the names of the files at a path say. Raises InvalidStream if the
+    files are of two formats, or a URL has none that is known.
+    """
+    names = [name for name, _ in list_files(path)]
     counts = {
         format_name: sum(name.endswith(endings) for name in names)
         for format_name, endings in ENDINGS.items()
@@ -102,16 +110,16 @@ def find_format(source: StoredSource) -> StoredFormat:
     if len(found) > 1:
         there = " and ".join(f"{count} .{name} files" for name, count in counts.items())
         reason = f"has {there}; name a folder with one kind, or its format with --format"
-        raise InvalidStream(reason, rule="IO-1", place=source.path)
-    if os.path.isdir(os.path.join(source.path, "_delta_log")):
+        raise InvalidStream(reason, rule="IO-1", place=path)
+    if os.path.isdir(os.path.join(path, "_delta_log")):
         return StoredFormat("delta")
     if found == [PARQUET]:
-        _check_names(source.path, names)
+        _check_names(path, names)
     if found:
         return StoredFormat(found[0], len(names) - counts[found[0]])
-    if URL.match(source.path):
+    if URL.match(path):
         reason = "has no .n3t or .parquet files; say its format with --format"
-        raise InvalidStream(reason, rule="IO-1", place=source.path)
+        raise InvalidStream(reason, rule="IO-1", place=path)
     return StoredFormat(None)
 
 

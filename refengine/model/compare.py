@@ -95,10 +95,10 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     return missing, extra
 
 
-def places(
+def find_equal_rows(
     rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE
 ) -> dict[Row, list[int]]:
-    """CMP-3: Return for each wanted row the positions, ascending, of the rows that are equal to it.
+    """CMP-3: Return for each wanted row the positions, ascending, of the rows that equal it.
     Blank nodes are compared by label.
     """
     candidates = defaultdict(list)

@@ -57,5 +57,5 @@ class RowGroups:
         ]
         if not candidates:
             return wanted
-        places = compare.places(candidates, wanted, self.mode)
-        return [line for line in wanted if not places[line]]
+        equal_rows = compare.find_equal_rows(candidates, wanted, self.mode)
+        return [line for line in wanted if not equal_rows[line]]

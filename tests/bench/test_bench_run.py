@@ -18,7 +18,12 @@ from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.catalogue import BENCHMARKS
 from conformance.bench.csrbench import CSRBENCH
-from conformance.bench.feeding import START_SECONDS, ClockPacing, Harnesses, ImmediatePacing
+from conformance.bench.feeding import (
+    START_SECONDS,
+    BenchmarkHarnesses,
+    ClockPacing,
+    ImmediatePacing,
+)
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.judging import measure_windows
 from conformance.bench.page import page
@@ -457,7 +462,7 @@ def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down(tmp
     """What is kept is stopped at the end, and what is not at once."""
     (tmp_path / "stub.py").write_text(STUB)
     tested = engine_file.command(f"{sys.executable} {tmp_path}/stub.py", "rspql", "csparql")
-    harnesses = Harnesses(are_kept=True)
+    harnesses = BenchmarkHarnesses(are_kept=True)
     with harnesses.of(tested) as first:
         first.start_others([])
     with harnesses.of(tested) as second:
@@ -470,7 +475,7 @@ def test_a_process_is_kept_for_the_next_run_unless_it_is_fresh_or_broke_down(tmp
     assert not third.alive
 
     for one, are_kept in ((replace(tested, fresh=True), True), (tested, False)):
-        harnesses = Harnesses(are_kept)
+        harnesses = BenchmarkHarnesses(are_kept)
         with harnesses.of(one) as harness:
             pass
         assert not harness.alive
@@ -482,5 +487,5 @@ def test_a_harness_may_start_slowly_in_a_benchmark(tmp_path):
     tested = engine_file.command(f"{sys.executable} {tmp_path}/stub.py", "rspql", "csparql")
     for file_seconds, seconds in ((0.1, START_SECONDS), (1000, 1000)):
         one = replace(tested, limits=Limits(start_seconds=file_seconds))
-        with Harnesses().of(one) as harness:
+        with BenchmarkHarnesses().of(one) as harness:
             assert harness.has_started and harness.limits.start_seconds == seconds

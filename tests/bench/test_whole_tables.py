@@ -20,7 +20,7 @@ from conformance.bench import run as bench_run
 from conformance.bench import streams
 from conformance.bench.benchmark import Choice
 from conformance.bench.catalogue import find_benchmark
-from conformance.bench.feeding import Harnesses
+from conformance.bench.feeding import BenchmarkHarnesses
 from conformance.bench.srbench.observations import STREAM
 from conformance.harness import engine_file
 from conformance.verdict.results import Result, from_json
@@ -50,7 +50,7 @@ NOT_PASSED = {
 }
 
 
-class LastingBenchmarkHarnesses(LastingHarnesses, Harnesses):
+class LastingBenchmarkHarnesses(LastingHarnesses, BenchmarkHarnesses):
     """The harnesses of `bench`, for the runs of all benchmarks."""
 
 
@@ -91,7 +91,7 @@ def run_folder(reference_engine, tmp_path_factory) -> Iterator[RunFolder]:
         out = tmp_path_factory.mktemp(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(streams, "cache_folder", lambda: cache_of_streams)
-            patch.setattr(bench_run, "Harnesses", lambda are_kept: lasting)
+            patch.setattr(bench_run, "BenchmarkHarnesses", lambda are_kept: lasting)
             words = [f"--engine={engine}" for engine in engines]
             assert main(["bench", name, *words, "-o", str(out)]) == 0
         return out

@@ -32,7 +32,7 @@ from conformance.metrics.yabench import (
     EngineOutput,
     ExpectedAnswers,
     Reach,
-    Shifted,
+    ShiftedWindow,
     gracious,
     score,
     slide_score,
@@ -670,7 +670,7 @@ def test_gracious_is_never_worse(times, opens, length, closure, sent):
     found = gracious(window, closure, ExpectedAnswers(instants, answer), expected, actual)
     assert found.score.precision >= plain.precision and found.score.recall >= plain.recall
     assert found.score == score(answer(found.window[0] + low, found.window[1] + high), actual)
-    assert found == Shifted(plain, window) or sum(found.score) > sum(plain)
+    assert found == ShiftedWindow(plain, window) or sum(found.score) > sum(plain)
     closed = gracious_code(window, ExpectedAnswers(instants, answer), answer(*window), actual)
     assert closed.score.recall >= score(answer(*window), actual).recall
     assert closed.score == score(answer(*closed.window), actual)

@@ -21,7 +21,7 @@ from conformance.metrics.yabench import (
     EngineOutput,
     ExpectedAnswers,
     Reach,
-    Shifted,
+    ShiftedWindow,
     gracious,
     score,
 )
@@ -66,7 +66,7 @@ def test_rows_without_an_equal_are_those_that_have_no_place(
 ) -> None:
     rows = RowGroups(before.elements(), mode)
     rows.change((now - before).elements(), (before - now).elements())
-    places = compare.places(list(now), wanted, mode)
+    places = compare.find_equal_rows(list(now), wanted, mode)
     assert rows.select_without_equal(wanted) == [line for line in wanted if not places[line]]
 
 
@@ -77,7 +77,7 @@ def shift_by_definition(
     actual: Bag,
     most: int,
     mode: Mode,
-) -> Shifted:
+) -> ShiftedWindow:
     """Gracious mode as docs/metrics.md defines it: each window is compared as a whole."""
     low, high = borders(closure)
     first, last = window[0] + low, window[1] + high
@@ -94,12 +94,12 @@ def shift_by_definition(
         key = (left + right, left, start, end)
         tried[content] = min(key, tried.get(content, key))
     plain = score(expects.answer(first, last), actual, mode)
-    best = Shifted(plain, window)
+    best = ShiftedWindow(plain, window)
     for *_, start, end in sorted(tried.values())[:most]:
         found = score(expects.answer(start, end), actual, mode)
         is_no_worse = found.precision >= plain.precision and found.recall >= plain.recall
         if is_no_worse and sum(found) > sum(best.score):
-            best = Shifted(found, (start - low, end - high))
+            best = ShiftedWindow(found, (start - low, end - high))
     return best
 
 
@@ -159,7 +159,7 @@ def steps_by_definition(
     for t in expects.instants:
         opened = next(k for k in range(t + 1) if k * slide + size >= t) * slide
         now = expects.answer(opened, t)
-        known = compare.places(list(before), list(now), mode)
+        known = compare.find_equal_rows(list(before), list(now), mode)
         due = [line for line in now if not known[line] for _ in range(now[line])]
         if not due or (now.total() == 1 and not any(now)):
             continue
