@@ -5,7 +5,7 @@ conformance truth --stream` reads.
         [--spark MASTER] [--environment ARCHIVE] [--parts N]
 
 Sorted by time and element, the rows are the lines of tools/lsbench.py, byte for byte. A part is a
-stretch of time. PATH is where Spark's executors write.
+span of time. PATH is where Spark's executors write.
 
 Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 interrupted.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def rows_between(parameters: Parameters, stream: str, start: int, stop: int) -> Iterator[StreamRow]:
-    """Yield the rows of a stretch of a stream, sorted. The elements of an instant are numbered."""
+    """Yield the rows of a span of a stream, sorted. The elements of an instant are numbered."""
     number, time = 0, start
     for event in events(parameters, stream, start, stop):
         if event.time != time:

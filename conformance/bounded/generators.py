@@ -32,7 +32,7 @@ class WindParameters:
     """How wind speeds come.
 
     The sensors are in clusters of the given sizes. The sensors of a cluster report once a round,
-    each at an instant drawn from a stretch of `spread` ms. The stretch of a cluster begins at a
+    each at an instant drawn from a span of `spread` ms. The span of a cluster begins at a
     phase of its own; in every `full_hour`-th round all begin together.
 
     The weather is a storm or calm, and changes from one to the other with the chance `change` each

@@ -140,7 +140,7 @@ def run_task(workload: JoinWorkload, task: SweepTask) -> RunFigures:
 
 
 def needed_over_time(workload: JoinWorkload) -> Iterator[tuple[int, int]]:
-    """Yield instants with the memory that is needed then, of the streams of seed 0: of each stretch
+    """Yield instants with the memory that is needed then, of the streams of seed 0: of each span
     of elements the one that needs most.
     """
     unlimited = prepare(workload, 0)

@@ -2,8 +2,8 @@
 
 `posts` has posts and comments, `post_likes` and `photo_likes` who likes them, `photos` photos in
 which friends are tagged, and `gps` where users are who attend an event. What is drawn for a user's
-day depends on the seed, the user and the day alone. So each stream, and each stretch of its time,
-can be made by itself (`events`), and the stretches together are the stream.
+day depends on the seed, the user and the day alone. So each stream, and each span of its time,
+can be made by itself (`events`), and the spans together are the stream.
 
 Published are the form of the distributions and the figures of GPS (docs/bench.md); how much is
 published and liked is decided here, near the sizes of the public generator's streams.

@@ -96,7 +96,7 @@ def line_of(element: tuple[int, Triple]) -> str:
 def lines_of(
     parameters: Parameters, stream: str, start: int | None = None, stop: int | None = None
 ) -> Iterator[str]:
-    """Yield the lines of a stream at its own times, or of a stretch of it."""
+    """Yield the lines of a stream at its own times, or of a span of it."""
     for event in events(parameters, stream, start, stop):
         for triple in event.triples:
             yield line_of((event.time, triple))

@@ -38,7 +38,7 @@ class JavaRandom:
         return self.state >> (BITS - bits)
 
     def next_int(self, bound: int) -> int:
-        """Draw a number in [0, bound). Draws of the last, incomplete stretch of `bound` numbers are
+        """Draw a number in [0, bound). Draws of the last, incomplete range of `bound` numbers are
         drawn again.
         """
         if bound & (bound - 1) == 0:
