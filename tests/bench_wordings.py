@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.bench.wordings import wordings
+from conformance.bench.wordings import make_wordings
 from refengine import evaluate
 from refengine.core import r2r
 from refengine.core.query import from_table
@@ -22,7 +22,7 @@ def answers_to_wordings(
     stream, and numbered.
     """
     found = []
-    for wording in wordings(table):
+    for wording in make_wordings(table):
         setting = replace(question, query=from_table(wording)).under(profile.semantics())
         reports = evaluate(
             setting.query,

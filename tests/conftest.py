@@ -106,7 +106,8 @@ def pytest_configure(config: pytest.Config) -> None:
     the most tests, and ends with single tests, however long they take.
     """
     config.option.loadscopereorder = False
-    gc.set_threshold(200_000, 20, 20)  # most objects are freed by their reference counts, or stay
+    # Most objects are freed by their reference counts, or live as long as the run.
+    gc.set_threshold(200_000, 20, 20)
     if PROFILE not in ("ci", "mutation") and config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
 
@@ -199,11 +200,11 @@ def rsp_js_installed() -> None:
 
 
 @pytest.fixture(scope="session")
-def rsp_js_harnesses(rsp_js_installed) -> Iterator[rsp_js_items.KeptHarnesses]:
+def rsp_js_harnesses(rsp_js_installed) -> Iterator[rsp_js_items.LastingSuiteHarnesses]:
     """The processes of RSP-JS: another one after each that broke down."""
     import rsp_js_items
 
-    harnesses = rsp_js_items.KeptHarnesses()
+    harnesses = rsp_js_items.LastingSuiteHarnesses()
     yield harnesses
     harnesses.stop_all()
 
@@ -213,6 +214,7 @@ def rsp_js_run(rsp_js_harnesses, tmp_path_factory) -> rsp_js_items.Run:
     """A run of all items of RSP-JS, at whose results several tests look."""
     import rsp_js_items
 
-    rsp_js_harnesses.of(rsp_js_items.PATIENT)  # which the run goes on with
+    # The process that starts here has a patient limit, and the run uses it.
+    rsp_js_harnesses.of(rsp_js_items.PATIENT)
     path = tmp_path_factory.mktemp("rsp-js") / "results.ndjson"
     return rsp_js_items.run(path, rsp_js_harnesses)

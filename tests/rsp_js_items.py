@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from lasting_harnesses import LastingHarnesses
 from suite_run import run_suite
 
 from conformance.harness import engine_file, pool
@@ -30,17 +31,10 @@ HURRIED = replace(PATIENT, limits=replace(LIMITS, reply_seconds=2))
 group = pytest.mark.xdist_group("rsp-js")  # one worker, and so one run, for all
 
 
-class KeptHarnesses(pool.Harnesses):
-    """Harnesses that outlive the run of the suite. What RSP-JS has compiled for the cases of the
-    run it need not compile again for the tests of single cases.
+class LastingSuiteHarnesses(LastingHarnesses, pool.Harnesses):
+    """The harnesses of the suite. What RSP-JS has compiled for the cases of the run it need not
+    compile again for the tests of single cases.
     """
-
-    def stop(self) -> None:
-        """Do nothing at the end of a run."""
-
-    def stop_all(self) -> None:
-        """Stop the harnesses after the last test."""
-        super().stop()
 
 
 class Run(NamedTuple):
@@ -64,7 +58,7 @@ def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
         return run_suite(*words)
 
 
-def run(path: Path, harnesses: KeptHarnesses) -> Run:
+def run(path: Path, harnesses: LastingSuiteHarnesses) -> Run:
     """Run all items of RSP-JS but the endless one on one of some harnesses, and write their results
     to a path.
     """

@@ -245,7 +245,7 @@ def feed(
 
 
 def _answers_on_close(tested: Engine, workload: Workload) -> bool:
-    """Return whether an engine is known to answer only when windows close. Its answers are the same
+    """Whether an engine is known to answer only when windows close. Its answers are the same
     however many elements of an instant it gets at once.
     """
     profile = workload.semantics

@@ -16,7 +16,7 @@ from conformance.verdict.results import Result
 NONE = Cell("–")
 COLUMNS = (
     "engine",
-    "query",
+    "run",
     "verdict",
     "precision",
     "recall",
@@ -30,16 +30,16 @@ COLUMNS = (
 )
 
 
-def run_of(result: Result) -> Mapping[str, Any]:
-    """Return how the engine was fed, as the evidence of a result has it; nothing for a recording
-    and for a run that did not take place.
+def feeding_evidence_of(result: Result) -> Mapping[str, Any]:
+    """Return how the engine was fed, as the evidence of a result has it; nothing for a recording,
+    and for a run that could not be asked or judged.
     """
     run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
     return run
 
 
 def outcome_cell(result: Result) -> Cell:
-    """Return the cell of an outcome."""
+    """Return the cell of what a result is: its outcome, or `known`."""
     return Cell(result.kind, result.kind)
 
 
@@ -96,8 +96,8 @@ class ResultsOfTest(NamedTuple):
         return Cell(self.engine), Cell(self.name), outcome_cell(self.worst)
 
     def measures(self) -> list[Mapping[str, Any]]:
-        """Return the benchmark's own measures of the runs that took place."""
-        found = [run_of(one).get("measures") for one in self.results]
+        """Return the benchmark's own measures of the runs that have them."""
+        found = [feeding_evidence_of(one).get("measures") for one in self.results]
         return [one for one in found if one]
 
 
@@ -105,10 +105,8 @@ def group_by_test(results: Iterable[Result]) -> Iterator[ResultsOfTest]:
     """Yield the results of each test, engine by engine, in the reading order of their cases."""
     tests: dict[tuple[str, str, str], list[Result]] = {}
     for result in sorted(results, key=reading_order):
-        experiment, test = result.case, result.case
-        if (run := result.benchmark_run) is not None:
-            experiment, test = run.experiment, run.test
-        tests.setdefault((result.engine, experiment, test), []).append(result)
+        key = (result.engine, result.experiment, result.test)
+        tests.setdefault(key, []).append(result)
     for key, of_test in tests.items():
         yield ResultsOfTest(*key, of_test)
 
@@ -150,7 +148,7 @@ def table_of_runs(results: Iterable[Result]) -> Table:
         "greatest of all samples; samples are taken every 0.5 s of the harness with all that it "
         "started. The CPU time of taking them is not in them."
     )
-    if any(run_of(result).get("is_live") for result in results):
+    if any(feeding_evidence_of(result).get("is_live") for result in results):
         note += (
             " In a live run an element is sent later than its instant where the machine or the "
             "harness is busy. The most is given: what is late or slips by no more than that may "
@@ -164,7 +162,7 @@ def _row(result: Result) -> tuple[Cell, ...]:
     evidence = result.evidence or {}
     entries = evidence.get("metrics", [])
     samples = evidence.get("samples", [])
-    run = run_of(result)
+    run = feeding_evidence_of(result)
     rate = None
     if run and run["seconds"]:
         rate = run["elements"] / run["seconds"]

@@ -6,7 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.bench.figures import NONE, group_by_test, run_of, worst_of
+from conformance.bench.figures import (
+    NONE,
+    feeding_evidence_of,
+    group_by_test,
+    outcome_cell,
+    worst_of,
+)
 from conformance.bench.tables import Cell, Table
 from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
@@ -31,13 +37,13 @@ def functional_table(
     """
     runs: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        runs.setdefault((_query_of(result), result.engine), []).append(result)
+        runs.setdefault((result.test, result.engine), []).append(result)
     engines = sorted({engine for _, engine in runs})
     published = published or {}
     rows = []
     for query in queries:
         cells = [_cell(runs.get((query, engine), [])) for engine in engines]
-        told = [Cell(published[engine].get(query, "–")) for engine in published]
+        told = [Cell(published[engine].get(query, NONE.text)) for engine in published]
         rows.append((Cell(query), *cells, *told))
     return Table(
         "Which engine answers which query",
@@ -47,21 +53,17 @@ def functional_table(
     )
 
 
-def _query_of(result: Result) -> str:
-    """Return the name of the query that a result is about."""
-    run = result.benchmark_run
-    return result.case if run is None else run.test
-
-
 def _cell(results: Sequence[Result]) -> Cell:
     """Return the cell of a query on an engine."""
     if not results:
         return NONE
     worst = worst_of(results)
-    is_silent = worst.kind == PASS and not any(run_of(one).get("rows") for one in results)
+    is_silent = worst.kind == PASS and not any(
+        feeding_evidence_of(one).get("rows") for one in results
+    )
     if is_silent:
         return Cell("pass, no row", PASS)
-    return Cell(worst.kind, worst.kind)
+    return outcome_cell(worst)
 
 
 def reasons_table(results: Iterable[Result]) -> Table:
@@ -79,7 +81,7 @@ def reasons_table(results: Iterable[Result]) -> Table:
         rows.append(
             (
                 *test.first_cells,
-                Cell(", ".join(rules) or "–"),
+                Cell(", ".join(rules) or NONE.text),
                 Cell(reason or most_telling_line(test.worst.argument)),
             )
         )

@@ -17,7 +17,7 @@ from conformance.verdict import evidence, explain, outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
-from conformance.verdict.time_limit import LimitedJudging, VerdictTooLate
+from conformance.verdict.time_limit import VerdictBudget, VerdictTooLate
 from refengine.core.query import Query
 from refengine.core.semantics import UNKNOWN, Profile
 from refengine.oracle.judge import Judgement
@@ -45,27 +45,31 @@ def judge_run(
     run: Run,
     digests: Mapping[str, str],
     *,
-    judging: LimitedJudging | None = None,
-    is_explained: bool = False,
+    budget: VerdictBudget | None = None,
+    is_fail_explained: bool = False,
 ) -> Result:
     """Return the result of a run: its outcome under the engine's profile, the argument, the known
     deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files. `judging` has the answers that several runs of the workload may share, and
-    limits the time of a verdict; None makes a new one. If `is_explained`, the argument of a fail
+    the streams' files. `budget` limits the time of a verdict, and has the answers that several runs
+    of the workload may share; None makes a new one. If `is_fail_explained`, the argument of a fail
     says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
-    be compared with one on a recording. A run without a verdict in time is `unsupported`. Known
-    deviations are looked for as long as a verdict may take, and so is what would explain a fail.
+    be compared with one on a recording. A run without a verdict in time is `unsupported`. The
+    search for known deviations may take as long as a verdict, and so may each of the two searches
+    for what would explain a fail.
+
+    Raises Disputed if no witness confirms an answer that is measured, and RefengineError for a
+    query or a semantics without an answer that can be judged.
     """
-    workload, asked = run.workload, run.feeding.exchange
-    profile = profile_of(tested, workload, asked.question.query)
-    given = [answer._replace(window=None) for answer in asked.answers]
-    exchange = replace(asked, answers=given, missing=Missing.of(workload.missing))
-    judging = judging or LimitedJudging()
-    judged = _judge(exchange, profile, workload, judging)
-    table = evidence.of_verdict(exchange.question, given, judged.judgement, exchange.text)
-    entries = measure_windows(workload, given, judged.judgement)
+    workload, raw_exchange = run.workload, run.feeding.exchange
+    profile = profile_of(tested, workload, raw_exchange.question.query)
+    answers = [answer._replace(window=None) for answer in raw_exchange.answers]
+    exchange = replace(raw_exchange, answers=answers, missing=Missing.of(workload.missing))
+    budget = budget or VerdictBudget()
+    judged = _judge(exchange, profile, workload, budget)
+    table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
+    entries = measure_windows(workload, answers, judged.judgement)
     if entries is not None:
         table["metrics"] = entries
     table["samples"] = [sample.as_json() for sample in run.feeding.samples]
@@ -81,19 +85,20 @@ def judge_run(
     )
     if result.outcome is not Outcome.FAIL:
         return result
-    if is_explained:
+    if is_fail_explained:
         assert judged.judgement is not None  # it fails
-        argument = _explain_fail(tested, workload, exchange, judged.judgement, judging)
+        argument = _explain_fail(tested, workload, exchange, judged.judgement, budget)
         result = replace(result, argument=argument)
-    return _with_known_deviations(replace(tested, profile=profile), exchange, result, run, judging)
+    engine_under_profile = replace(tested, profile=profile)
+    return _with_known_deviations(engine_under_profile, exchange, result, run, budget)
 
 
 def _judge(
-    exchange: Exchange, profile: Profile, workload: Workload, judging: LimitedJudging
+    exchange: Exchange, profile: Profile, workload: Workload, budget: VerdictBudget
 ) -> Result:
     """Return the verdict on answers, `unsupported` if there is none in time."""
     try:
-        with judging.limit():
+        with budget.limit():
             return judge_relations(
                 exchange.question,
                 profile,
@@ -101,7 +106,7 @@ def _judge(
                 timestamps=[answer.instant for answer in exchange.answers],
                 missing=exchange.missing,
                 witnesses=workload.witnesses,
-                answers=judging.answers,
+                answers=budget.answers,
                 is_fail_explained=False,
             )
     except VerdictTooLate as error:
@@ -116,39 +121,41 @@ def _explain_fail(
     workload: Workload,
     exchange: Exchange,
     judgement: Judgement,
-    judging: LimitedJudging,
+    budget: VerdictBudget,
 ) -> str:
     """Return the argument of a fail with what would explain it, if that is found in time."""
     profile = profile_of(tested, workload, exchange.question.query)
     timestamps = [answer.instant for answer in exchange.answers]
     try:
-        with judging.limit():
-            argument = outcomes.explain_fail_in_full(
-                profile, judgement, judging.answers, timestamps
-            )
+        with budget.limit():
+            argument = outcomes.explain_fail_in_full(profile, judgement, budget.answers, timestamps)
     except VerdictTooLate as error:
         reason = f"what would explain it was not found: {error}"
         return explain.explain_fail(profile, judgement, None, None, reason)
     try:
-        with judging.limit():
-            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, judging)
+        with budget.limit():
+            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, budget)
     except VerdictTooLate as error:
         with_open_t0 = f"  if t0 is left open: no verdict; {error}"
     return f"{argument}\n{with_open_t0}".rstrip()
 
 
 def _with_known_deviations(
-    claiming: Engine, exchange: Exchange, result: Result, run: Run, judging: LimitedJudging
+    engine_under_profile: Engine,
+    exchange: Exchange,
+    result: Result,
+    run: Run,
+    budget: VerdictBudget,
 ) -> Result:
     """Return the result of a fail with the known deviations that explain it, if these are found in
-    time. `claiming` is the engine with the profile under which it was judged.
+    time. The engine has the profile under which it was judged.
     """
     about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
-    claim = Claim.of(claiming, exchange.question.query)
+    claim = Claim.of(engine_under_profile, exchange.question.query)
     try:
-        with judging.limit():
+        with budget.limit():
             found = find_explaining_deviations(
-                claiming, about, exchange, judging.answers, run.workload.witnesses
+                engine_under_profile, about, exchange, budget.answers, run.workload.witnesses
             )
     except VerdictTooLate as error:
         line = f"  whether a known deviation explains it is not known: {error}"
@@ -161,7 +168,7 @@ def _with_known_deviations(
 
 
 def _describe_verdict_with_open_t0(
-    tested: Engine, workload: Workload, exchange: Exchange, judging: LimitedJudging
+    tested: Engine, workload: Workload, exchange: Exchange, budget: VerdictBudget
 ) -> str:
     """Return a heading and the first three lines of the argument under the engine's own profile,
     which leaves t0 open. Return "" if the workload fixes no t0, or if the engine is sent its
@@ -176,7 +183,7 @@ def _describe_verdict_with_open_t0(
         exchange.relations,
         missing=exchange.missing,
         witnesses=workload.witnesses,
-        answers=judging.answers,
+        answers=budget.answers,
         is_fail_explained=False,
     )
     first_lines = judged.argument.splitlines()[:3]
@@ -205,7 +212,7 @@ def measure_windows(
     )
 
 
-def result_without_run(
+def result_without_verdict(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
     """Return the result of a run that has no verdict, with its outcome and the reason: the engine

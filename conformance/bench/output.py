@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark
@@ -31,8 +32,9 @@ def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> Non
     """Write results, tables and page to a folder, and the files of all runs of each experiment on
     each engine. Raises RefengineError.
     """
-    done = sorted(done, key=lambda result: (*_experiment(result), result.key))
-    for (engine, experiment), of_experiment in groupby(done, key=_experiment):
+    by_experiment = attrgetter("engine", "experiment")
+    done = sorted(done, key=lambda result: (by_experiment(result), result.key))
+    for (engine, experiment), of_experiment in groupby(done, key=by_experiment):
         files = benchmark.files_of_all(list(of_experiment))
         write_files(folder_of(out, engine, experiment), files)
     tables = benchmark.tables_with_rows(done)
@@ -43,9 +45,3 @@ def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> Non
             out / PAGE: [page(benchmark, tables, done)],
         }
     )
-
-
-def _experiment(result: Result) -> tuple[str, str]:
-    """Return the engine and the experiment of a result. A recording is an experiment of its own."""
-    run = result.benchmark_run
-    return result.engine, result.case if run is None else run.experiment

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 
-from conformance.bench.benchmark import Benchmark, name_of_test
-from conformance.bench.figures import worst_of
+from conformance.bench.benchmark import Benchmark
+from conformance.bench.figures import group_by_test
 from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Table
 from conformance.report import texts
@@ -54,31 +53,19 @@ def _cleaned(table: Table) -> Table:
 
 
 def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
-    """Yield the sections of all tests, engine by engine."""
-    ordered = sorted(results, key=lambda result: (*_test_of(result), result.case))
-    for (engine, experiment, test), group in groupby(ordered, key=_test_of):
-        runs = list(group)
-        shown = worst_of(runs)
-        title = f"{engine}: {name_of_test(experiment, test)}"
-        if len(runs) > 1:
-            title += f", {len(runs)} runs"
+    """Yield the sections of all tests, engine by engine: Q2 before Q10."""
+    for test in group_by_test(results):
+        shown = test.worst
+        title = f"{test.engine}: {test.name}"
+        if len(test.results) > 1:
+            title += f", {len(test.results)} runs"
         yield PageSection(
             texts.clean(title),
-            _plots(runs),
+            _plots(test.results),
             texts.block((shown.evidence or {}).get("query", "")),
             shown.kind,
             texts.block(shown.argument),
         )
-
-
-def _test_of(result: Result) -> tuple[str, str, str]:
-    """Return the engine, the experiment and the test of a result. A recording is a test of its
-    own.
-    """
-    run = result.benchmark_run
-    if run is None:
-        return result.engine, result.case, result.case
-    return result.engine, run.experiment, run.test
 
 
 def _plots(runs: Sequence[Result]) -> list[tuple[str, Drawing]]:

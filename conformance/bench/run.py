@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.feeding import Harnesses, feed
-from conformance.bench.judging import case_of, judge_run, result_without_run
+from conformance.bench.judging import case_of, judge_run, result_without_verdict
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import Engine
@@ -23,7 +23,7 @@ from conformance.harness.play import Declined
 from conformance.verdict import results
 from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
-from conformance.verdict.time_limit import LimitedJudging
+from conformance.verdict.time_limit import VerdictBudget
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
@@ -42,8 +42,8 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is run: a benchmark, what a user chose of it, and the engines. `out` is the folder of
+class BenchmarkPlan:
+    """What is run of a benchmark: what a user chose of it, and the engines. `out` is the folder of
     everything that is written. If `are_fails_explained`, the argument of a fail says what would
     explain it. A verdict may take `verdict_seconds` of CPU time.
     """
@@ -145,12 +145,13 @@ def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
 @dataclass(frozen=True)
 class LoadedWorkload:
     """What all runs of a workload share: its question with its streams and static data in memory,
-    the digests of the streams' files, and the judging with the answers that were computed.
+    the digests of the streams' files, and the budget of a verdict with the answers that were
+    computed.
     """
 
     question: Question
     digests: Mapping[str, str]
-    judging: LimitedJudging
+    budget: VerdictBudget
 
     @staticmethod
     def of(workload: Workload, verdict_seconds: float) -> LoadedWorkload:
@@ -159,7 +160,7 @@ class LoadedWorkload:
         streams = {name: one.stream for name, one in loaded.items()}
         question = Question(workload.query, streams, workload.static_source.load())
         digests = {name: one.digest for name, one in loaded.items()}
-        return LoadedWorkload(question, digests, LimitedJudging(verdict_seconds))
+        return LoadedWorkload(question, digests, VerdictBudget(verdict_seconds))
 
 
 class TaskRunner:
@@ -168,7 +169,7 @@ class TaskRunner:
     kept, too, unless elements are sent by the clock. As a context manager it stops them at the end.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: BenchmarkPlan) -> None:
         self.plan = plan
         choice = plan.choice
         self._harnesses = Harnesses(are_kept=choice.scale == "small" and not choice.is_live)
@@ -192,15 +193,17 @@ class TaskRunner:
         return _run_task(self.plan, task, self._loaded, self._harnesses)
 
 
-def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harnesses) -> Result:
+def _run_task(
+    plan: BenchmarkPlan, task: Task, loaded: LoadedWorkload, harnesses: Harnesses
+) -> Result:
     """Run one workload on an engine, and return its result, as TaskRunner does."""
     tested, workload = task.tested, task.workload
     try:
         feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
     except (Unsupported, Declined) as error:
-        return _without_run(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_verdict(plan, task, Outcome.UNSUPPORTED, error)
     except Broken as error:
-        return _without_run(plan, task, Outcome.ERROR, error)
+        return _without_verdict(plan, task, Outcome.ERROR, error)
 
     run = Run(workload, tested.name, task.number, feeding)
     try:
@@ -209,26 +212,28 @@ def _run_task(plan: Plan, task: Task, loaded: LoadedWorkload, harnesses: Harness
             tested,
             run,
             loaded.digests,
-            judging=loaded.judging,
-            is_explained=plan.are_fails_explained,
+            budget=loaded.budget,
+            is_fail_explained=plan.are_fails_explained,
         )
     # Measures rest on more reports than the verdict does, and their answers may be disputed.
     except Disputed as error:
-        return _without_run(plan, task, Outcome.DISPUTED, error)
+        return _without_verdict(plan, task, Outcome.DISPUTED, error)
     # The query or its semantics has no answer that can be judged, which is not the engine's fault.
     except RefengineError as error:
-        return _without_run(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_verdict(plan, task, Outcome.UNSUPPORTED, error)
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
-def _without_run(plan: Plan, task: Task, outcome: Outcome, error: Exception) -> Result:
+def _without_verdict(plan: BenchmarkPlan, task: Task, outcome: Outcome, error: Exception) -> Result:
     """Return the result of a run without a verdict: the engine could not be asked, broke down, or
     could not be judged.
     """
     fault = (outcome, str(error))
-    return result_without_run(plan.benchmark, task.tested.name, task.workload, task.number, fault)
+    return result_without_verdict(
+        plan.benchmark, task.tested.name, task.workload, task.number, fault
+    )
 
 
 def folder_of(out: Path, engine: str, experiment: str) -> Path:

@@ -37,7 +37,9 @@ class StreamSource(Protocol):
         """Return the stream, which is made first if need be. Raises RefengineError."""
 
     def fingerprint(self) -> str:
-        """Return a text that differs where the streams differ. Raises RefengineError."""
+        """Return a text that is equal for two sources only if they give the same stream. Raises
+        RefengineError.
+        """
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,14 @@ class GeneratedStream:
     def load(self) -> LoadedStream:
         """Make the stream, unless it is there, and read it. Raises RefengineError."""
         path = cache_folder() / "streams" / self.name
-        if not _is_whole(path):
+        digest = _find_digest(path)
+        if digest is None:
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             replace({path: self.lines()})
-            replace({_digest_path(path): [_digest_of(path)]})
-        return LoadedStream(read_stream(path), path, _digest_of(path))
+            digest = _digest_of(path)
+            replace({_digest_path(path): [digest]})
+        return LoadedStream(read_stream(path), path, digest)
 
     def fingerprint(self) -> str:
         """Return the name, which states all that the lines depend on."""
@@ -112,7 +116,9 @@ class StaticSource(Protocol):
         """Return the data. Raises RefengineError."""
 
     def fingerprint(self) -> str:
-        """Return a text that is the same for the same data alone. Raises RefengineError."""
+        """Return a text that is equal for two sources only if they give the same data. Raises
+        RefengineError.
+        """
 
 
 @dataclass(frozen=True)
@@ -151,12 +157,17 @@ class StaticDataset:
         return digest.hexdigest()
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a file is there with the digest that is written beside it."""
+def _find_digest(path: Path) -> str | None:
+    """Return the digest of a file; None if it is not there, or does not have the digest that is
+    written beside it.
+    """
     try:
-        return _digest_path(path).read_text(encoding="ascii").strip() == _digest_of(path)
+        digest = _digest_of(path)
+        if _digest_path(path).read_text(encoding="ascii").strip() == digest:
+            return digest
     except (OSError, ValueError):
-        return False
+        pass
+    return None
 
 
 def _digest_path(path: Path) -> Path:

@@ -21,14 +21,19 @@ GRAPH = re.compile(r"\bGRAPH\s+(<[^<>]*>|[\w-]*:[\w-]*)\s*", re.I)
 PREFIX = re.compile(r"\bPREFIX\s+([\w-]*:)\s*<([^<>]*)>", re.I)
 
 
-def wordings(table: QueryTable) -> tuple[QueryTable, ...]:
-    """Return the wordings of a query, the plainest first.
+def make_wordings(table: QueryTable) -> tuple[QueryTable, ...]:
+    """Return the wordings of a query, in the order in which they are tried.
 
     A query whose windows are named by their streams, `GRAPH <s> { … }` over a window on `s`, has
-    two more. In the first no window has a name, and all are in the default graph, as in C-SPARQL.
-    There `{ GRAPH <s> { … } }` is `{ … }`, and not `{ { … } }`, since CQELS takes no group in a
-    STREAM. In the last the windows have the names that CQELS-QL gives them, urn:window:1 and so on.
-    They have the same answers as long as no solution of one window's patterns takes a triple of
+    three wordings:
+
+    1. *merged*: no window has a name, and all are in the default graph, as in C-SPARQL. The whole
+       WHERE clause `{ GRAPH <s> { … } }` becomes `{ … }`, and not `{ { … } }`, since CQELS takes no
+       group in a STREAM;
+    2. as it is declared;
+    3. *numbered*: the windows have the names that CQELS-QL gives them, urn:window:1 and so on.
+
+    All have the same answers as long as no solution of one window's patterns takes a triple of
     another window or of static data. That depends on the data; the tests of each benchmark check it
     for each query. Any other query has one wording.
     """
@@ -37,12 +42,12 @@ def wordings(table: QueryTable) -> tuple[QueryTable, ...]:
     if names != streams or len({*streams}) < len(streams):
         return (table,)
     numbers = {name: f"urn:window:{number}" for number, name in enumerate(streams, 1)}
-    merged = _reworded(_without_lone_pattern(table), lambda name: None)
-    numbered = _reworded(table, lambda name: numbers[name])
+    merged = _rename_windows(_unwrap_lone_pattern(table), lambda name: None)
+    numbered = _rename_windows(table, lambda name: numbers[name])
     return merged, table, numbered
 
 
-def _without_lone_pattern(table: QueryTable) -> QueryTable:
+def _unwrap_lone_pattern(table: QueryTable) -> QueryTable:
     """If the GRAPH pattern of one window is all of WHERE, return the query with its inside in its
     place: `{ GRAPH <s> { P } }` becomes `{ P }`. Any other query stays as it is.
     """
@@ -55,7 +60,7 @@ def _without_lone_pattern(table: QueryTable) -> QueryTable:
     return {**table, "body": source.edited()}
 
 
-def _reworded(table: QueryTable, rename: Callable[[str], str | None]) -> QueryTable:
+def _rename_windows(table: QueryTable, rename: Callable[[str], str | None]) -> QueryTable:
     """Return a query whose windows have other names; None for a window without a name."""
     body = table["body"]
     names = {window["name"] for window in table["windows"]}
@@ -89,10 +94,10 @@ def word_for_engine(
     tested: Engine, table: QueryTable, has_static: bool
 ) -> tuple[Query, QueryTable, str]:
     """Return the first wording that can be written in an engine's language: the query, its table
-    and its text. Raises Unsupported with the reason against the query as it is declared.
+    and its text. Raises Unsupported if there is none: the error of the query as it is declared.
     """
     errors: dict[int, Unsupported] = {}
-    for wording in wordings(table):
+    for wording in make_wordings(table):
         query = from_table(wording)
         try:
             return query, wording, tested.text(query, has_static, wording)

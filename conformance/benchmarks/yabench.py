@@ -91,7 +91,7 @@ def recorded_runs(engine: str, folder: Path) -> list[RecordedRun]:
     ]
 
 
-def first_window(query: Query, profile: Profile) -> int:
+def t0_of_first_window(query: Query, engine_profile: Profile) -> int:
     """Return the t0 of YABench's windows, in ms from the beginning of the stream.
 
     Under window close the k-th window ends after k slides, for k = 1, 2, …: a window of 4 s that
@@ -99,12 +99,12 @@ def first_window(query: Query, profile: Profile) -> int:
     with the stream. Source: YABench's WindowFactory.
     """
     window = query.windows[0]
-    if Condition.CLOSE not in profile.fields["report"]:
+    if Condition.CLOSE not in engine_profile.fields["report"]:
         return 0
     return window.step - window.span
 
 
-def judge_run(run: RecordedRun, judging: Judging) -> Result:
+def judge_recorded_run(run: RecordedRun, judging: Judging) -> Result:
     """Judge a run. A run with a malformed file has the outcome `error`.
 
     Its windows are YABench's, unless the engine's profile states a t0. The recording begins with
@@ -117,7 +117,7 @@ def judge_run(run: RecordedRun, judging: Judging) -> Result:
     question = Question(query, {query.windows[0].stream: stream})
     chosen = profile(run.engine)
     if chosen.fields["t0"] == UNKNOWN:
-        chosen = chosen.but(t0=first_window(query, chosen))
+        chosen = chosen.but(t0=t0_of_first_window(query, chosen))
     missing: int | Missing = Missing(0, 1)
     if judging.missing is not None:
         missing = judging.missing

@@ -15,7 +15,7 @@ from refengine.model.messages import display, nearest, plain
 
 if TYPE_CHECKING:
     from conformance.bench.benchmark import Benchmark
-    from conformance.bench.run import Plan, Task
+    from conformance.bench.run import BenchmarkPlan, Task
     from conformance.command_line.options import Commands
     from conformance.harness.engine_file import Engine
     from conformance.harness.pool import Key
@@ -186,10 +186,10 @@ def _check_recorded(options: argparse.Namespace) -> None:
             )
 
 
-def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
+def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> BenchmarkPlan:
     """Return what is run. Raises RefengineError."""
     from conformance.bench.benchmark import MOST_RUNS, Choice
-    from conformance.bench.run import Plan
+    from conformance.bench.run import BenchmarkPlan
 
     if not options.engine:
         raise RefengineError(
@@ -218,7 +218,7 @@ def _plan(options: argparse.Namespace, benchmark: Benchmark, out: Path) -> Plan:
             place="--engine",
         )
     seconds = options.verdict_seconds or VERDICT_SECONDS
-    return Plan(benchmark, choice, engines, out, options.explain, seconds)
+    return BenchmarkPlan(benchmark, choice, engines, out, options.explain, seconds)
 
 
 def _scale(text: str, benchmark: Benchmark) -> str | int:
@@ -255,10 +255,10 @@ def _engines(names: Sequence[str], classpaths: Sequence[str], benchmark: str) ->
             )
     ready = []
     for name, tested in engines.items():
-        if benchmark in tested.instead:
+        if benchmark in tested.file_for_benchmark:
             raise RefengineError(
                 f"this file is not for {benchmark}: take "
-                f"--engine {plain(str(tested.instead[benchmark]))}",
+                f"--engine {plain(str(tested.file_for_benchmark[benchmark]))}",
                 rule="engine",
                 place=name,
             )
@@ -273,7 +273,7 @@ class _Interrupted(Exception):
     """The error of a run that was interrupted; it says how far the run came."""
 
 
-def _run_and_write(plan: Plan, is_resumed: bool) -> list[Result]:
+def _run_and_write(plan: BenchmarkPlan, is_resumed: bool) -> list[Result]:
     """Run all tasks but those that an interrupted run has done, and write everything; return the
     results. Each result is in the journal as soon as it is there. Raises _Interrupted.
     """
@@ -301,7 +301,9 @@ def _run_and_write(plan: Plan, is_resumed: bool) -> list[Result]:
     return list(done.values())
 
 
-def _run_tasks(plan: Plan, tasks: Sequence[Task], done: Mapping[Key, Result]) -> Iterator[Result]:
+def _run_tasks(
+    plan: BenchmarkPlan, tasks: Sequence[Task], done: Mapping[Key, Result]
+) -> Iterator[Result]:
     """Run the tasks whose results are not there yet, and yield their results, with a progress
     bar.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from conformance.command_line.options import Commands
-    from conformance.spark.stored_stream import StreamSource
+    from conformance.spark.stored_stream import StoredSource
     from conformance.spark.truth_plan import TruthPlan
     from conformance.spark.truth_query import TruthQuery
     from conformance.spark.truth_run import Truth
@@ -205,11 +205,11 @@ def _missing(options: argparse.Namespace) -> Missing:
     return Missing(1, 1)
 
 
-def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[StreamSource]:
+def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[StoredSource]:
     """Return where the streams are. Raises InvalidQuery for a stream that is given twice, that no
     window ranges over, or that is missing.
     """
-    from conformance.spark.stored_stream import StreamSource
+    from conformance.spark.stored_stream import StoredSource
 
     names = truth_query.stream_names
     sources = []
@@ -219,7 +219,7 @@ def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[Strea
             name, path = None, word
             if len(names) == 1 or len(options.stream) > 1:
                 name = names[0]
-        sources.append(StreamSource(name, path, options.format))
+        sources.append(StoredSource(name, path, options.format))
     _check_names([source.name for source in sources], names)
     return sources
 

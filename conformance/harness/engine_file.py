@@ -99,8 +99,8 @@ class Engine(StartableEngine):
     sent the time between elements, at instants so many ms apart. If it `has_sentinels`, elements
     follow the stream of each case, so that time goes on. `unreported` outputs may be missing at
     each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
-    so much of a unit of its time late. `instead` maps the name of a benchmark to the engine file
-    that must be used for it in place of this one.
+    so much of a unit of its time late. `file_for_benchmark` maps the name of a benchmark to the
+    engine file that must be used for it in place of this one.
     """
 
     dialect: str
@@ -120,7 +120,7 @@ class Engine(StartableEngine):
     processes: int = 1
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
-    instead: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    file_for_benchmark: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def is_configurable(self) -> bool:
@@ -211,7 +211,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
-    fields["instead"] = {
+    fields["file_for_benchmark"] = {
         benchmark: path.parent / other for benchmark, other in table.get("instead", {}).items()
     }
     return {

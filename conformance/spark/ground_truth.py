@@ -23,7 +23,7 @@ from conformance.spark.part_plan import (
     merge_buckets,
     plan_parts,
 )
-from conformance.spark.part_reports import ENOUGH, REPORTS, halos_of_blocks, reports_of_blocks
+from conformance.spark.part_reports import REPORTS, ask_which_are_enough, reports_of_blocks
 from conformance.spark.read_triples import compares_graphs, predicates_read
 from conformance.spark.streaming import reports_of_stream
 from conformance.spark.truth_query import TruthQuery
@@ -230,24 +230,25 @@ def usual_number_of_parts(triples: int, slots: int) -> int:
 
 
 def _find_enough(
-    rows: DataFrame, truth_query: TruthQuery, firsts: Mapping[str, int], halos: Mapping[int, Part]
+    rows: DataFrame,
+    truth_query: TruthQuery,
+    firsts: Mapping[str, int],
+    empty_parts: Mapping[int, Part],
 ) -> set[int]:
-    """Return the numbers of the parts whose elements begin early enough, as executors find out from
-    the elements before each part alone, and from their triples only if a change of these matters.
+    """Return the numbers of the parts whose halos are enough (`choose_halos`), which executors find
+    out from the elements before each part alone, and from their triples only if a change of these
+    matters.
     """
     from pyspark.sql import functions as f
 
-    # `stop` is not in a stretch, and `between` includes both bounds
-    in_stretches = [
-        f.col("time").between(since, stop - 1) for since, stop in join_halos(halos.values())
+    # `stop` is not in a range, and `between` includes both bounds
+    in_ranges = [
+        f.col("time").between(since, stop - 1) for since, stop in join_halos(empty_parts.values())
     ]
-    rows = rows.where(reduce(or_, in_stretches))
+    rows = rows.where(reduce(or_, in_ranges))
     if not compares_graphs(truth_query.semantics):
         rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
-    work = halos_of_blocks(truth_query, firsts, halos)
-    by_part = _blocks_of(rows, halos).groupBy("part")
-    found = by_part.applyInArrow(work, ENOUGH).toArrow().to_pylist()
-    return {answer["part"] for answer in found if answer["is_enough"]}
+    return ask_which_are_enough(_blocks_of(rows, empty_parts), truth_query, firsts, empty_parts)
 
 
 def _blocks_of(rows: DataFrame, chosen: Mapping[int, Part]) -> DataFrame:

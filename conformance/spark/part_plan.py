@@ -20,12 +20,13 @@ from refengine.core.semantics import Semantics
 from refengine.incremental import parts
 from refengine.incremental.parts import HaloTooShort, Part
 from refengine.model.elements import TIME_BOUND, Stream
+from refengine.model.errors import require
 
 BUCKETS_OF_A_SLIDE = 256
 CANDIDATES = 100  # instants that are tried for each cut, at most
-# Rows of halos are looked for in so many stretches of time at most, so that the condition by which
-# Spark picks them stays short.
-STRETCHES = 50
+# The function `truth` looks for rows of halos in so many ranges of time at most, so that the
+# condition by which Spark picks them stays short.
+TIME_RANGES = 50
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,13 @@ class ArrivalHistogram:
 
 
 class PartPlan(NamedTuple):
-    """A part of the stream: its number, its borders, and the instants from which it may be given
-    elements, the likeliest first (refengine.incremental.parts.halo_starts).
+    """A part of the stream: its number, its borders with the likeliest start of its halo, and the
+    starts to try after that (refengine.incremental.parts.halo_starts), each of them once.
     """
 
     number: int
     part: Part
-    earlier: Iterator[int | None]
+    further_halo_starts: Iterator[int | None]
 
 
 def merge_buckets(buckets: Iterable[tuple[str, int, int, int]]) -> ArrivalHistogram:
@@ -101,24 +102,24 @@ def plan_parts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, count: int
 ) -> list[PartPlan]:
     """Return at most `count` parts of a stream, in the order of time; one part if the query is not
-    computed in parts. Each part begins at the instant within a slide that needs the least time
-    before it.
+    computed in parts.
     """
     cuts: list[int] = []
     if count > 1 and parts.why_not_in_parts(query, semantics) is None:
-        cuts = best_cuts(query, semantics, histogram, count)
+        cuts = choose_cuts(query, semantics, histogram, count)
     planned = []
     for number, (start, stop) in enumerate(zip([None, *cuts], [*cuts, None], strict=True)):
-        earlier = _halo_starts(query, semantics, histogram, start)
-        planned.append(PartPlan(number, Part(start, stop, next(earlier)), earlier))
+        starts = _halo_starts(query, semantics, histogram, start)
+        planned.append(PartPlan(number, Part(start, stop, next(starts)), starts))
     return planned
 
 
-def best_cuts(
+def choose_cuts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, count: int
 ) -> list[int]:
-    """Return the instants at which parts begin, if there are to be at most `count`. Of the instants
-    within a slide, a part begins at the one that needs the least time before it.
+    """Return the instants at which parts begin, if there are to be at most `count`. Each even cut
+    of the histogram is moved, within one slide, to the instant before which the least time has to
+    be read.
     """
     slide = max(window.with_slide(spec, semantics.slide).step for spec in query.windows)
     instants = histogram.instants
@@ -145,6 +146,9 @@ def _halo_length(
 def _halo_starts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, start: int | None
 ) -> Iterator[int | None]:
+    """Return the instants at which the halo of a part may begin, the likeliest first: the latest.
+    Before the first part, which has no `start`, there is nothing.
+    """
     if start is None:
         return iter([None])
     return parts.halo_starts(query, semantics, histogram.firsts, start, histogram.instants)
@@ -153,19 +157,22 @@ def _halo_starts(
 def choose_halos(
     planned: Sequence[PartPlan], find_enough: Callable[[Mapping[int, Part]], set[int]]
 ) -> dict[int, Part]:
-    """Return the parts by their numbers, each with an instant from which its elements are enough.
+    """Return the parts by their numbers, each with the first of its halo starts from which its
+    elements are enough. The last one, None, is the beginning of the stream, and is always enough.
 
-    `find_enough` is given halos, which are parts that end where the part begins, and returns the
-    numbers of those that are enough (`is_halo_enough`). A part whose elements begin too late is
-    planned again from an earlier instant, at last from the beginning of the stream.
+    `find_enough` returns the numbers of the parts whose halos are enough (`is_halo_enough`). It is
+    given the parts in doubt by their numbers, each as an empty part: one that stops where it
+    begins, so that it has its halo and no elements of its own.
     """
     chosen = {each.number: each.part for each in planned}
     doubtful = {each.number: each for each in planned if each.part.halo_start is not None}
     while doubtful:
-        halos = {number: chosen[number]._replace(stop=chosen[number].start) for number in doubtful}
-        enough = find_enough(halos)
+        empty_parts = {
+            number: chosen[number]._replace(stop=chosen[number].start) for number in doubtful
+        }
+        enough = find_enough(empty_parts)
         for number in doubtful.keys() - enough:
-            halo_start = next(doubtful[number].earlier)
+            halo_start = next(doubtful[number].further_halo_starts)
             chosen[number] = chosen[number]._replace(halo_start=halo_start)
         doubtful = {
             number: each
@@ -175,25 +182,25 @@ def choose_halos(
     return chosen
 
 
-def borders_of_halo(halo: Part) -> tuple[int, int]:
-    """Return the borders [since, stop) of a halo, with `since` within the bounds of time (MOD-1).
-    The halo must have both: a part that begins with the stream needs none.
+def borders_of_halo(part: Part) -> tuple[int, int]:
+    """Return the borders [since, start) of a part's halo, with `since` within the bounds of time
+    (MOD-1). The part must have both: one that begins with the stream has no halo.
     """
-    assert halo.halo_start is not None and halo.stop is not None
-    return max(halo.halo_start, -TIME_BOUND), halo.stop
+    return max(require(part.halo_start), -TIME_BOUND), require(part.start)
 
 
-def join_halos(halos: Iterable[Part], limit: int = STRETCHES) -> list[tuple[int, int]]:
-    """Join the halos to at most `limit` stretches of time [since, stop). Return them in order.
+def join_halos(cut: Iterable[Part], limit: int = TIME_RANGES) -> list[tuple[int, int]]:
+    """Join the halos of some parts, of which there must be one at least, to at most `limit` ranges
+    of time [since, stop). Return them in order.
 
-    Each halo lies within one stretch. Halos that overlap or touch are always joined. If more than
-    `limit` stretches are left, the shortest gaps between them are closed; the instants in a closed
-    gap belong to no halo. Each halo needs a `halo_start` and a `stop`.
+    Each halo lies within one range. Halos that overlap or touch are always joined. If more than
+    `limit` ranges are left, the shortest gaps between them are closed; the instants in a closed gap
+    belong to no halo. Each part needs a `start` and a `halo_start`.
 
-    >>> join_halos([Part(0, 5, 0), Part(0, 9, 4), Part(0, 21, 20), Part(0, 24, 22)], 2)
+    >>> join_halos([Part(5, 7, 0), Part(9, 11, 4), Part(21, 23, 20), Part(24, 26, 22)], 2)
     [(0, 9), (20, 24)]
     """
-    borders = sorted(map(borders_of_halo, halos))
+    borders = sorted(map(borders_of_halo, cut))
     ends = list(accumulate((stop for _, stop in borders), max))
     starts = [since for since, _ in borders]
     gaps = [(since - end, end, since) for end, since in zip(ends, starts[1:], strict=False)]
@@ -206,16 +213,16 @@ def is_halo_enough(
     query: Query,
     semantics: Semantics,
     firsts: Mapping[str, int],
-    part: Part,
-    halo: Mapping[str, Stream],
+    empty_part: Part,
+    elements: Mapping[str, Stream],
 ) -> bool:
-    """Whether the elements that come before a part, from `halo_start` on, tell what was before it
-    (ENG-7). `halo` has these elements alone, and the part stops where it begins: the schedule
-    before a part does not depend on what comes after.
+    """Whether the elements of a halo tell all that a part needs to know of what was before it
+    (ENG-7). They are those of each stream from `halo_start` to the part's start. The part stops
+    where it begins, since the schedule before it does not depend on what comes after.
     """
-    planned = parts.plan_part(query, halo, semantics, firsts, part)
+    planned = parts.plan_part(query, elements, semantics, firsts, empty_part)
     try:
-        parts.evaluations_to_skip(query, planned, part, MAX_REPORTS)
+        parts.evaluations_to_skip(query, planned, empty_part, MAX_REPORTS)
     except HaloTooShort:
         return False
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import pyarrow
 
@@ -18,6 +19,9 @@ from refengine.incremental import parts
 from refengine.incremental.parts import Part
 from refengine.model.elements import Row, Stream
 from refengine.model.errors import Unsupported
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 REPORTS = (
     "part int, number long, evaluation long, trigger long, instant long, "
@@ -76,20 +80,36 @@ def compute_part(
     return batches_of_reports(number, reports_of_part(truth_query, firsts, part, streams))
 
 
+def ask_which_are_enough(
+    blocks: DataFrame,
+    truth_query: TruthQuery,
+    firsts: Mapping[str, int],
+    empty_parts: Mapping[int, Part],
+) -> set[int]:
+    """Return the numbers of the parts whose halos are enough (`part_plan.choose_halos`), which
+    executors find out. `blocks` has for each block of a halo the number of the `part`, and as its
+    last column the bytes of the `block`.
+    """
+    work = halos_of_blocks(truth_query, firsts, empty_parts)
+    found = blocks.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
+    return {answer["part"] for answer in found if answer["is_enough"]}
+
+
 def halos_of_blocks(
-    truth_query: TruthQuery, firsts: Mapping[str, int], chosen: Mapping[int, Part]
+    truth_query: TruthQuery, firsts: Mapping[str, int], empty_parts: Mapping[int, Part]
 ) -> WorkOnPart:
-    """Return the function that says whether the elements before a part, whose number is its key,
-    are enough to compute it: a batch of ENOUGH.
+    """Return the function that says whether the elements of the halo of a part, whose number is its
+    key, are enough to compute it: a batch of ENOUGH. The parts have no elements of their own.
     """
 
     def check(
         key: tuple[pyarrow.Scalar, ...], blocks: Iterator[pyarrow.RecordBatch]
     ) -> Iterator[pyarrow.RecordBatch]:
         number = key[0].as_py()
-        part = chosen[number]
-        halo = streams_of_blocks(truth_query.stream_names, part, blocks)
-        is_enough = is_halo_enough(truth_query.query, truth_query.semantics, firsts, part, halo)
+        part = empty_parts[number]
+        elements = streams_of_blocks(truth_query.stream_names, part, blocks)
+        query, semantics = truth_query.query, truth_query.semantics
+        is_enough = is_halo_enough(query, semantics, firsts, part, elements)
         columns = [pyarrow.array([number], pyarrow.int32()), pyarrow.array([is_enough])]
         yield pyarrow.RecordBatch.from_arrays(columns, ["part", "is_enough"])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +15,7 @@ import pyarrow
 from conformance.spark.blocks import COLUMNS, POSITIONS
 from conformance.spark.formats.pieces import URL, list_files
 from conformance.spark.formats.records import Columns, Mode, parse_timed_triple
-from conformance.spark.formats.sources import (
-    CORRUPT,
-    PiecesOfInput,
-    RecordReader,
-    register_formats,
-)
+from conformance.spark.formats.sources import ARROW, CORRUPT, PiecesOfInput, RecordReader
 from conformance.spark.ground_truth import check_columns
 from conformance.spark.offsets import with_offsets
 from refengine.model.elements import Stream
@@ -38,75 +33,86 @@ ENDINGS = {N3T: (".n3t", ".n3t.gz", ".n3t.zst"), PARQUET: (".parquet",)}
 PATTERNS = {N3T: "*.n3t*", PARQUET: "*.parquet"}
 # formats that Spark reads by a package of others
 FORMATS_OF_PACKAGES = ("avro", "delta", "iceberg")
-FORMATS_OF_RDF = (N3T, "nquads", "nt", "trig")
-FORMATS = (*FORMATS_OF_PACKAGES, *FORMATS_OF_RDF, "csv", "json", "orc", PARQUET, "text")
-NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")  # as Spark says it
+FORMATS_WITHOUT_TIMES = ("nquads", "nt", "trig")
+FORMATS = (*FORMATS_OF_PACKAGES, N3T, "csv", "json", "orc", PARQUET, "text")
+# the name of Spark's error for a format that it does not have
+NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
 FAULT_COLUMNS = ("file", "place", "record", "error")
 FAULT = "file string, place long, record string, error string"
+# the columns of a line of `n3t` that these four are made of
+SOURCES_OF_FAULT = ("_file", "_offset", CORRUPT, "_error")
 LONGEST = 500  # characters of a record and of an error that are kept
 SHOWN = 5  # faults, in an error
-STRETCH_BITS = 24  # lines whose places differ in these bits alone (16 MiB) are numbered together
+CHUNK_BITS = 24  # lines whose places differ in these bits alone (16 MiB) are numbered together
 
 _PLACED = (
     "time bigint, element bigint, stream string, subject string, predicate string, object string, "
     + FAULT
 )
-_N3T = (
-    "time long, element long, subject string, predicate string, object string, "
-    "_file string, _offset long, _corrupt_record string, _error string"
-)
-_ROWS = pyarrow.schema(
-    [("time", pyarrow.int64()), ("element", pyarrow.int64())]
-    + [(name, pyarrow.string()) for name in POSITIONS]
-)
-_LINES = pyarrow.schema(
-    [
-        *_ROWS,
-        ("_file", pyarrow.string()),
-        ("_offset", pyarrow.int64()),
-        (CORRUPT, pyarrow.string()),
-        ("_error", pyarrow.string()),
-    ]
-)
+_TYPES_OF_ROW = {"time": "bigint", "element": "bigint", **dict.fromkeys(POSITIONS, "string")}
+_TYPES_OF_LINE = {
+    **_TYPES_OF_ROW,
+    **dict(zip(SOURCES_OF_FAULT, ("string", "bigint", "string", "string"), strict=True)),
+}
 
 
-class StreamSource(NamedTuple):
+def _arrow_schema(types: Mapping[str, str]) -> pyarrow.Schema:
+    """Return the schema of columns whose types are given as Spark names them."""
+    return pyarrow.schema([(name, ARROW[kind]) for name, kind in types.items()])
+
+
+class StoredSource(NamedTuple):
     """Where a stream is stored: its name (None if the rows have it, in a column `stream`), its path
     or URL, and its format as Spark names it (None: what the names of the files say).
     """
 
     name: str | None
     path: str
-    format: str | None = None
+    format_name: str | None = None
 
 
-def find_format(source: StreamSource) -> tuple[str | None, int]:
-    """Return the format of a source as Spark names it, None for a file that the driver reads, and
-    the number of files there that are of other formats. Raises InvalidStream if the files are of
-    two formats, or a URL has none that is known.
+class StoredFormat(NamedTuple):
+    """The format of a source: its name as Spark has it (None for a file that the driver reads), and
+    how many files of other formats are there, which are not read.
     """
-    if source.format is not None:
-        return source.format, 0
+
+    name: str | None
+    unread: int = 0
+
+
+def find_format(source: StoredSource) -> StoredFormat:
+    """Return the format of a source. Raises InvalidStream if its files are of two formats, or a URL
+    has none that is known, and RefengineError for a stated format whose records have no times.
+    """
+    if source.format_name in FORMATS_WITHOUT_TIMES:
+        reason = (
+            f"{source.format_name} has no columns time and element; write the stream as {N3T}, or "
+            "as a table with these columns"
+        )
+        raise RefengineError(reason, rule="usage", place="--format")
+    if source.format_name is not None:
+        return StoredFormat(source.format_name)
     names = [name for name, _ in list_files(source.path)]
     counts = {
-        kind: sum(name.endswith(endings) for name in names) for kind, endings in ENDINGS.items()
+        format_name: sum(name.endswith(endings) for name in names)
+        for format_name, endings in ENDINGS.items()
     }
-    found = [kind for kind, count in counts.items() if count]
+    found = [format_name for format_name, count in counts.items() if count]
     if len(found) > 1:
-        there = " and ".join(f"{count} .{kind} files" for kind, count in counts.items())
+        there = " and ".join(f"{count} .{name} files" for name, count in counts.items())
         reason = f"has {there}; name a folder with one kind, or its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
     if os.path.isdir(os.path.join(source.path, "_delta_log")):
-        return "delta", 0
+        return StoredFormat("delta")
     if found == [PARQUET]:
         _check_names(source.path, names)
     if found:
-        return found[0], len(names) - counts[found[0]]
+        return StoredFormat(found[0], len(names) - counts[found[0]])
     if URL.match(source.path):
         reason = "has no .n3t or .parquet files; say its format with --format"
         raise InvalidStream(reason, rule="IO-1", place=source.path)
-    return None, 0
+    return StoredFormat(None)
 
 
 def _check_names(path: str, names: Iterable[str]) -> None:
@@ -133,26 +139,29 @@ def _check_names(path: str, names: Iterable[str]) -> None:
 
 
 def read_sources(
-    spark: SparkSession, sources: Sequence[StreamSource], formats: Sequence[str | None]
+    spark: SparkSession, sources: Sequence[StoredSource], format_names: Sequence[str | None]
 ) -> DataFrame:
-    """Return the records of some sources, each with its format (`find_format`), with the columns of
-    `conformance.spark.truth`, and for each record the `file` that it is of, its `place` in it
-    (bytes), the text of the `record` if it could not be read, and the `error`. These are null where
-    they are not known. Raises RefengineError.
+    """Return the records of all sources together. `format_names` has the name of the format of each
+    (`find_format`). Raises RefengineError.
+
+    The columns are those that `conformance.spark.truth` reads, and four more: the `file` that a
+    record is of and its `place` there (bytes), null where not known; and, for a record that could
+    not be read, its text `record` and the `error`, which are null for others.
 
     The elements of one file of lines are numbered by their places in bytes. Where there are several
-    streams, elements of different ones are compared (MOD-1), so each is numbered by its position.
+    streams, elements of different ones are compared (MOD-1), so every triple is numbered by its
+    position in its own stream, from 1.
     """
     are_several = len(sources) > 1
     frames = [
-        _read_source(spark, source, kind, are_several)
-        for source, kind in zip(sources, formats, strict=True)
+        _read_source(spark, source, format_name, are_several)
+        for source, format_name in zip(sources, format_names, strict=True)
     ]
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
 def _read_source(
-    spark: SparkSession, source: StreamSource, kind: str | None, is_one_of_several: bool
+    spark: SparkSession, source: StoredSource, format_name: str | None, is_one_of_several: bool
 ) -> DataFrame:
     """Return the records of a source, as `read_sources` does. Raises RefengineError."""
     from pyspark.sql import functions as f
@@ -160,26 +169,24 @@ def _read_source(
     nothing = f.lit(None).cast("string")
     places = [nothing.alias("file"), f.lit(None).cast("long").alias("place")]
     places += [nothing.alias("record"), nothing.alias("error")]
-    if kind is None:
+    if format_name is None:
         rows = spark.createDataFrame(_table_of(read_stream(source.path)))
-    elif kind == N3T:
+    elif format_name == N3T:
         rows = _lines_of(spark, source.path)
         if is_one_of_several:
             rows = _with_positions(rows)
         places = [
             f.col(name).alias(other)
-            for name, other in zip(_LINES.names[-4:], FAULT_COLUMNS, strict=True)
+            for name, other in zip(SOURCES_OF_FAULT, FAULT_COLUMNS, strict=True)
         ]
     else:
-        if kind in FORMATS_OF_RDF:
-            register_formats(spark)  # for which Spark starts a Python, so only where it is needed
-        reader = spark.read.format(kind)
-        if kind in PATTERNS:
+        reader = spark.read.format(format_name)
+        if format_name in PATTERNS:
             reader = reader.option("recursiveFileLookup", "true")
-            reader = reader.option("pathGlobFilter", PATTERNS[kind])
-        rows = _load(reader, kind, source.path)
+            reader = reader.option("pathGlobFilter", PATTERNS[format_name])
+        rows = _load(reader, format_name, source.path)
     check_columns(rows.schema, source.name is None, source.path)
-    if kind in WITH_METADATA:
+    if format_name in WITH_METADATA:
         places[0] = f.col("_metadata.file_path").alias("file")
     name = f.lit(source.name)
     if dict(rows.dtypes).get("stream") == "string":
@@ -202,16 +209,17 @@ def _lines_of(spark: SparkSession, path: str) -> DataFrame:
     The driver cuts the files into pieces here. Spark would ask the format for them in the Python of
     the executors, which the driver does not have if it comes in an archive.
     """
-    columns = Columns(_LINES, CORRUPT, Mode.PERMISSIVE)
+    columns = Columns(_arrow_schema(_TYPES_OF_LINE), CORRUPT, Mode.PERMISSIVE)
     options = {"path": _absolute(path), "pathglobfilter": PATTERNS[N3T]}
     reader = RecordReader(options, columns, parse_timed_triple)
     partitions = reader.partitions()
     count = len(partitions)
     tasks = spark.range(0, count, 1, count)
-    return tasks.mapInArrow(partial(_read_pieces, reader, partitions), _N3T)
+    columns_of_line = ", ".join(f"{name} {kind}" for name, kind in _TYPES_OF_LINE.items())
+    return tasks.mapInArrow(partial(_read_pieces, reader, partitions), columns_of_line)
 
 
-def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
+def _load(reader: DataFrameReader, format_name: str, path: str) -> DataFrame:
     """Return the rows of a format of Spark. Raises RefengineError for a format that Spark does not
     have.
     """
@@ -221,10 +229,10 @@ def _load(reader: DataFrameReader, kind: str, path: str) -> DataFrame:
     except Exception as error:  # of Spark or py4j
         if NO_FORMAT.search(str(error)) is None:
             raise
-        reason = f"Spark has no format {display(kind)}{nearest(kind, FORMATS)}"
-        if kind in FORMATS_OF_PACKAGES:
+        reason = f"Spark has no format {display(format_name)}{nearest(format_name, FORMATS)}"
+        if format_name in FORMATS_OF_PACKAGES:
             reason = (
-                f"Spark reads {kind} only with an extra package; name that package in "
+                f"Spark reads {format_name} only with an extra package; name that package in "
                 "spark.jars.packages"
             )
         raise RefengineError(reason, rule="usage", place="--format") from None
@@ -238,11 +246,11 @@ def _with_positions(lines: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    stretch = f.shiftright("element", STRETCH_BITS)
-    read = lines.where(f.col("element").isNotNull()).withColumn("stretch", stretch)
-    in_stretch = Window.partitionBy("stretch").orderBy("element")
-    position = f.col("offset") + f.row_number().over(in_stretch)
-    numbered = with_offsets(read, "stretch").withColumn("element", position)
+    chunk = f.shiftright("element", CHUNK_BITS)
+    read = lines.where(f.col("element").isNotNull()).withColumn("chunk", chunk)
+    in_chunk = Window.partitionBy("chunk").orderBy("element")
+    position = f.col("offset") + f.row_number().over(in_chunk)
+    numbered = with_offsets(read, "chunk").withColumn("element", position)
     unread = lines.where(f.col("element").isNull())
     return numbered.select(*lines.columns).unionByName(unread)
 
@@ -278,11 +286,12 @@ def _table_of(stream: Stream) -> pyarrow.Table:
         for element in stream
         for triple in sorted(element.graph)
     ]
+    schema = _arrow_schema(_TYPES_OF_ROW)
     arrays = [
         pyarrow.array(column, field.type)
-        for column, field in zip(zip(*rows, strict=True), _ROWS, strict=True)
+        for column, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
-    return pyarrow.Table.from_arrays(arrays, schema=_ROWS)
+    return pyarrow.Table.from_arrays(arrays, schema=schema)
 
 
 def only_triples(records: DataFrame) -> DataFrame:

@@ -157,10 +157,10 @@ def _next_halo_start(
     for halo_start in parts.halo_starts(query, semantics, firsts, part.stop, arrived):
         if halo_start is None or (part.halo_start is not None and halo_start <= part.halo_start):
             break
-        halo = streams_of_rows(
+        elements = streams_of_rows(
             truth_query.stream_names, [rows_between(rows, halo_start, part.stop)]
         )
-        after = Part(part.stop, part.stop, halo_start)
-        if is_halo_enough(query, semantics, firsts, after, halo):
+        empty_part = Part(part.stop, part.stop, halo_start)
+        if is_halo_enough(query, semantics, firsts, empty_part, elements):
             return halo_start
     return part.halo_start

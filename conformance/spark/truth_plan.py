@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.spark import shard
 from conformance.spark.ground_truth import check_query
-from conformance.spark.stored_stream import StreamSource, find_format
+from conformance.spark.stored_stream import StoredFormat, StoredSource, find_format
 from conformance.spark.truth_query import TruthQuery
 from refengine.core.query import Window
 from refengine.core.semantics import show
@@ -31,7 +31,7 @@ class TruthPlan:
     """
 
     truth_query: TruthQuery
-    sources: Sequence[StreamSource]
+    sources: Sequence[StoredSource]
     parts: int | None = None
     quarantine: bool = False
     recording: Recording | None = None
@@ -40,10 +40,8 @@ class TruthPlan:
     missing: int | Missing = 1
 
     @cached_property
-    def formats(self) -> Sequence[tuple[str | None, int]]:
-        """The format of each source, and how many files it has of other ones (`find_format`). The
-        files are listed when this is first asked for.
-        """
+    def formats(self) -> Sequence[StoredFormat]:
+        """The format of each source. The files are listed when this is first asked for."""
         return [find_format(source) for source in self.sources]
 
     def check(self) -> None:

@@ -1,15 +1,17 @@
 """A run of the command `truth`, which can be interrupted and resumed.
 
-1. The stream is read twice. The first pass counts the triples by time, and from that the parts are
-   planned (ENG-7). The second writes each triple into a block of its part. With quarantine, a pass
-   before these writes the records that are no triples to a table; without it such a record ends the
-   run.
-2. Each part is computed from its blocks by a job of its own, whose reports Spark commits.
+1. The stream is read twice, with quarantine once more. A first pass counts the triples by time, and
+   from that the parts are planned (ENG-7). A second one writes each triple into a block of its
+   part. With quarantine, a pass before these writes the records that are no triples to a table;
+   without it such a record ends the run.
+2. Each part is computed by a job of its own, from its blocks and from those of earlier parts that
+   have its halo. Spark commits its reports.
 3. If there is a recording, it is compared with the reports.
 
-Its folder has what was asked (run.json), the parts (plan.json), the blocks until all parts are
-computed (blocks/), the reports (reports/part=N/), the records that are no triples (quarantine/),
-and of a recording its result (results.ndjson) and its measures (measures/). All tables are Parquet.
+Its folder has what was asked (run.json) and the parts (plan.json); of a recording the result
+(results.ndjson); and as Parquet the blocks until all parts are computed (blocks/), the reports
+(reports/part=N/), the records that are no triples (quarantine/), and the measures of a recording
+(measures/).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +37,7 @@ from conformance.spark.ground_truth import (
 )
 from conformance.spark.jobs import ask, run_jobs
 from conformance.spark.part_plan import PartPlan, borders_of_halo, choose_halos, plan_parts
-from conformance.spark.part_reports import ENOUGH, REPORTS, compute_part, halos_of_blocks
+from conformance.spark.part_reports import REPORTS, ask_which_are_enough, compute_part
 from conformance.spark.stored_stream import (
     error_of_faults,
     faults_of,
@@ -50,8 +53,7 @@ from conformance.verdict.results import Result
 from conformance.verdict.wording import count_text
 from refengine.incremental import parts
 from refengine.incremental.parts import Part
-from refengine.model.elements import TIME_BOUND
-from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.errors import InvalidStream, RefengineError, require
 from refengine.oracle.trial import Missing
 
 if TYPE_CHECKING:
@@ -137,7 +139,7 @@ def open_folder(path: Path, plan: TruthPlan, resume: bool) -> Iterator[set[int]]
         done: set[int] = set()
         if (path / PLAN).exists():
             count = len(StoredParts.read(path / PLAN).parts)
-            done = {number for number in range(count) if _part(path, number).exists()}
+            done = {n for n in range(count) if _folder_of_reports(path, n).exists()}
         yield done
 
 
@@ -146,16 +148,17 @@ def compute_truth(
     plan: TruthPlan,
     path: Path,
     done: set[int],
-    parallel: int,
+    parallel_jobs: int,
     show_progress: Callable[[int, int], None],
 ) -> Truth:
     """Compute the parts that are not `done`, and return the whole ground truth.
 
-    `show_progress` is called with the number of parts that are done and the number of all parts.
-    Raises RefengineError.
+    `done` has the numbers of the committed parts, and gets each further one as it is committed. At
+    most `parallel_jobs` jobs run at a time. `show_progress` is called with the number of parts that
+    are done and the number of all parts. Raises RefengineError.
     """
     if not (path / PLAN).exists():
-        stored = ask(partial(_store, spark, plan, path, parallel))
+        stored = ask(partial(_store, spark, plan, path, parallel_jobs))
         results.replace({path / PLAN: [stored.line()]})
     stored = StoredParts.read(path / PLAN)
     total = len(stored.parts)
@@ -167,7 +170,7 @@ def compute_truth(
             for number in range(total)
             if number not in done
         }
-        for number, _ in run_jobs(work, parallel):
+        for number, _ in run_jobs(work, parallel_jobs):
             done.add(number)
             show_progress(len(done), total)
     shutil.rmtree(path / BLOCKS, ignore_errors=True)
@@ -176,11 +179,10 @@ def compute_truth(
     return truth
 
 
-def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> StoredParts:
+def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel_jobs: int) -> StoredParts:
     """Read the streams, and write their blocks. Raises InvalidStream for what is no triple."""
     truth_query = plan.truth_query
-    kinds, counts_of_unread = zip(*plan.formats, strict=True)
-    records = read_sources(spark, plan.sources, kinds)
+    records = read_sources(spark, plan.sources, [found.name for found in plan.formats])
     quarantined = 0
     if plan.quarantine:
         quarantined = _write_and_sum(faults_of(records), "1", path, QUARANTINE)
@@ -188,10 +190,11 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     rows = rows_of_streams(records, truth_query)
     try:
         histogram = ask(lambda: count_arrivals(rows, truth_query))
-        count = plan.parts or usual_number_of_parts(histogram.triples, parallel)
+        count = plan.parts or usual_number_of_parts(histogram.triples, parallel_jobs)
         planned = plan_parts(truth_query.query, truth_query.semantics, histogram, count)
         triples = ask(partial(_write_blocks, rows, planned, path))
     except InvalidStream:
+        # An executor's error does not name the record: look for the first one that is no triple.
         fault = error_of_faults(records)
         if fault is not None:
             raise fault from None
@@ -203,9 +206,8 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel: int) -> S
     blocks = _read(spark, path / BLOCKS, BLOCK)
     chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
     ordered = [chosen[number] for number in sorted(chosen)]
-    return StoredParts(
-        histogram.triples, histogram.firsts, ordered, quarantined, sum(counts_of_unread)
-    )
+    unread = sum(found.unread for found in plan.formats)
+    return StoredParts(histogram.triples, histogram.firsts, ordered, quarantined, unread)
 
 
 def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> int:
@@ -218,19 +220,20 @@ def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> i
 
 
 def _find_enough(
-    blocks: DataFrame, truth_query: TruthQuery, firsts: Mapping[str, int], halos: Mapping[int, Part]
+    blocks: DataFrame,
+    truth_query: TruthQuery,
+    firsts: Mapping[str, int],
+    empty_parts: Mapping[int, Part],
 ) -> set[int]:
-    """Return the numbers of the parts whose elements begin early enough (`choose_halos`)."""
+    """Return the numbers of the parts whose halos are enough (`choose_halos`)."""
     from pyspark.sql import functions as f
 
-    borders = [(number, *borders_of_halo(halo)) for number, halo in halos.items()]
+    borders = [(number, *borders_of_halo(part)) for number, part in empty_parts.items()]
     frame = blocks.sparkSession.createDataFrame(borders, "number int, since long, stop long")
     is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
-    given = blocks.join(f.broadcast(frame), is_of_halo)
-    given = given.select(f.col("number").alias("part"), "block")
-    work = halos_of_blocks(truth_query, firsts, halos)
-    found = given.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
-    return {answer["part"] for answer in found if answer["is_enough"]}
+    joined = blocks.join(f.broadcast(frame), is_of_halo)
+    of_halos = joined.select(f.col("number").alias("part"), "block")
+    return ask_which_are_enough(of_halos, truth_query, firsts, empty_parts)
 
 
 def _compute_part(
@@ -243,14 +246,14 @@ def _compute_part(
     first = 0
     is_needed = f.lit(True)
     if part.halo_start is not None:
-        since = max(part.halo_start, -TIME_BOUND)
-        before = (place for place in range(number) if (stored.parts[place].stop or 0) > since)
-        first = next(before, number)
+        since, _ = borders_of_halo(part)
+        stops = [require(before.stop) for before in stored.parts[:number]]
+        first = bisect_right(stops, since)  # the first part that has something of the halo
         is_needed = f.col("last") >= since
     needed = blocks.where(f.col("part").between(first, number) & is_needed)
     compute = partial(compute_part, truth_query, stored.firsts, number, part)
     reports = needed.select("block").coalesce(1).mapInArrow(compute, REPORTS)
-    _write(reports.drop("part"), path, _part(path, number).relative_to(path))
+    _write(reports.drop("part"), path, _folder_of_reports(path, number).relative_to(path))
 
 
 def _sum_up(spark: SparkSession, plan: TruthPlan, path: Path, stored: StoredParts) -> Truth:
@@ -282,11 +285,13 @@ def _judge(plan: TruthPlan, path: Path, reports: DataFrame) -> TruthVerdict | No
     return verdict
 
 
-def _part(path: Path, number: int) -> Path:
+def _folder_of_reports(path: Path, number: int) -> Path:
+    """Return the folder of the reports of a part, which is there once they are committed."""
     return path / TABLE_OF_REPORTS / f"part={number}"
 
 
 def _read(spark: SparkSession, path: Path, schema: str) -> DataFrame:
+    """Return a table of a run that was written as Parquet."""
     return spark.read.schema(schema).parquet(url_of(str(path)))
 
 

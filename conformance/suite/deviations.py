@@ -128,7 +128,9 @@ def _explain(
 
 
 def _name_fields(fields: Mapping[str, Any]) -> str:
-    """Return fields of a semantics with their values, such as `slide=ignored`."""
+    """Return fields of a semantics with their values, such as `slide=ignored`. For none, return
+    `the engine's own semantics`.
+    """
     return (
         " ".join(f"{name}={show(value)}" for name, value in fields.items())
         or "the engine's own semantics"

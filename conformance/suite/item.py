@@ -465,7 +465,7 @@ def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAU
 
 
 def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses], Result]:
-    return lambda _: yabench.judge_run(run, judging)
+    return lambda _: yabench.judge_recorded_run(run, judging)
 
 
 def _of_answer_file(

@@ -127,6 +127,22 @@ class Result:
         return str(self.outcome)
 
     @property
+    def experiment(self) -> str:
+        """The experiment of a benchmark to which the result belongs. Any result but one of
+        `conformance bench`, such as that of a recording, is an experiment and a test of its own.
+        """
+        if self.benchmark_run is None:
+            return self.case
+        return self.benchmark_run.experiment
+
+    @property
+    def test(self) -> str:
+        """The test of the experiment to which the result belongs."""
+        if self.benchmark_run is None:
+            return self.case
+        return self.benchmark_run.test
+
+    @property
     def outcome_in_words(self) -> str:
         """The outcome, and whether known deviations explain it: `fail`, or `known fail`."""
         return f"known {self.outcome}" if self.known else str(self.outcome)

@@ -14,19 +14,20 @@ class VerdictTooLate(Exception):
     """The error of a verdict that took longer than it may: a sentence that says how far it came."""
 
 
-class LimitedJudging:
-    """Judging that ends after some time. It has the table of answers that several verdicts share.
+class VerdictBudget:
+    """The CPU time that one verdict may take, and the answers that several verdicts share.
 
     `seconds` are those of the processor, so that a verdict does not depend on what else the machine
-    does. `clock` gives the seconds that were used so far. It is looked at before an answer is
-    computed or compared. So a verdict ends late by that answer, and by what is done without one,
-    such as plans and derivations. The answers that were computed until then stay in the table.
+    does. `clock` gives the seconds that were used so far. The clock is looked at before an answer
+    is computed or compared. So a verdict ends late by that answer, and by what is done without one:
+    plans, derivations, answers that are read from an overlap. The number of answers in the error is
+    how often the clock was looked at. The answers that were computed until then stay in the table.
 
     >>> readings = iter([0, 3, 5])
-    >>> judging = LimitedJudging(seconds=4, clock=lambda: next(readings))
-    >>> with judging.limit():
-    ...     judging.look_at_clock()
-    ...     judging.look_at_clock()
+    >>> budget = VerdictBudget(seconds=4, clock=lambda: next(readings))
+    >>> with budget.limit():
+    ...     budget.look_at_clock()
+    ...     budget.look_at_clock()
     Traceback (most recent call last):
     conformance.verdict.time_limit.VerdictTooLate: judging ended after 4 s of CPU time and 1 answer
     """

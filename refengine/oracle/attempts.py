@@ -1,5 +1,5 @@
 """§11 One assignment against a recording: by incremental evaluation, by the definition, or by a
-search over arrival orders; and its reports.
+search over arrival orders; and all reports of a semantics.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def attempt_incrementally(
     answer_cache: AnswerCache,
     answers: SharedAnswers,
 ) -> Trial:
-    """Hold one assignment against the recording, by incremental evaluation. Raises NotCovered for
-    what incremental evaluation does not cover.
+    """Hold the assignment of a plan against the recording, by incremental evaluation. Raises
+    NotCovered for what incremental evaluation does not cover.
     """
     steps = answers.look_at_each(incremental.cached_steps(recorded.query, planned, answer_cache))
     return replace(
@@ -74,11 +74,8 @@ def attempt_incrementally(
 def attempt_by_definition(
     recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: EvaluateBody
 ) -> Trial:
-    """Hold one assignment against the recording, with each answer by the definition, as `answers`
-    gives it.
-
-    The trial has no `last_answer`, since there is no incremental answer to compare with the
-    definition's (ORA-8).
+    """Compute each answer anew over a content, by the definition as `answers` gives it, and return
+    the trial.
     """
     successive = recomputed_answers(recorded.query, planned, recorded.static, answers)
     return attempt_with_answers(recorded, planned, t0_class, successive)
@@ -87,8 +84,11 @@ def attempt_by_definition(
 def attempt_with_answers(
     recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: SuccessiveAnswers
 ) -> Trial:
-    """Hold one assignment against the recording, by the definition over given answers. The trial
-    has no `last_answer`.
+    """Follow the schedule of the definition with `answers`, which give the answer at one evaluation
+    after the other, and return the trial.
+
+    The trial has no `last_answer`: that is an incremental answer, which is compared with the
+    definition's (ORA-8), and here there is none.
     """
     maker = ReportMaker(recorded.query, planned, answers)
     steps = map(maker.step, engine.evaluations(planned))

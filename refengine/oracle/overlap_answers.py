@@ -129,7 +129,6 @@ class SuccessiveOverlapAnswers:
     def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the window holds, and its difference from the baseline."""
         (held,) = windows
-        self.answers.before_answer()
         came, gone = self._move_to(held.content)
         for group in dict.fromkeys(map(self.groups.group_of, [*gone, *came])):
             if group not in self.baseline:
@@ -154,12 +153,16 @@ class SuccessiveOverlapAnswers:
         self.baseline.clear()
 
     def _move_to(self, content: Content) -> Change:
-        """Take another content. Return the rows that come, and those that go."""
+        """Take another content. Return the rows that come, and those that go. `before_answer` is
+        called once, for a content of no overlap by the table of answers.
+        """
         if self.follower is not None and _is_within(content, self.coming[-1]):
+            self.answers.before_answer()
             return self.follower.move_to(content)
 
         self.follower = None
         if any(_is_within(content, overlap) for overlap in self.coming):
+            self.answers.before_answer()
             while not _is_within(content, self.coming[-1]):
                 self.coming.pop()
             self.follower = OverlapFollower(self.coming[-1], self.planned, self.recorded.static)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from types import UnionType
 from typing import TypeVar
 
@@ -18,7 +18,19 @@ def check_argument(name: str, value: object, kind: type | UnionType, form: str) 
 
 
 def several(name: str, values: Iterable[T]) -> Iterable[T]:
-    """Return values that are several. Raises InvalidArgument for one alone."""
+    """Return values that are several, or none. Raises InvalidArgument for one alone."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(f"{name} are several; write a list, got {values!r}")
     return values
+
+
+def choices_of(name: str, values: Iterable[T]) -> tuple[T, ...]:
+    """Return values to draw from, in their order. Raises InvalidArgument for one alone, for none,
+    and for a set, in which none is the first.
+    """
+    if isinstance(values, Set):
+        raise InvalidArgument(f"{name} must be in an order; write a list, got a set")
+    choices = tuple(several(name, values))
+    if not choices:
+        raise InvalidArgument(f"{name} must not be empty")
+    return choices

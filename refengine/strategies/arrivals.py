@@ -18,7 +18,7 @@ from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
 from refengine.strategies.arguments import check_argument, several
 from refengine.strategies.extents import extent_of
-from refengine.strategies.kept import pick
+from refengine.strategies.indexes import pick
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
 
 Payloads = Strategy[Graph] | Strategy[Triple]
@@ -257,27 +257,27 @@ def _lists(
     t0: int,
     least: int,
 ) -> Strategy[list[Drawn]]:
-    """Return at least so many elements. Kept, since Hypothesis looks at all parts of a new strategy
-    before the first draw.
+    """Return a strategy of lists of at least `least` elements. It is made once, since Hypothesis
+    looks at all parts of a new strategy before the first draw.
     """
     extents = [tuple(map(extent_of, windows)) or ((0, 1),) for _, windows in over]
     instants = [_instants(found, t0) for found in extents]
     most = max(map(len, instants))
     # A stream with several windows has more instants, and yet no more elements than another. The
     # streams take turns, since of many choices Hypothesis draws the first ones more often.
-    places = [
-        (source, possible[place * len(possible) // most])
-        for place in range(most)
-        for source, possible in enumerate(instants)
+    stream_instants = [
+        (number, possible[index * len(possible) // most])
+        for index in range(most)
+        for number, possible in enumerate(instants)
     ]
     sources = [
-        _Source(name, payload, _anywhere(found, t0))
+        _Source(name, payload, _instants_around(found, t0))
         for (name, _), payload, found in zip(over, payloads, extents, strict=True)
     ]
     lags = None
     if shape.disorder:
         lags = st.integers(0, shape.disorder)
-    element = _elements(sources, places, _details(extents, shape), lags)
+    element = _elements(sources, stream_instants, _details(extents, shape), lags)
     return st.lists(element, min_size=least, max_size=shape.most)
 
 
@@ -288,11 +288,11 @@ LIKE_THE_LAST = [(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2
 
 
 class _Source(NamedTuple):
-    """A stream: its name, what its elements carry, and when one may come that is near no border."""
+    """A stream: its name, what its elements carry, and all instants at which one may come."""
 
     name: str
     payloads: Strategy[Graph | Triple]
-    anywhere: Strategy[int]
+    instants: Strategy[int]
 
 
 class _Details(NamedTuple):
@@ -313,20 +313,22 @@ Drawn = tuple[str, int, Graph | Triple, _Details, int]
 def _elements(
     draw: st.DrawFn,
     sources: Sequence[_Source],
-    places: Sequence[tuple[int, int | None]],
+    stream_instants: Sequence[tuple[int, int | None]],
     details: Sequence[_Details],
     lags: Strategy[int] | None,
 ) -> Drawn:
-    """Return an element as few choices. Where Hypothesis makes a list smaller, it takes out up to
-    five choices at once, of which one is that the list goes on: an element of more stays.
+    """Draw an element with few choices: with four if its graph has one triple, its instant is a
+    listed one, and no element is late. When Hypothesis shrinks a list, it deletes up to five
+    successive choices at once. One of these is whether the list goes on. So an element of more
+    choices would hardly ever be deleted.
 
-    `places` are the numbers of sources, each with an instant, or with None for any. `lags` is None
-    where no element is late.
+    `stream_instants` has numbers of sources, each with an instant, or with None for any. `lags` is
+    None where no element is late.
     """
-    source, app = pick(draw, places)
-    name, payloads, anywhere = sources[source]
+    number, app = pick(draw, stream_instants)
+    name, payloads, instants = sources[number]
     if app is None:
-        app = draw(anywhere)
+        app = draw(instants)
     payload = draw(payloads)
     found = pick(draw, details)
     lag = 0
@@ -362,18 +364,19 @@ def _graph(payload: Graph | Triple) -> Graph:
 
 
 def _instants(extents: Sequence[tuple[int, int]], t0: int) -> list[int | None]:
-    """Return instants, each as often as it is to be drawn. Those on the borders of windows and one
-    beside them stand twice. There are fewer near t0, and some None, which stand for any instant. A
-    gap longer than a window is between the near ones and the far ones.
+    """Return instants, each as often as it is to be drawn. Those on the borders of each window and
+    beside them stand twice. There are also at least as many instants near t0 as one window has on
+    and beside its borders, and just as many None, which stand for any instant (`_instants_around`).
     """
     borders = [instant for size, slide in extents for instant in _borders(size, slide, t0)]
-    usual = len(borders) // len(extents)
+    borders_of_a_window = len(borders) // len(extents)
     near = range(t0, t0 + min(2 * _reach(extents), 30) + 1)
-    return [*list(near) * ceil(usual / len(near)), *borders, *borders, *[None] * usual]
+    times = ceil(borders_of_a_window / len(near))
+    return [*list(near) * times, *borders, *borders, *[None] * borders_of_a_window]
 
 
-def _anywhere(extents: Sequence[tuple[int, int]], t0: int) -> Strategy[int]:
-    """Return instants between one before t0 and one after several windows."""
+def _instants_around(extents: Sequence[tuple[int, int]], t0: int) -> Strategy[int]:
+    """Return a strategy of all instants from before t0 to after several windows."""
     reach = _reach(extents)
     return st.integers(t0 - reach - 2, t0 + 3 * reach)
 
@@ -384,7 +387,10 @@ def _reach(extents: Sequence[tuple[int, int]]) -> int:
 
 
 def _borders(size: int, slide: int, t0: int) -> list[int]:
-    """Return instants on the borders of windows, one before them and one after."""
+    """Return instants on the borders of windows, one before them and one after. From the opening of
+    window 4 to that of the next one that is taken is more time than a window has, so that windows
+    may be empty.
+    """
     far = size // slide + 6
     return [
         t0 + n * slide + beside

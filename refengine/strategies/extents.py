@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 from hypothesis import strategies as st
 
 from refengine.core.query import COUNTING, LAGGING, SIZED, SLIDING, Unit, Window, WindowKind
-from refengine.strategies.arguments import check_argument, several
-from refengine.strategies.kept import pick, places
+from refengine.strategies.arguments import check_argument, choices_of
+from refengine.strategies.indexes import index_below, pick
 from refengine.strategies.payloads import Strategy
 
 KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
@@ -32,8 +32,11 @@ class WindowChoices:
     triggers: bool = True
 
 
+Choices = TypeVar("Choices", bound=WindowChoices)
+
+
 class ChoicesKeywords(TypedDict, total=False):
-    """The fields of Choices, as `windows` and `queries` take them."""
+    """The fields of WindowChoices, as `windows` and `queries` take them."""
 
     streams: Sequence[str]
     sizes: Strategy[int] | None
@@ -71,22 +74,24 @@ def windows(
     ...     assert window.size > 0
     >>> test_a_window_has_a_size()
     """
-    choices = WindowChoices(**options)
-    check_choices(choices)
-    possible = [WindowKind(kind) for kind in several("kinds", kinds)]
-    return _windows(possible, [None, *names], choices)
+    possible = [WindowKind(kind) for kind in choices_of("kinds", kinds)]
+    return _windows(possible, [None, *names], check_choices(WindowChoices(**options)))
 
 
-def check_choices(choices: WindowChoices) -> None:
-    """Raise InvalidArgument for choices that no window can be drawn from, and ValueError for a unit
-    that is none.
+def check_choices(choices: Choices) -> Choices:
+    """Return choices from which windows can be drawn. Raises InvalidArgument if a length is no
+    strategy, or if there is no stream, unit or key to choose from; ValueError for a unit that does
+    not exist.
     """
     lengths = (("sizes", choices.sizes), ("slides", choices.slides), ("lags", choices.lags))
     for name, strategy in lengths:
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
-    several("streams", choices.streams)
-    for unit in choices.units:
-        Unit(unit)
+    return replace(
+        choices,
+        streams=choices_of("streams", choices.streams),
+        units=[Unit(unit) for unit in choices_of("units", choices.units)],
+        keys=choices_of("keys", choices.keys),
+    )
 
 
 def draw_window(
@@ -137,7 +142,7 @@ def _slide(
         slides = _slides(size)
     slide = draw(slides)
     may_have_none = kind in (WindowKind.RANGE, WindowKind.ROWS)
-    if may_have_none and draw(places(4)) == 3:
+    if may_have_none and draw(index_below(4)) == 3:
         return None
     return slide
 
@@ -147,7 +152,7 @@ def _lag(draw: st.DrawFn, kind: WindowKind, size: int | None, lags: Strategy[int
         return 0
     if lags is not None:
         return draw(lags)
-    if draw(places(4)) < 3:
+    if draw(index_below(4)) < 3:
         return 0
     return draw(_lags(size))
 

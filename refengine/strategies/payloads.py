@@ -7,6 +7,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from refengine.model.elements import XSD, Triple, literal
+from refengine.strategies.arguments import check_argument
 
 Graph = frozenset[Triple]
 Strategy = st.SearchStrategy
@@ -85,18 +86,19 @@ def _possible_triples() -> list[Triple]:
 _POSSIBLE = _possible_triples()
 
 
-def _triple_at(place: int) -> Triple:
-    return _POSSIBLE[place]
+def _triple_at(index: int) -> Triple:
+    return _POSSIBLE[index]
 
 
 # A triple is one choice. With a choice for each term, drawing a stream would spend most of its time
-# on the terms. It is drawn by its index: of `sampled_from(_POSSIBLE)` an error would write a page.
+# on the terms. It is drawn by its index, since the name of `sampled_from(_POSSIBLE)` would be a
+# page long in an error.
 _TRIPLES = st.integers(0, len(_POSSIBLE) - 1).map(_triple_at)
 
 
 def graphs(*, min_size: int = 1, max_size: int = 3) -> Strategy[Graph]:
-    """Sets of `min_size` to `max_size` of these triples: an element's graph. With `min_size=0` some
-    are empty.
+    """Return graphs of elements: sets of `min_size` to `max_size` triples of `triples`. With
+    `min_size=0` some are empty. Raises InvalidArgument for a size that is no integer.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import graphs
@@ -105,10 +107,16 @@ def graphs(*, min_size: int = 1, max_size: int = 3) -> Strategy[Graph]:
     ...     assert 1 <= len(graph) <= 2
     >>> test_a_graph_is_a_set_of_triples()
     """
+    check_argument("min_size", min_size, int, "an integer")
+    check_argument("max_size", max_size, int, "an integer")
     if min_size != 1 or max_size <= 1:
         return st.frozensets(triples(), min_size=min_size, max_size=max_size)
-    return st.tuples(triples(), st.frozensets(triples(), max_size=max_size - 1)).map(_with_one)
+    # The first triple by itself. A set that must not be empty makes a choice of whether it has a
+    # first one, too, and an element should be few choices (`arrivals`).
+    others = st.frozensets(triples(), max_size=max_size - 1)
+    return st.tuples(triples(), others).map(_join_first_and_others)
 
 
-def _with_one(drawn: tuple[Triple, Graph]) -> Graph:
-    return drawn[1] | {drawn[0]}
+def _join_first_and_others(drawn: tuple[Triple, Graph]) -> Graph:
+    first, others = drawn
+    return others | {first}

@@ -12,7 +12,7 @@ from hypothesis.errors import InvalidArgument
 from refengine.core.query import Body, Form, Query, Window, WindowKind
 from refengine.core.semantics import R2S
 from refengine.strategies import extents
-from refengine.strategies.arguments import check_argument, several
+from refengine.strategies.arguments import check_argument, choices_of
 from refengine.strategies.payloads import Strategy
 from refengine.strategies.sparql import bodies as drawn_bodies
 
@@ -71,19 +71,18 @@ def queries(
     ...     assert Body(query.body.text) == query.body
     >>> test_a_body_is_what_its_text_says()
     """
-    choices = QueryChoices(**options)
-    possible = [WindowKind(kind) for kind in several("kinds", kinds)]
+    possible = [WindowKind(kind) for kind in choices_of("kinds", kinds)]
     if min_windows > 1 and set(possible) == {WindowKind.TUPLE}:
         raise InvalidArgument(
             "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
         )
-    extents.check_choices(choices)
+    choices = extents.check_choices(QueryChoices(**options))
+    forms = [Form(form) for form in choices_of("forms", choices.forms)]
     for name, strategy in (("bodies", bodies), ("registered", registered)):
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.none()")
-    operators = [None if operator is None else R2S(operator) for operator in several("r2s", r2s)]
+    operators = [None if operator is None else R2S(operator) for operator in choices_of("r2s", r2s)]
     if registered is None:
         registered = st.sampled_from([None, 0, 5, -1])
-    forms = [Form(form) for form in choices.forms]
     return _queries(
         possible,
         st.integers(min_windows, max_windows),

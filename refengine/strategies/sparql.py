@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from refengine.core.query import Body, Form
 from refengine.model.terms import Term
-from refengine.strategies.kept import lists_of_places, pick, places
+from refengine.strategies.arguments import choices_of
+from refengine.strategies.indexes import index_below, index_lists, pick
 from refengine.strategies.payloads import LINKS, NUMBER, SUBJECTS, TEXTS, Strategy
 
 T = TypeVar("T")
@@ -109,7 +110,8 @@ def bodies(
     ...     assert body.variables
     >>> test_a_select_has_variables()
     """
-    return _bodies(tuple(names), [Form(form) for form in forms], graph_variable)
+    possible = [Form(form) for form in choices_of("forms", forms)]
+    return _bodies(tuple(names), possible, graph_variable)
 
 
 @st.composite
@@ -190,7 +192,7 @@ class _Writer:
         return [*self.pick((), ("WHERE",)), *self.group(*first)]
 
     def construct(self) -> list[str]:
-        if self.draw(places(5)) == 4:
+        if self.draw(index_below(5)) == 4:
             return _fill("CONSTRUCT WHERE { _ _ _ }", self.s, self.link(), self.o)
         where = self.where()
         template = self.pick(
@@ -207,7 +209,7 @@ class _Writer:
             case "all":
                 head.append("*")
             case "variables":
-                head += self.visible[: 1 + self.draw(places(len(self.visible)))]
+                head += self.visible[: 1 + self.draw(index_below(len(self.visible)))]
             case "expression":
                 head += [self.pick(*self.visible), "(", *self.expression(), "AS", self.fresh(), ")"]
         return ["SELECT", *head, *where, *self.order()]
@@ -244,10 +246,10 @@ class _Writer:
             v for v in (self.s, self.o, self.n) if v in tokens and v not in self.visible
         ]
         patterns = self.patterns()
-        for place in self.draw(lists_of_places(len(patterns), most=3)):
+        for index in self.draw(index_lists(len(patterns), most=3)):
             if tokens[-1] != "}":
                 tokens += self.pick((), (".",))
-            tokens += patterns[place]()
+            tokens += patterns[index]()
         return [*tokens, "}"]
 
     def core(self) -> list[str]:

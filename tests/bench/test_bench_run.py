@@ -22,7 +22,7 @@ from conformance.bench.feeding import START_SECONDS, ClockPacing, Harnesses, Imm
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.judging import measure_windows
 from conformance.bench.page import page
-from conformance.bench.run import Plan, folder_of
+from conformance.bench.run import BenchmarkPlan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
 from conformance.bench.yabench import YABENCH
 from conformance.harness import engine_file
@@ -31,6 +31,7 @@ from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
 from conformance.metrics.run import Reading
 from conformance.report.drawings.boxplots import boxplots
+from conformance.schemas import validator
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import BenchmarkRun, KnownDeviation, Outcome, Result, from_json
 from refengine import from_table, profile, stream
@@ -148,11 +149,13 @@ def test_a_file_that_is_not_for_a_benchmark_is_refused_and_the_other_named(
 
 def test_the_file_that_is_named_in_place_of_another_is_for_that_benchmark():
     files = [engine_file.read_engine_file(path) for path in sorted(LIVE_ENGINES.glob("*.toml"))]
-    named = [(name, other) for file in files for name, other in file.instead.items()]
+    allowed = validator("engine").schema["properties"]["instead"]["properties"]
+    assert {*allowed} == {*BENCHMARKS}
+    named = [(name, other) for file in files for name, other in file.file_for_benchmark.items()]
     assert len(named) == 5
     for name, other in named:
         assert name in BENCHMARKS
-        assert name not in engine_file.read_engine_file(other).instead
+        assert name not in engine_file.read_engine_file(other).file_for_benchmark
 
 
 def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch):
@@ -226,7 +229,7 @@ def test_a_run_is_another_if_anything_changes_on_which_its_results_depend(tmp_pa
     def fingerprint_of_run() -> str:
         choice = Choice(config=config)
         tested = engine_file.engine(str(file))
-        return Plan(YABENCH, choice, [tested], tmp_path / "out").fingerprint()
+        return BenchmarkPlan(YABENCH, choice, [tested], tmp_path / "out").fingerprint()
 
     found = [fingerprint_of_run()]
     assert fingerprint_of_run() == found[0]
@@ -412,7 +415,7 @@ def test_two_engines_with_one_folder_are_refused(tmp_path):
     engines = [
         replace(tested, name=name) for tested, name in zip(engines, ("a b", "a_b"), strict=True)
     ]
-    plan = Plan(CSRBENCH, Choice(), engines, tmp_path)
+    plan = BenchmarkPlan(CSRBENCH, Choice(), engines, tmp_path)
     with pytest.raises(RefengineError, match="'a b' and 'a_b' would be in the same folder, a_b"):
         plan.tasks()
 

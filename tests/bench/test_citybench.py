@@ -23,7 +23,7 @@ from conformance.bench.citybench.measures import measure
 from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
 from conformance.bench.citybench.tables import published_means
-from conformance.bench.wordings import wordings
+from conformance.bench.wordings import make_wordings
 from conformance.harness.resources import Sample
 from conformance.metrics.citybench import (
     Completeness,
@@ -428,7 +428,7 @@ def test_the_nearest_car_park_is_the_one_at_the_smaller_distance():
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_query_is_said_in_every_language(name, dialect):
     said = []
-    for wording in wordings(QUERIES[name].table):
+    for wording in make_wordings(QUERIES[name].table):
         try:
             said.append(
                 dialects.render(from_table(wording), dialect, static=bool(QUERIES[name].graphs))

@@ -23,7 +23,7 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.tables import published
 from conformance.bench.queries import Origin
-from conformance.bench.wordings import wordings
+from conformance.bench.wordings import make_wordings
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import Outcome
 from conformance.wrong_engines import WRONG_ENGINES
@@ -146,7 +146,7 @@ def test_each_language_can_say_a_query(name):
     table, has_static = small_test(name).table, bool(queries()[name].graphs)
     for dialect in ("csparql", "cqels", "cqels2", "sparqlstream", "rspql", "rsp4j", "rsp-js"):
         texts = []
-        for wording in wordings(table):
+        for wording in make_wordings(table):
             try:
                 texts.append(dialects.render(from_table(wording), dialect, None, has_static))
             except Unsupported:

@@ -35,7 +35,7 @@ from conformance.bench.srbench.observations import (
     Distribution,
     Parameters,
 )
-from conformance.bench.wordings import wordings
+from conformance.bench.wordings import make_wordings
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
 from conformance.wrong_engines import WRONG_ENGINES
@@ -403,7 +403,7 @@ def test_every_query_is_said_in_every_language_that_has_its_operator(dialect):
     """
 
     def is_said(name: str) -> bool:
-        for wording in wordings(QUERIES[name].table):
+        for wording in make_wordings(QUERIES[name].table):
             try:
                 dialects.render(from_table(wording), dialect, static=bool(QUERIES[name].graphs))
             except RefengineError:

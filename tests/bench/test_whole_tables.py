@@ -13,6 +13,7 @@ from pathlib import Path
 
 import forked
 import pytest
+from lasting_harnesses import LastingHarnesses
 
 from conformance.__main__ import main
 from conformance.bench import run as bench_run
@@ -49,15 +50,8 @@ NOT_PASSED = {
 }
 
 
-class KeptHarnesses(Harnesses):
-    """The harnesses of several runs, which go on after each of them."""
-
-    def stop(self) -> None:
-        """Do nothing at the end of a run."""
-
-    def stop_all(self) -> None:
-        """Stop the harnesses after the last run."""
-        super().stop()
+class LastingBenchmarkHarnesses(LastingHarnesses, Harnesses):
+    """The harnesses of `bench`, for the runs of all benchmarks."""
 
 
 RunFolder = Callable[[str], Path]
@@ -87,23 +81,23 @@ def run_folder(reference_engine, tmp_path_factory) -> Iterator[RunFolder]:
     for the next, since its process is the same.
     """
     engines = [str(reference_engine)]
-    kept_harnesses = KeptHarnesses(are_kept=True)
+    lasting = LastingBenchmarkHarnesses(are_kept=True)
     if not engine_file.engine("rsp-js").missing:
         engines.append("rsp-js")
-    kept = tmp_path_factory.getbasetemp() / "bench-streams"
+    cache_of_streams = tmp_path_factory.getbasetemp() / "bench-streams"
 
     @cache
     def run(name: str) -> Path:
         out = tmp_path_factory.mktemp(name)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(streams, "cache_folder", lambda: kept)
-            patch.setattr(bench_run, "Harnesses", lambda are_kept: kept_harnesses)
+            patch.setattr(streams, "cache_folder", lambda: cache_of_streams)
+            patch.setattr(bench_run, "Harnesses", lambda are_kept: lasting)
             words = [f"--engine={engine}" for engine in engines]
             assert main(["bench", name, *words, "-o", str(out)]) == 0
         return out
 
     yield run
-    kept_harnesses.stop_all()
+    lasting.stop_all()
 
 
 def read_results(folder: Path, engine: str) -> dict[str, Result]:

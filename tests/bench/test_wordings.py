@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.bench.queries import Origin, read_queries, table_of_queries
-from conformance.bench.wordings import word_for_engine, wordings
+from conformance.bench.wordings import make_wordings, word_for_engine
 from conformance.harness import engine_file
 from refengine.model.errors import RefengineError, Unsupported
 
@@ -19,7 +19,7 @@ TABLE = {"windows": [WINDOW], "body": BODY}
 
 def test_a_query_over_windows_named_by_their_streams_has_three_wordings():
     """The default graph has what is merged; a named graph that is no window stays."""
-    merged, declared, numbered = wordings(TABLE)
+    merged, declared, numbered = make_wordings(TABLE)
     assert declared is TABLE
     assert "name" not in merged["windows"][0]
     assert merged["body"] == BODY.replace("GRAPH e:s {", "{")
@@ -39,7 +39,7 @@ def test_a_query_over_windows_named_by_their_streams_has_three_wordings():
 def test_a_pattern_that_is_all_of_where_leaves_no_group_behind(where, merged):
     """A group that the query itself has stays, and so does the pattern of a static graph."""
     head = "PREFIX e: <http://e.org/> SELECT * "
-    wording, *_ = wordings({**TABLE, "body": head + where})
+    wording, *_ = make_wordings({**TABLE, "body": head + where})
     assert wording["body"] == head + merged
 
 
@@ -62,7 +62,7 @@ def test_cqels_gets_no_group_in_a_stream():
 )
 def test_another_query_has_one_wording(windows):
     table = {"windows": windows, "body": "SELECT * { ?a ?b ?c }"}
-    assert wordings(table) == (table,)
+    assert make_wordings(table) == (table,)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from conformance import schemas
 from conformance.bench.benchmark import Choice, Feeding, Run, Workload
-from conformance.bench.judging import judge_run, result_without_run
+from conformance.bench.judging import judge_run, result_without_verdict
 from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
@@ -54,7 +54,7 @@ def run_of(
     workload: Workload,
     relations: list[str],
     instants: list[int],
-    is_explained: bool = False,
+    is_fail_explained: bool = False,
     is_configurable: bool = False,
 ) -> tuple[Run, Result]:
     """The run of an engine that gives these rows at these instants. A configurable one is sent its
@@ -72,7 +72,7 @@ def run_of(
     tested = command("true", "csparql", "csparql")
     if is_configurable:
         tested = replace(tested, profile=None)
-    return run, judge_run(YABENCH, tested, run, {}, is_explained=is_explained)
+    return run, judge_run(YABENCH, tested, run, {}, is_fail_explained=is_fail_explained)
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -137,13 +137,15 @@ def test_a_live_engine_may_miss_no_output(tmp_path):
 def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
     """The first answer is missing under every t0."""
     workload = workload_over(tmp_path, TUMBLING)
-    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True)
+    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_fail_explained=True)
     assert "  if t0 is left open:\n    fail:" in result.argument
 
 
 def test_an_engine_that_is_sent_its_t0_is_not_judged_with_another(tmp_path):
     workload = workload_over(tmp_path, TUMBLING)
-    _, result = run_of(workload, ["cd", "ef"], [20, 30], is_explained=True, is_configurable=True)
+    _, result = run_of(
+        workload, ["cd", "ef"], [20, 30], is_fail_explained=True, is_configurable=True
+    )
     assert result.outcome == "fail" and "if t0 is left open" not in result.argument
 
 
@@ -151,7 +153,7 @@ def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
     """A folder's name may have spaces, and may be the name of a test."""
     for experiment, test in [("my run 01", "small"), ("small", "small")]:
         workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
-        result = result_without_run(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
+        result = result_without_verdict(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
         assert from_json(json.loads(json.dumps(result.as_json()))) == result
         assert not list(schemas.problems("result", result.as_json()))
         [found] = group_tests([result])
@@ -301,7 +303,7 @@ def test_a_malformed_file_is_named_with_its_line(tmp_path, read, text, reason):
 
 
 def test_the_experiments_are_the_papers():
-    tests = configuration.experiments()
+    tests = configuration.read_experiments_of_paper()
     assert [(test.experiment, test.name, test.parameters.stations) for test in tests] == [
         *(("1", "small", 50), ("1", "medium", 1000), ("1", "big", 10_000)),
         *(("2", "small", 1), ("2", "medium", 1000), ("2", "big", 10_000)),

@@ -137,7 +137,7 @@ class Trial:
     def but(self, **fields: Any) -> Trial:
         return replace(self, semantics=replace(self.semantics, **fields))
 
-    def under(self, semantics: Semantics) -> Trial:
+    def with_semantics(self, semantics: Semantics) -> Trial:
         return Trial(self.query, self.streams, semantics)
 
     def reports(self, static: Dataset = frozenset()) -> list[Report]:
@@ -714,9 +714,8 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
 
 
 @law(
-    alone(
-        elements={"min_size": 4}
-    ),  # of fewer elements hardly any answer is empty after one that is not
+    # With fewer elements hardly any answer is empty after one that is not.
+    alone(elements={"min_size": 4}),
     wrong_engine("R2S-4", "the base is what was sent"),
     wrong(r2s.emits_output, once_is_first),
     wrong_engine("R2S-5", "empty is never sent"),
@@ -932,8 +931,8 @@ def evaluated(trial: Trial) -> list[tuple[int, int]]:
 
 
 def refutes(stronger: Trial, weaker: Trial) -> bool:
-    """Whether a trial under {content change, window close} has other evaluations than some of the
-    same under {content change}.
+    """Whether the evaluations of `stronger` are no subsequence of those of `weaker`: the same trial
+    under {content change, window close} and under {content change}.
     """
     return not subsequence(evaluated(stronger), evaluated(weaker))
 
@@ -985,9 +984,10 @@ def test_the_counterexample_is_one_and_the_smallest(
     assert any(other.elements == 0 for other in smaller)
     trials_of_smaller = [(other, other.trial(closure=closure)) for other in smaller]
     for choice in every_other_choice():
-        fewer = weaker.but(**choice).semantics
-        more = stronger.but(**choice).semantics
+        weaker_semantics = weaker.but(**choice).semantics
+        stronger_semantics = stronger.but(**choice).semantics
         for other, trial in trials_of_smaller:
-            assert not refutes(trial.under(more), trial.under(fewer)), (
-                f"{other} is smaller, under {choice}"
+            is_smaller_counterexample = refutes(
+                trial.with_semantics(stronger_semantics), trial.with_semantics(weaker_semantics)
             )
+            assert not is_smaller_counterexample, f"{other} is smaller, under {choice}"

@@ -471,7 +471,7 @@ def test_a_hostile_text_ends_in_a_query_or_a_place(dialect):
 
 def ends_of_beginnings(text: str) -> list[int]:
     """Return where a text is cut: before and after each word and each run of signs, and within the
-    words at every fifth character; at length everywhere.
+    words at every fifth character; in the profiles of long runs before each character.
     """
     if PROFILE in LONG:
         return list(range(len(text)))

@@ -117,7 +117,7 @@ def test_yabenchs_first_window(size: int, slide: int, report: str, t0: int):
     the stream.
     """
     query = Query((Window("s", WindowKind.TIME, size, slide),), QUERY.body)
-    assert yabench.first_window(query, profile("csparql").but(report=report)) == t0
+    assert yabench.t0_of_first_window(query, profile("csparql").but(report=report)) == t0
 
 
 CSPARQL = """REGISTER QUERY q AS PREFIX : <http://example.org/>
@@ -147,7 +147,7 @@ def test_yabenchs_figures_of_a_fail_are_of_its_own_windows(tmp_path):
     """b is lost. The i-th relation stands beside the i-th window, whatever other t0 would explain,
     and the first is never missing.
     """
-    found = yabench.judge_run(run_of(tmp_path, [["a"], [], ["c"]]), Judging(keep=True))
+    found = yabench.judge_recorded_run(run_of(tmp_path, [["a"], [], ["c"]]), Judging(keep=True))
     assert found.outcome is Outcome.FAIL and "nearest: t0=0 " in found.argument
     figures = [
         (one["window"], one["precision"], one["recall"], one["delay"])
@@ -159,13 +159,16 @@ def test_yabenchs_figures_of_a_fail_are_of_its_own_windows(tmp_path):
         ([10_000, 15_000], 1.0, 1.0, 100),
     ]
 
-    found = yabench.judge_run(run_of(tmp_path, [["b"], ["c"]]), Judging(keep=True))
+    found = yabench.judge_recorded_run(run_of(tmp_path, [["b"], ["c"]]), Judging(keep=True))
     assert found.outcome is Outcome.FAIL
     assert (
-        yabench.judge_run(run_of(tmp_path, [["b"], ["c"]]), Judging(missing=1)).outcome
+        yabench.judge_recorded_run(run_of(tmp_path, [["b"], ["c"]]), Judging(missing=1)).outcome
         is Outcome.PASS
     )
-    assert yabench.judge_run(run_of(tmp_path, [["a"], ["b"]]), Judging()).outcome is Outcome.PASS
+    assert (
+        yabench.judge_recorded_run(run_of(tmp_path, [["a"], ["b"]]), Judging()).outcome
+        is Outcome.PASS
+    )
 
 
 def test_a_bound_is_of_both_ends_or_of_each():

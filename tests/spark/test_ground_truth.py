@@ -85,15 +85,15 @@ def computed_here(truth_query: TruthQuery, rows: list[tuple], count: int) -> tup
 
     again = []
 
-    def find_enough(halos: Mapping[int, Part]) -> set[int]:
-        check = part_reports.halos_of_blocks(truth_query, histogram.firsts, halos)
+    def find_enough(empty_parts: Mapping[int, Part]) -> set[int]:
+        check = part_reports.halos_of_blocks(truth_query, histogram.firsts, empty_parts)
         enough = {
             number
-            for number, some in by_part(halos).items()
+            for number, some in by_part(empty_parts).items()
             for answer in check((pyarrow.scalar(number),), iter(some))
             if answer["is_enough"][0].as_py()
         }
-        again.extend(halos.keys() - enough)
+        again.extend(empty_parts.keys() - enough)
         return enough
 
     planned = part_plan.plan_parts(query, semantics, histogram, count)
@@ -181,28 +181,29 @@ def test_buckets_of_several_streams_are_those_of_all():
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 500])
-def test_every_halo_is_in_one_of_few_stretches(limit):
-    """Some of 300 halos overlap or touch. Where no limit is reached, a stretch begins with each
-    halo whose start is in no other halo, nor at the end of one. Stretches are apart, and begin and
-    end with halos.
+def test_every_halo_is_in_one_of_few_ranges_of_time(limit):
+    """Some of 300 halos overlap or touch. Where no limit is reached, a range begins with each halo
+    whose start is in no other halo, nor at the end of one. Ranges are apart, and begin and end with
+    halos.
     """
     draw = random.Random(limit)
     halos = []
-    for number in range(300):
+    for _ in range(300):
         since = draw.randrange(-500, 5_000)
-        halos.append(Part(number, since + draw.randint(1, 9), since))
-    stretches = part_plan.join_halos(halos, limit)
+        start = since + draw.randint(1, 9)
+        halos.append(Part(start, start, since))
+    ranges = part_plan.join_halos(halos, limit)
     first_starts = {
         halo.halo_start
         for halo in halos
         if not any(other.halo_start < halo.halo_start <= other.stop for other in halos)
     }
     assert 7 < len(first_starts) < 300
-    assert len(stretches) == min(limit, len(first_starts))
-    assert all(before[1] < after[0] for before, after in pairwise(stretches))
+    assert len(ranges) == min(limit, len(first_starts))
+    assert all(before[1] < after[0] for before, after in pairwise(ranges))
     for halo in halos:
-        assert sum(since <= halo.halo_start and halo.stop <= stop for since, stop in stretches) == 1
-    starts, stops = map(set, zip(*stretches, strict=True))
+        assert sum(since <= halo.halo_start and halo.stop <= stop for since, stop in ranges) == 1
+    starts, stops = map(set, zip(*ranges, strict=True))
     assert starts <= {halo.halo_start for halo in halos}
     assert stops <= {halo.stop for halo in halos}
 

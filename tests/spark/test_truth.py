@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from conformance.__main__ import main
 from conformance.spark import jobs, session, stored_stream, truth_run, truth_verdict
 from conformance.spark.formats.pieces import list_files
-from conformance.spark.stored_stream import StreamSource
+from conformance.spark.stored_stream import StoredSource
 from conformance.spark.truth_plan import TruthPlan
 from conformance.spark.truth_query import TruthQuery
 from conformance.verdict.outcomes import Outcome
@@ -60,7 +60,7 @@ def line(name: str, at: int) -> str:
 
 
 def planned(truth_query: TruthQuery, path: str, **options: object) -> TruthPlan:
-    return TruthPlan(truth_query, [StreamSource("s", path)], **options)
+    return TruthPlan(truth_query, [StoredSource("s", path)], **options)
 
 
 # Without Spark
@@ -145,13 +145,17 @@ def test_the_format_of_a_stream(tmp_path):
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).touch()
-        found.append(stored_stream.find_format(StreamSource("s", str(folder))))
+        found.append(stored_stream.find_format(StoredSource("s", str(folder))))
     assert found == [("n3t", 1), ("parquet", 0), (None, 0), ("delta", 0)]
     (tmp_path / "0" / "e.parquet").touch()
     with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet files; name"):
-        stored_stream.find_format(StreamSource("s", str(tmp_path / "0")))
+        stored_stream.find_format(StoredSource("s", str(tmp_path / "0")))
     with pytest.raises(InvalidStream, match=r"nowhere: IO-1: no such file or folder$"):
-        stored_stream.find_format(StreamSource("s", str(tmp_path / "nowhere")))
+        stored_stream.find_format(StoredSource("s", str(tmp_path / "nowhere")))
+    for name in ("nt", "nquads", "trig"):
+        reason = f"--format: usage: {name} has no columns time and element; write the stream as n3t"
+        with pytest.raises(RefengineError, match=f"^{reason}"):
+            stored_stream.find_format(StoredSource("s", str(tmp_path / "0"), name))
 
 
 @pytest.mark.parametrize(
@@ -174,14 +178,14 @@ def test_names_that_spark_does_not_read(tmp_path, name, path, reason):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).touch()
     with pytest.raises(InvalidStream) as error:
-        stored_stream.find_format(StreamSource("s", f"{tmp_path}/{path}"))
+        stored_stream.find_format(StoredSource("s", f"{tmp_path}/{path}"))
     assert str(error.value).startswith(f"{tmp_path}/{name}: IO-1: Spark reads no file ")
     assert str(error.value).endswith(reason)
     for other in ("a:b/x.parquet", "_a/x.parquet", "x_y.parquet"):
         (tmp_path / "e" / other).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "e" / other).touch()
-    assert stored_stream.find_format(StreamSource("s", f"{tmp_path}/e/a:b"))[0] == "parquet"
-    assert stored_stream.find_format(StreamSource("s", f"{tmp_path}/e/_a"))[0] == "parquet"
+    assert stored_stream.find_format(StoredSource("s", f"{tmp_path}/e/a:b"))[0] == "parquet"
+    assert stored_stream.find_format(StoredSource("s", f"{tmp_path}/e/_a"))[0] == "parquet"
 
 
 @pytest.mark.parametrize(
@@ -526,7 +530,7 @@ def test_several_streams_beside_static_data(connected, tmp_path):
     query = read_query(tmp_path / "q.toml")
     fields = {"t0": 0, "horizon": "none", "report": "non-empty,window-close", "tick": "tuple"}
     semantics = profile("csparql").but(**fields).semantics()
-    sources = [StreamSource("r", f"{tmp_path}/r.n3t"), StreamSource("s", f"{tmp_path}/s")]
+    sources = [StoredSource("r", f"{tmp_path}/r.n3t"), StoredSource("s", f"{tmp_path}/s")]
     plan = TruthPlan(TruthQuery(query, semantics, static), sources, parts=2)
     found_by(connected, plan, tmp_path / "out")
     rows = reports_in(tmp_path / "out")
@@ -565,7 +569,7 @@ def test_elements_of_two_streams_are_compared_by_their_positions(connected, tmp_
     for name, pairs in lines_of.items():
         files[name].write_text("".join(line(each, at) for each, at in pairs))
     semantics = profile("cqels").but(t0=0).semantics()
-    sources = [StreamSource(name, str(path)) for name, path in files.items()]
+    sources = [StoredSource(name, str(path)) for name, path in files.items()]
     plan = TruthPlan(TruthQuery(query, semantics, frozenset()), sources)
     found_by(connected, plan, tmp_path / "out")
     rows = reports_in(tmp_path / "out")
@@ -662,7 +666,7 @@ def test_rows_of_a_table_that_are_no_triples(connected, tmp_path):
             r"spark\.jars\.packages",
         ),
     ):
-        plan = TruthPlan(asked(), [StreamSource("s", f"{tmp_path}/other", name)])
+        plan = TruthPlan(asked(), [StoredSource("s", f"{tmp_path}/other", name)])
         with pytest.raises(RefengineError, match=f"--format: usage: {reason}$"):
             found_by(connected, plan, tmp_path / f"out-{name}")
 

@@ -78,7 +78,7 @@ of_drawn_streams, of_drawn_queries, of_drawn_semantics = (
 
 
 def draws(strategy: st.SearchStrategy, count: int = 400) -> list:
-    """What a strategy draws, the same each time, none of it after the pattern of another draw."""
+    """Return what a strategy draws: the same each time, with no draw derived from another."""
     found: list = []
 
     @settings(
@@ -712,6 +712,18 @@ def test_semantics_shrink():
         (lambda: windows(sizes=5), "sizes must be a strategy, such as st.just(10), got 5"),
         (lambda: windows(kinds="time"), "kinds are several; write a list, got 'time'"),
         (lambda: windows(streams="abc"), "streams are several; write a list, got 'abc'"),
+        (lambda: windows(kinds=[]), "kinds must not be empty"),
+        (lambda: windows(streams=[]), "streams must not be empty"),
+        (lambda: windows(units=()), "units must not be empty"),
+        (lambda: windows(keys=()), "keys must not be empty"),
+        (lambda: windows(keys={("subject",)}), "keys must be in an order; write a list, got a set"),
+        (lambda: queries(streams=()), "streams must not be empty"),
+        (lambda: queries(r2s=[]), "r2s must not be empty"),
+        (lambda: queries(forms=[]), "forms must not be empty"),
+        (lambda: bodies(forms=()), "forms must not be empty"),
+        (lambda: bodies(forms="ASK"), "forms are several; write a list, got 'ASK'"),
+        (lambda: graphs(max_size=None), "max_size must be an integer, got None"),
+        (lambda: graphs(min_size="1"), "min_size must be an integer, got '1'"),
         (lambda: queries(bodies=ASK.body), "bodies must be a strategy, such as st.none"),
         (lambda: queries(r2s=None), "r2s are several; write a list, got None"),
         (

@@ -89,9 +89,7 @@ def _verdicts(results: Sequence[Result]) -> Table:
     engines = csrbench.columns(result.engine for result in results)
     runs: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        run = result.benchmark_run
-        query = result.case if run is None else run.experiment
-        runs.setdefault((query, result.engine), []).append(result)
+        runs.setdefault((result.experiment, result.engine), []).append(result)
     rows = [
         (
             Cell(name),

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from conformance.bench.figures import (
     NONE,
     amount_cell,
+    feeding_evidence_of,
     mean,
     outcome_cell,
-    run_of,
     table_of_runs,
     worst_of,
 )
@@ -80,14 +80,9 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
 
 
 def measures_of(result: Result) -> Entry:
-    """Return the measures of a run; nothing for a run that did not take place."""
-    measures: Entry = run_of(result).get("measures", {})
+    """Return the measures of a run; nothing for a run that could not be asked or judged."""
+    measures: Entry = feeding_evidence_of(result).get("measures", {})
     return measures
-
-
-def _experiment_of(result: Result) -> str:
-    """Return the experiment of a result."""
-    return result.case if result.benchmark_run is None else result.benchmark_run.experiment
 
 
 def _runs_of_queries(results: Iterable[Result]) -> dict[RunKey, dict[str, Result]]:
@@ -112,7 +107,7 @@ def _functional(results: Sequence[Result]) -> Table:
     engines = sorted({result.engine for result in results})
     by_query: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        by_query.setdefault((_experiment_of(result), result.engine), []).append(result)
+        by_query.setdefault((result.experiment, result.engine), []).append(result)
     rows = []
     for name, query in queries().items():
         of_paper = published()["queries"][name]
@@ -287,7 +282,7 @@ def executions_per_second(result: Result) -> float | None:
     """Return the executions of a run in a second; None for a live run, and one that is too short to
     time.
     """
-    run = run_of(result)
+    run = feeding_evidence_of(result)
     if not run or run["is_live"] or not run["seconds"]:
         return None
     return cmet(run["elements"], run["seconds"])
@@ -300,7 +295,7 @@ def _scaling(results: Iterable[Result], experiment: str, noun: str, column: str)
     found: dict[tuple[str, str], dict[int, list[float | None]]] = {}
     for result in results:
         measures = measures_of(result)
-        if measures and _experiment_of(result) == experiment:
+        if measures and result.experiment == experiment:
             by_number = found.setdefault((measures["query"], result.engine), {})
             by_number.setdefault(measures[experiment], []).append(executions_per_second(result))
     numbers = sorted({number for by_number in found.values() for number in by_number})

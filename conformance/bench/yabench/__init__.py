@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
-from conformance.bench.figures import run_of
+from conformance.bench.figures import feeding_evidence_of
 from conformance.bench.judging import measure_windows
 from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
 from conformance.bench.yabench import configuration, files, generator
@@ -28,7 +28,7 @@ from conformance.metrics.run import Reading
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
-from refengine.core.query import Body
+from refengine.core.query import Body, from_table
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Missing
@@ -69,7 +69,7 @@ def _tests_of_the_paper(choice: Choice) -> list[TestSetup]:
     """Return the chosen tests of the paper's experiments: all of them at the scale `paper`, else
     the smallest of each.
     """
-    tests = configuration.experiments(choice.only)
+    tests = configuration.read_experiments_of_paper(choice.only)
     if choice.scale == "paper":
         return tests
     smallest = [replace(test, runs=1) for test in tests if test.name in SMALL]
@@ -97,9 +97,9 @@ def _shortened(test: TestSetup) -> TestSetup:
 def _workload(test: TestSetup) -> Workload:
     """Return a test as a workload.
 
-    The first window ends after one slide (`yabench.first_window`), and the recording begins with
-    the stream, so that no output may be missing before its first. One may be missing after its
-    last. YABench's runner hands over the triples of an instant together, and so do we. Raises
+    The first window ends after one slide (`yabench.t0_of_first_window`), and the recording begins
+    with the stream, so that no output may be missing before its first. One may be missing after
+    its last. YABench's runner hands over the triples of an instant together, and so do we. Raises
     RefengineError for a query that is no SPARQL.
     """
     try:
@@ -108,14 +108,16 @@ def _workload(test: TestSetup) -> Workload:
         raise error.at(f"{test.experiment}: test {test.name}: query") from None
 
     window = {"stream": STREAM, "kind": "time", "size": test.size, "slide": test.slide}
+    table = {"body": test.query, "windows": [window]}
+    csparql = profile("csparql")
     return Workload(
         test.experiment,
         test.name,
-        {"body": test.query, "windows": [window]},
+        table,
         {STREAM: _source(test)},
-        profile("csparql").but(t0=test.slide - test.size),
+        csparql.but(t0=yabench.t0_of_first_window(from_table(table), csparql)),
         test.runs,
-        t0=yabench.first_window,
+        t0=yabench.t0_of_first_window,
         missing=Missing(0, 1),
         options=test,
         may_be_sent_by_instant=True,
@@ -168,7 +170,7 @@ def _is_as_published(test: TestSetup) -> bool:
     def question_of(one: TestSetup) -> tuple[object, ...]:
         return one.experiment, one.name, one.query, one.size, one.slide, one.parameters
 
-    published = configuration.experiments([test.experiment])
+    published = configuration.read_experiments_of_paper([test.experiment])
     return question_of(test) in {question_of(one) for one in published}
 
 
@@ -206,7 +208,7 @@ def files_of_all(results: Sequence[Result]) -> Files:
     """Return a BOXPLOTS_ file for each test that has boxplots and several runs."""
     of_tests: dict[str, list[Result]] = {}
     for result in results:
-        has_boxplots = run_of(result).get("measures", {}).get("has_boxplots", False)
+        has_boxplots = feeding_evidence_of(result).get("measures", {}).get("has_boxplots", False)
         if has_boxplots and result.benchmark_run is not None:
             of_tests.setdefault(result.benchmark_run.test, []).append(result)
     return {
@@ -230,7 +232,7 @@ def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
     runs = yabench.recorded_runs(engines[0], folder)
     if not runs:
         raise RefengineError("no file QR_NAME is there", rule="IO-2", place=str(folder))
-    return [yabench.judge_run(run, Judging(keep=True)) for run in runs]
+    return [yabench.judge_recorded_run(run, Judging(keep=True)) for run in runs]
 
 
 YABENCH = Benchmark(

@@ -93,15 +93,15 @@ def read_configuration(path: Path) -> list[TestSetup]:
     """Return the tests of a configuration, a file that ends in .json or .toml. The experiment has
     the file's name, or that of its folder for `config.json`.
 
-    A key of a test counts before the same key of the configuration. Raises RefengineError, which
-    names file and key.
+    A key of a test takes precedence over the same key of the configuration. Raises RefengineError,
+    which names file and key.
     """
     table = _read_table(path)
     name = path.stem
     if name == "config":
         name = path.absolute().parent.name
     try:
-        return [_test(name, merged, path.parent) for merged in _merged(table)]
+        return [_read_test(name, merged, path.parent) for merged in _merge_tables(table)]
     except RefengineError as error:
         raise error.at(str(path)) from None
 
@@ -120,9 +120,10 @@ def _read_table(path: Path) -> dict[str, Any]:
     return table
 
 
-def _merged(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of each test, with the keys of the configuration. Raises RefengineError for
-    a key that YABench does not have.
+def _merge_tables(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the table of each test, with the keys of the configuration that it does not have
+    itself. `vars` are merged name by name. Raises RefengineError for a key that YABench does not
+    have.
     """
     tests = table.get("tests")
     if not isinstance(tests, list) or not tests:
@@ -154,8 +155,8 @@ def _check_names(tests: Sequence[Any]) -> None:
 
 
 def _check_keys(table: Mapping[str, Any]) -> None:
-    """Raise RefengineError for an unknown key, or for a value that is neither text nor a number nor
-    the table of variables.
+    """Raise RefengineError for an unknown key, or a value that is neither a text nor a number nor
+    true or false; `vars` is a table of such values.
     """
     for key, value in table.items():
         if key.startswith("exec."):  # where YABench's own programs are
@@ -166,13 +167,13 @@ def _check_keys(table: Mapping[str, Any]) -> None:
             raise _fault(key, f"expected an object, got {display(value)}")
         values = value.values() if key == "vars" else (value,)
         if not all(isinstance(one, str | int | float) for one in values):
-            raise _fault(key, f"expected a text, got {display(value)}")
+            raise _fault(key, f"expected a text, a number, true or false, got {display(value)}")
 
 
-def _test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
+def _read_test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
     """Return a test from its table. Raises RefengineError."""
     variables = {name: str(value) for name, value in table["vars"].items()}
-    size = _duration("vars.WSIZE", variables.get("WSIZE"))
+    size = _read_duration("vars.WSIZE", variables.get("WSIZE"))
     policy = variables.get("WPOLICY", "").lower()
     if policy and policy not in POLICIES:
         raise _fault("vars.WPOLICY", f"expected {' or '.join(POLICIES)}, got {display(policy)}")
@@ -182,41 +183,41 @@ def _test(experiment: str, table: Mapping[str, Any], folder: Path) -> TestSetup:
     return TestSetup(
         experiment,
         str(table["name"]),
-        _query(table, variables, folder),
+        _read_query(table, variables, folder),
         size,
-        _duration("vars.WSLIDE", variables.get("WSLIDE", variables.get("WSIZE"))),
-        None if stream is not None else _parameters(table),
+        _read_duration("vars.WSLIDE", variables.get("WSLIDE", variables.get("WSIZE"))),
+        None if stream is not None else _read_parameters(table),
         stream,
-        _runs(table),
-        _is(table, "boxplots", False),
-        _is(table, "graceful", True),
-        _is(table, "singleresult", True),
+        _read_runs(table),
+        _read_flag(table, "boxplots", False),
+        _read_flag(table, "graceful", True),
+        _read_flag(table, "singleresult", True),
         str(table.get("enginename", "")),
     )
 
 
-def _parameters(table: Mapping[str, Any]) -> Parameters:
+def _read_parameters(table: Mapping[str, Any]) -> Parameters:
     """Return the parameters of the generator. Raises RefengineError."""
     if table.get("generator", GENERATOR) != GENERATOR:
         raise _fault("generator", f"there is {GENERATOR} alone, got {display(table['generator'])}")
-    lowest, highest = _whole(table, "min_temp", 0), _whole(table, "max_temp", 100)
+    lowest, highest = _read_integer(table, "min_temp", 0), _read_integer(table, "max_temp", 100)
     if not lowest < highest <= lowest + MOST_DRAWN:
         reason = f"must be > min_temp, by at most {MOST_DRAWN}, got {highest} and {lowest}"
         raise _fault("max_temp", reason)
-    interval = _duration("interval", table.get("interval", "5m"))
+    interval = _read_duration("interval", table.get("interval", "5m"))
     if interval > MOST_DRAWN:
         raise _fault("interval", f"must be at most {MOST_DRAWN} ms, got {interval}")
     return Parameters(
-        _whole(table, "seed", None),
-        _count(table, "stations", 10),
-        _duration("duration", table.get("duration")),
+        _read_integer(table, "seed", None),
+        _read_count(table, "stations", 10),
+        _read_duration("duration", table.get("duration")),
         interval,
         lowest,
         highest,
     )
 
 
-def _query(table: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> str:
+def _read_query(table: Mapping[str, Any], variables: Mapping[str, str], folder: Path) -> str:
     """Return the query of a test, with the values of its variables. Raises RefengineError."""
     text = table.get("query")
     if text is None:
@@ -232,7 +233,7 @@ def _query(table: Mapping[str, Any], variables: Mapping[str, str], folder: Path)
         raise _fault("query", str(error)) from None
 
 
-def _duration(key: str, value: object) -> int:
+def _read_duration(key: str, value: object) -> int:
     """Return a duration in ms: 200ms, 5s, 1m, 2h, or a number of ms. Raises RefengineError."""
     match = re.fullmatch(r"([0-9]{1,15})(ms|s|m|h|)", str(value), re.ASCII)
     if match is None or int(match[1]) == 0:
@@ -243,7 +244,7 @@ def _duration(key: str, value: object) -> int:
     return duration
 
 
-def _whole(table: Mapping[str, Any], key: str, default: int | None) -> int:
+def _read_integer(table: Mapping[str, Any], key: str, default: int | None) -> int:
     """Return an integer. Raises RefengineError."""
     value = table.get(key, default)
     if not re.fullmatch(r"-?[0-9]{1,18}", str(value), re.ASCII):
@@ -251,23 +252,23 @@ def _whole(table: Mapping[str, Any], key: str, default: int | None) -> int:
     return int(str(value))
 
 
-def _count(table: Mapping[str, Any], key: str, default: int) -> int:
+def _read_count(table: Mapping[str, Any], key: str, default: int) -> int:
     """Return an integer > 0. Raises RefengineError."""
-    count = _whole(table, key, default)
+    count = _read_integer(table, key, default)
     if count < 1:
         raise _fault(key, f"must be > 0, got {count}")
     return count
 
 
-def _runs(table: Mapping[str, Any]) -> int:
+def _read_runs(table: Mapping[str, Any]) -> int:
     """Return how often a test is run. Raises RefengineError."""
-    runs = _count(table, "runs", 1)
+    runs = _read_count(table, "runs", 1)
     if runs > MOST_RUNS:
         raise _fault("runs", f"must be <= {MOST_RUNS}, got {runs}")
     return runs
 
 
-def _is(table: Mapping[str, Any], key: str, default: bool) -> bool:
+def _read_flag(table: Mapping[str, Any], key: str, default: bool) -> bool:
     """Return the truth of `true` or `false`. Raises RefengineError."""
     word = str(table.get(key, default)).lower()
     if word not in WORDS:
@@ -280,7 +281,7 @@ def _fault(key: str, reason: str) -> RefengineError:
     return RefengineError(reason, rule="configuration", place=key)
 
 
-def experiments(names: Sequence[str] = ()) -> list[TestSetup]:
+def read_experiments_of_paper(names: Sequence[str] = ()) -> list[TestSetup]:
     """Return the tests of the paper's experiments, or of some of them, in the order of their
     names.
     """

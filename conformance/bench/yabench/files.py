@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from conformance.bench.figures import run_of
+from conformance.bench.figures import feeding_evidence_of
 from conformance.harness.resources import Sample
 from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.engine_report import EngineReport
@@ -128,7 +128,7 @@ def oracle_entries(
 
 def oracle_entries_of(result: Result) -> list[OracleEntry]:
     """Return the lines of the ORACLE_ file of a result; none where YABench has no measure."""
-    measures = run_of(result).get("measures", {})
+    measures = feeding_evidence_of(result).get("measures", {})
     return list(oracle_entries(measures.get("code", ()), measures.get("is_gracious", False)))
 
 

@@ -15,10 +15,10 @@ from conformance.bench.figures import (
     ResultsOfTest,
     amount_cell,
     cpu_used,
+    feeding_evidence_of,
     group_by_test,
     mean,
     mean_of,
-    run_of,
     share_cell,
     table_of_runs,
 )
@@ -180,7 +180,7 @@ def _size_row(test: TestResults) -> tuple[Cell, ...]:
     """Return the row of a test in the table of sizes."""
     by_code = test.entries_of_code()
     means = test.published()
-    first = run_of(test.results[0]).get("measures", {}).get("code", [])
+    first = feeding_evidence_of(test.results[0]).get("measures", {}).get("code", [])
     expected = [entry["expected"] for entry in first]
     theirs = means.get("expected")
     is_equal = NONE
@@ -292,5 +292,7 @@ def _resource_row(test: TestResults) -> tuple[Cell, ...]:
         amount_cell(means.get("threads"), 1),
         amount_cell(use.engine_memory, 1),
         amount_cell(use.engine_cpu, 2),
-        amount_cell(mean(run_of(one).get("sampling_seconds") for one in test.results), 3),
+        amount_cell(
+            mean(feeding_evidence_of(one).get("sampling_seconds") for one in test.results), 3
+        ),
     )

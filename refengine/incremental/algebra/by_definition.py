@@ -139,7 +139,7 @@ def _compute_once(
     names = sorted(
         variable.name for variable in all_variables(expression) if variable.name in slots
     )
-    places = [slots[name] for name in names]
+    needed_slots = [slots[name] for name in names]
     expressions = standalone(WITHOUT_BASE, NoChoices())
 
     @lru_cache(maxsize=MOST_RESULTS)
@@ -149,7 +149,7 @@ def _compute_once(
         return compute(expressions, solution)
 
     def compute_of_terms(terms: Terms) -> T:
-        return compute_of(tuple([_key_of(terms[place]) for place in places]))
+        return compute_of(tuple([_key_of(terms[slot]) for slot in needed_slots]))
 
     return compute_of_terms
 
