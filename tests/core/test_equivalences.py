@@ -222,11 +222,18 @@ def ticks(side: Side) -> None:
 
 @law(
     "A batch for each element, and the tuple tick; a batch for each instant, and the "
-    "time tick, where no element is at s0."
+    "time tick, where no arrival's own instant is s0."
 )
 def batches(side: Side) -> None:
-    s0 = side.semantics.t0 - (side.semantics.closure is not Closure.LEFT_OPEN)
-    assume(all(element.app != s0 for element in side.stream))
+    """With t0 = 2, `[)` and `passed`, s0 is 1, and so is the own instant of an element at 2. After
+    an element at 0, which only the batch tick looks at, it is evaluated at 1 under the time tick
+    alone.
+    """
+    semantics = side.semantics
+    s0 = semantics.t0 - (semantics.closure is not Closure.LEFT_OPEN)
+    is_later = semantics.closure is Closure.RIGHT_OPEN and semantics.close_rule is CloseRule.PASSED
+    instants = [*(element.app for element in side.stream), semantics.horizon]
+    assume(all(instant - is_later != s0 for instant in instants))
     one, instant = (
         side.batched(lambda element: element.sys),
         side.batched(lambda element: element.app),
