@@ -35,14 +35,14 @@ def page(benchmark: Benchmark, tables: Sequence[Table], results: Sequence[Result
     )
     return table_page(
         words,
-        list(map(_cleaned, tables)),
+        list(map(_clean_table, tables)),
         sections[:TESTS],
         engines,
         max(0, len(sections) - TESTS),
     )
 
 
-def _cleaned(table: Table) -> Table:
+def _clean_table(table: Table) -> Table:
     """Return a table whose texts are printable and of bounded length."""
     rows = tuple(
         tuple(cell._replace(text=texts.clean(cell.text, CELL)) for cell in row)

@@ -85,7 +85,7 @@ def streams_of_rows(names: Sequence[str], tables: Sequence[pyarrow.Table]) -> di
     element and stream are one element. Simultaneous elements come in the order of their numbers.
     """
     elements: dict[str, list[Element]] = {name: [] for name in names}
-    for place, stream, rows in _numbered(_sorted_rows(tables)):
+    for place, stream, rows in _group_by_element(_sorted_rows(tables)):
         graph = frozenset([row[3:] for row in rows if row[4] != NOT_READ])
         elements[names[stream]].append(Element(graph, rows[0][0], place))
     return {name: Stream(CanonicalElements(some)) for name, some in elements.items()}
@@ -189,7 +189,7 @@ def _sorted_rows(tables: Sequence[pyarrow.Table]) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
-def _numbered(
+def _group_by_element(
     rows: Iterable[tuple[Any, ...]],
 ) -> Iterator[tuple[int, int, list[tuple[Any, ...]]]]:
     """Yield the rows of each element, with its place in the arrival order and its stream. Elements

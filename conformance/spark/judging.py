@@ -185,7 +185,11 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     def keyed(output: DataFrame) -> DataFrame:
         return output.mapInArrow(keys_of_rows, KEYED)
 
-    pairs = keyed(_numbered(first)).groupBy("key").cogroup(keyed(_numbered(second)).groupBy("key"))
+    pairs = (
+        keyed(_select_numbers_and_bindings(first))
+        .groupBy("key")
+        .cogroup(keyed(_select_numbers_and_bindings(second)).groupBy("key"))
+    )
     found = pairs.applyInArrow(find_rows, FOUND).repartition(1).sortWithinPartitions("number")
     lost = found.mapInArrow(walk_through, LOST).agg(
         f.coalesce(f.sum("lost"), f.lit(0)).alias("lost"),
@@ -195,7 +199,7 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     return lost.select(percent.alias("percent"), "lost", "rows")
 
 
-def _numbered(output: DataFrame) -> DataFrame:
+def _select_numbers_and_bindings(output: DataFrame) -> DataFrame:
     """Return the relations of reports or of a recording: number and bindings."""
     from pyspark.sql import functions as f
 

@@ -125,7 +125,7 @@ def _extent(judgement: Judgement) -> list[str]:
     ]
 
 
-def disputed(query: Query, error: Disputed) -> str:
+def explain_dispute(query: Query, error: Disputed) -> str:
     """Write the argument of a dispute: the definition's answer and those of the witnesses, none of
     which confirms it.
     """

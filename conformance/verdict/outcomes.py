@@ -72,7 +72,7 @@ def judge_relations(
     except Unsupported as error:
         return _result(profile, Outcome.UNSUPPORTED, f"unsupported: {error}")
     except Disputed as error:
-        return _result(profile, Outcome.DISPUTED, explain.disputed(question.query, error))
+        return _result(profile, Outcome.DISPUTED, explain.explain_dispute(question.query, error))
     if judgement.passed:
         return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
     if judgement.is_right_but_for_windows:

@@ -144,7 +144,7 @@ def inputs(
         name: tuple(w for w in query.windows if w.stream == name)
         for name in dict.fromkeys(w.stream for w in query.windows)
     }
-    drawn = {name: _keyed(windows, payloads) for name, windows in over.items()}
+    drawn = {name: _payloads_with_keys(windows, payloads) for name, windows in over.items()}
     late = 0
     before = None
     if semantics and isinstance(semantics.allowed_lateness, int):
@@ -174,8 +174,10 @@ def _around(query: Query, semantics: Semantics | None) -> int | None:
     return None
 
 
-def _keyed(windows: Iterable[Window], payloads: Payloads | None) -> Payloads:
-    """Return graphs that have the keys of all partitions."""
+def _payloads_with_keys(windows: Iterable[Window], payloads: Payloads | None) -> Payloads:
+    """Return the payloads of a stream: those that are given, or else graphs that have the keys of
+    all partitions. Raises InvalidQuery if no graph has them.
+    """
     keys = {key for window in windows for key in window.by}
     if payloads is not None:
         return payloads
@@ -350,6 +352,7 @@ def _details(extents: Sequence[tuple[tuple[int, int], ...]], shape: Shape) -> li
 
 
 def _graph(payload: Graph | Triple) -> Graph:
+    """Return a graph, or the graph of a triple. Raises InvalidArgument for anything else."""
     triples = [payload] if isinstance(payload, tuple) else several("payloads", payload)
     for triple in triples:
         if not (

@@ -53,7 +53,8 @@ def _tests(choice: Choice) -> Iterator[Test]:
     """
     if choice.config is not None:
         tests = read_experiments(choice.config, _common_knobs(choice))
-        yield from _checked(tests, choice.config)
+        _check_queries(tests, choice.config)
+        yield from tests
         return
     for name in QUERIES:
         if not choice.only or name in choice.only:
@@ -70,7 +71,8 @@ def _tests(choice: Choice) -> Iterator[Test]:
 def _experiments(choice: Choice) -> Iterator[Test]:
     """Yield the tests of `experiments.toml`, or of the experiments that were chosen."""
     tests = read_experiments(EXPERIMENTS, _common_knobs(choice))
-    for experiment, test, knobs in _checked(tests, EXPERIMENTS):
+    _check_queries(tests, EXPERIMENTS)
+    for experiment, test, knobs in tests:
         if not choice.only or experiment in choice.only:
             yield experiment, test, knobs
 
@@ -85,8 +87,8 @@ def _common_knobs(choice: Choice) -> Knobs:
     return knobs
 
 
-def _checked(tests: Sequence[Test], file: Path) -> Sequence[Test]:
-    """Return the tests of a file. Raises RefengineError for a query that there is not."""
+def _check_queries(tests: Sequence[Test], file: Path) -> None:
+    """Raise RefengineError if a test of a file asks a query that CityBench does not have."""
     for _, _, knobs in tests:
         if knobs.query not in QUERIES:
             raise RefengineError(
@@ -94,7 +96,6 @@ def _checked(tests: Sequence[Test], file: Path) -> Sequence[Test]:
                 rule="configuration",
                 place=str(file),
             )
-    return tests
 
 
 def _workload(test: Test, choice: Choice) -> Workload:

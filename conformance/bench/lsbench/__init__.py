@@ -184,10 +184,10 @@ def _tests_of_query(name: str, size: Size) -> Iterator[Workload]:
         options = TestOptions(name, rate, parameters.users)
         test = "own times" if rate is None else str(rate)
         workload = _workload(name, test, parameters, size.limit_of(name), options)
-        yield _shortened(workload) if size.is_short else workload
+        yield _shorten(workload) if size.is_short else workload
 
 
-def _shortened(workload: Workload) -> Workload:
+def _shorten(workload: Workload) -> Workload:
     """Return a test with few windows, which is soon over."""
     options = workload.options
     assert isinstance(options, TestOptions)

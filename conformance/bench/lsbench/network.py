@@ -188,7 +188,7 @@ def meet(profiles: Sequence[Profile], targets: Sequence[int], random: Random) ->
         limits = [limit_after(target, number) for target in targets]
         for _ in range(ROUNDS):
             if number == PASSES.index("random"):
-                order = _shuffled(order, random)
+                order = _shuffle(order, random)
             yield from _go_through(number, order, limits, friends, random)
 
 
@@ -218,6 +218,6 @@ def _go_through(
             yield Meeting(user, other, number, distance, is_friendship)
 
 
-def _shuffled(order: Sequence[int], random: Random) -> list[int]:
+def _shuffle(order: Sequence[int], random: Random) -> list[int]:
     """Return an order at random: that of numbers that are drawn for its members."""
     return sorted(order, key=lambda _: random.random())

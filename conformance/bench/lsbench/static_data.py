@@ -41,7 +41,7 @@ def triples_of_user(parameters: Parameters, user: int) -> Iterator[Triple]:
     yield (
         person,
         f"<{terms.FOAF}birthday>",
-        terms.typed(f"{birth}-{month:02}-{date:02}", "date"),
+        terms.typed_literal(f"{birth}-{month:02}-{date:02}", "date"),
     )
     yield person, f"<{terms.FOAF}gender>", terms.quote(("female", "male")[draw_below(random, 2)])
     yield person, f"<{terms.FOAF}based_near>", f"<{terms.SIB}city/c{city}>"

@@ -56,7 +56,7 @@ class RunKey(NamedTuple):
 
 
 @cache
-def published() -> Mapping[str, Any]:
+def read_published() -> Mapping[str, Any]:
     """Return what is published: the classes of queries by name, and sizes of the data."""
     content = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
     return {"queries": {entry["name"]: entry for entry in content["query"]}, **content["sizes"]}
@@ -110,7 +110,7 @@ def _functional(results: Sequence[Result]) -> Table:
         by_query.setdefault((result.experiment, result.engine), []).append(result)
     rows = []
     for name, query in queries().items():
-        of_paper = published()["queries"][name]
+        of_paper = read_published()["queries"][name]
         found = class_of(from_table(query.table))
         cells = [
             outcome_cell(worst_of(by_query[name, engine])) if (name, engine) in by_query else NONE
@@ -329,8 +329,8 @@ def _sizes(results: Iterable[Result]) -> Table:
         (
             Cell(name),
             amount_cell(ours.get(name)),
-            amount_cell(published()["paper"].get(name)),
-            amount_cell(published()["public_generator"].get(name)),
+            amount_cell(read_published()["paper"].get(name)),
+            amount_cell(read_published()["public_generator"].get(name)),
         )
         for name in ("static", *STREAMS)
     )

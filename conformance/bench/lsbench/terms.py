@@ -71,7 +71,7 @@ def quote(text: str) -> str:
     return f'"{text}"'
 
 
-def typed(text: str, name: str) -> str:
+def typed_literal(text: str, name: str) -> str:
     """Return a literal of a datatype of XML Schema."""
     return f'"{text}"^^<{XSD}{name}>'
 
@@ -80,11 +80,11 @@ def degrees_term(value: int) -> str:
     """Return ten-thousandths of a degree as an xsd:decimal: 525001 as 52.5001."""
     sign = "-" * (value < 0)
     whole, rest = divmod(abs(value), 10_000)
-    return typed(f"{sign}{whole}.{rest:04}", "decimal")
+    return typed_literal(f"{sign}{whole}.{rest:04}", "decimal")
 
 
 def instant_term(instant: int) -> str:
     """Return an instant, in ms since 1970, as an xsd:dateTime."""
     seconds, rest = divmod(instant, 1000)
     moment = datetime.fromtimestamp(seconds, UTC)
-    return typed(f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:03}Z", "dateTime")
+    return typed_literal(f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:03}Z", "dateTime")

@@ -74,7 +74,7 @@ def _tests_of_the_paper(choice: Choice) -> list[TestSetup]:
         return tests
     smallest = [replace(test, runs=1) for test in tests if test.name in SMALL]
     if choice.scale == "small" and not choice.is_live:
-        return [_shortened(test) for test in smallest]
+        return [_shorten(test) for test in smallest]
     return smallest
 
 
@@ -85,7 +85,7 @@ def _with_stations(test: TestSetup, stations: int) -> TestSetup:
     return replace(test, parameters=replace(test.parameters, stations=stations))
 
 
-def _shortened(test: TestSetup) -> TestSetup:
+def _shorten(test: TestSetup) -> TestSetup:
     """Return a test with few stations over a short time, if it has more than one station."""
     parameters = test.parameters
     if parameters is None or parameters.stations == 1:

@@ -60,7 +60,7 @@ class TestResults(ResultsOfTest):
             return {}
         return published_means().get((self.experiment, self.test, engine), {})
 
-    def published(self) -> Published:
+    def published_of_like_engine(self) -> Published:
         """Return what YABench published of the test for an engine that reports at the same time:
         C-SPARQL on window close, CQELS on content change.
         """
@@ -179,7 +179,7 @@ def _sizes(tests: Sequence[TestResults]) -> Table:
 def _size_row(test: TestResults) -> tuple[Cell, ...]:
     """Return the row of a test in the table of sizes."""
     by_code = test.entries_of_code()
-    means = test.published()
+    means = test.published_of_like_engine()
     first = feeding_evidence_of(test.results[0]).get("measures", {}).get("code", [])
     expected = [entry["expected"] for entry in first]
     theirs = means.get("expected")
@@ -279,7 +279,7 @@ def _mean_memory(samples: Sequence[Entry]) -> float | None:
 
 def _resource_row(test: TestResults) -> tuple[Cell, ...]:
     """Return the row of a test in the table of resources."""
-    means = test.published()
+    means = test.published_of_like_engine()
     use = _average_use(test.samples())
     return (
         Cell(test.engine),
