@@ -20,12 +20,12 @@ from conformance.schemas import accepted_table, accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.core.semantics import Between, OneOf, Profile, Semantics
+from refengine.core.semantics import UNKNOWN, Between, OneOf, Profile, Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.model import elements
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Relation, Stream, Triple
-from refengine.model.errors import RefengineError
-from refengine.model.messages import nearest
+from refengine.model.errors import InvalidSemantics, RefengineError
+from refengine.model.messages import did_you_mean, display, nearest
 from refengine.model.terms import Term
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.sources import Text, TextFolder
@@ -248,14 +248,45 @@ def profile_of(table: Mapping[str, Any]) -> Profile:
 
 
 def _field(name: str, value: Any) -> Any:
-    """Return the value of a field, or the range or list of values that it may have."""
+    """Return the value of a field, or the range or list of values that it may have. Raises
+    InvalidSemantics for another table, and for a text that is no value of the field; the message
+    says how the field is left open.
+    """
     match value:
-        case {"between": [lo, hi]} if len(value) == 1:
+        case {"between": [int(lo), int(hi)]} if len(value) == 1:
             return Between(lo, hi)
         case {"one_of": list(values)} if len(value) == 1:
             return OneOf(tuple(semantics.parse_field(name, v) for v in values))
+        case dict():
+            semantics.known_field(name)
+            keys = ("between", "one_of")
+            nearest_keys = "".join(did_you_mean(key, keys) for key in value if key not in keys)
+            raise InvalidSemantics(
+                f"{name} must be a value of the field or {_open_forms(name)}, got {display(value)}"
+                f"{nearest_keys}",
+                rule="SEM-1",
+            )
+        case str() if value != UNKNOWN:
+            semantics.known_field(name)
+            return _parse_value(name, value)
         case _:
             return value
+
+
+def _parse_value(name: str, text: str) -> Any:
+    """Return the value of a field from its text. Raises InvalidSemantics."""
+    try:
+        return semantics.parse_field(name, text)
+    except InvalidSemantics as error:
+        reason = f"{error.reason}; to leave it open, write {_open_forms(name)}"
+        raise InvalidSemantics(reason, rule="SEM-1") from None
+
+
+def _open_forms(name: str) -> str:
+    """Return the forms, in an engine's file or a case, of a field that is left open."""
+    if name in semantics.INTEGRAL:
+        return f'"{UNKNOWN}", {{ between = [a, b] }} or {{ one_of = [a, b] }}'
+    return f'"{UNKNOWN}" or {{ one_of = [a, b] }}'
 
 
 def semantics_of(table: Mapping[str, Any]) -> Semantics:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from jsonschema import ValidationError
 
 from conformance.schemas import path_text
-from refengine.model.messages import nearest
+from refengine.model.messages import display, nearest
 
 
 def unknown_keys_first(problem: ValidationError) -> tuple[bool, str, str]:
@@ -36,8 +36,16 @@ def explain_problem(problem: ValidationError) -> list[str]:
             return [problem.validator_value.get("description", problem.message)]
         case "minLength" if problem.instance == "" and "description" in schema:
             return [f"is empty; write {schema['description']}"]
+        case "minLength":
+            least = count_characters(problem.validator_value)
+            return [f"{display(problem.instance)} is too short; write at least {least}"]
         case _:
             return [problem.message]
+
+
+def count_characters(count: object) -> str:
+    """Return a number of characters in words: `1 character`, `10 characters`."""
+    return f"{count} character" if count == 1 else f"{count} characters"
 
 
 def _name_unknown_keys(instance: object, valid: Collection[str]) -> list[str]:

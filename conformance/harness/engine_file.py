@@ -31,7 +31,8 @@ from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S, Base, Closure, Profile
 from refengine.dialects import Unrenderable
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest, why
+from refengine.rdf.sources import read_text
 
 HERE = Path(__file__).parent
 FILES = HERE.parent / "engines"
@@ -189,10 +190,11 @@ class Engine(StartableEngine):
 
 def read_engine_file(path: Path) -> Engine:
     """Return the engine that a file describes. Raises InvalidEngine, which names file and key."""
+    text = read_text(path, InvalidEngine, "engine")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidEngine(f"cannot be read: {error}", rule="engine", place=str(path)) from None
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidEngine(f"not TOML: {why(error)}", rule="engine", place=str(path)) from None
     if wrong := sorted(problems("engine", table), key=unknown_keys_first):
         [reason, *_] = explain_problem(wrong[0])
         where = path_text(wrong[0].absolute_path)

@@ -172,6 +172,7 @@ class RunResults:
         yield from describe_unjudged_engines(
             self.unjudged_engines,
             self.run.items,
+            self.results,
             is_smoke=self.run.options.smoke,
         )
         if self.run.baseline is not None:

@@ -26,7 +26,7 @@ from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Outcome, Result
 from refengine.core import profiles
 from refengine.core.question import Question
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest_id
 
 EMBEDDED = "embedded-"  # stands before the name of a query over the stream that is shipped here
 BY_DEFAULT = Judging()
@@ -217,9 +217,9 @@ def _check_names(engine: Engine, kind: str, names: Iterable[str], valid: Sequenc
     for name in names:
         if name not in valid:
             raise InvalidEngine(
-                f"no {kind} {display(name)}{nearest(name, valid)}",
+                f"no {kind} {display(name)}{nearest_id(name, valid)}",
                 rule="engine",
-                place=f"{engine.name}: deviations",
+                place=f"{engine.file or engine.name}: deviations",
             )
 
 

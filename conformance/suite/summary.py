@@ -4,6 +4,7 @@ with fails that no known deviation explains.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from conformance.verdict import results, rules
 from conformance.verdict.results import Result
 from conformance.verdict.rules import RuleStatus, RuleVerdict
 from conformance.verdict.wording import printable
+from refengine.model.messages import plain
 
 PROPERTY = 2_000  # characters of a name or a value
+ABOUT_SEMANTICS = re.compile(r"\b(SEM|ORA)-\d+: ")  # in the reason of a result
 PROPERTIES = {
     RuleStatus.HOLDS: "rules-hold",
     RuleStatus.BROKEN: "rules-broken",
@@ -123,16 +126,28 @@ def describe_cause(diagnosis: Diagnosis, cause: Cause) -> str:
 def describe_unjudged_engines(
     engines: Iterable[str],
     items: Iterable[Item],
+    run_results: Iterable[Result],
     *,
     is_smoke: bool,
 ) -> Iterator[str]:
-    """Yield a line for each engine whose items were all skipped, so that nothing was judged.
-    `items` are those of the run, and `is_smoke` says whether they are the cases for a first look.
+    """Yield a line for each engine whose items were all skipped, so that nothing was judged: with
+    the reason that most of its results give, if it has any.
+
+    `items` and `run_results` are those of the run, and `is_smoke` says whether they are the cases
+    for a first look. More cases would not help an engine that is not there, nor one whose semantics
+    cannot be tried.
     """
     missing_engines = {item.engine for item in items if item.missing}
+    reasons: dict[str, Counter[str]] = {}
+    for result in run_results:
+        reasons.setdefault(result.engine, Counter())[plain(result.argument)] += 1
     for engine in engines:
         line = f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
-        if is_smoke and engine not in missing_engines:
+        reason = ""
+        if of_engine := reasons.get(engine):
+            reason, count = max(of_engine.items(), key=lambda one: (one[1], one[0]))
+            line += f"; {count} of {of_engine.total()} for this reason: {reason}"
+        if is_smoke and engine not in missing_engines and not ABOUT_SEMANTICS.search(reason):
             line += "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
         yield line
 

@@ -13,11 +13,25 @@ from operator import attrgetter
 
 from refengine.core import tick, window
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind, patterns_of
-from refengine.core.semantics import R2S, T0, Condition, End, Semantics, Trigger
+from refengine.core.semantics import (
+    R2S,
+    T0,
+    Condition,
+    End,
+    Semantics,
+    Trigger,
+    refuse_incomplete,
+)
 from refengine.core.static import refuse_unknown_graphs
 from refengine.core.window import WindowView
 from refengine.model.elements import Element, Stream, admit
-from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
+from refengine.model.errors import (
+    InvalidQuery,
+    InvalidSemantics,
+    InvalidStream,
+    RefengineError,
+)
+from refengine.model.messages import display
 
 
 @dataclass(frozen=True)
@@ -75,9 +89,11 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
 
 def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
     """QRY-4: Check that a query's windows range over declared streams, and that no two have one
-    name. Check QRY-5, too, and that the clauses FROM of the body are resolved (QRY-2). Raises
-    InvalidQuery, InvalidSemantics and ForbiddenAccess.
+    name. Check QRY-5, too, that the semantics is complete (SEM-3), and that the clauses FROM of the
+    body are resolved (QRY-2). Raises InvalidQuery, InvalidSemantics, UnknownField and
+    ForbiddenAccess.
     """
+    refuse_incomplete(semantics)
     refuse_unknown_graphs(query.body)
     check_meaning(query, semantics)
     declared = sorted(streams)
@@ -108,6 +124,13 @@ def _admit_all(
     kept: dict[str, tuple[Element, ...]] = {}
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
+        if not isinstance(streams[name], Stream):
+            raise InvalidStream(
+                f"a stream must be a Stream, got {display(streams[name])}; "
+                "write stream([(graph or triple, t_app), …])",
+                rule="MOD-1",
+                place=f"stream {name!r}",
+            )
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
         except RefengineError as error:

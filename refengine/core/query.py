@@ -184,6 +184,9 @@ class Body:
 
     @refuse_deep_nesting
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            reason = f"body must be a string, got {display(self.text)}"
+            raise InvalidQuery(reason, rule="QRY-1", place="body")
         algebra, plain = read_body(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}

@@ -163,7 +163,7 @@ def of_arrival(
         times = _instants_together(progressions, bound - seen.count + 1)
         if Condition.CHANGE in semantics.report:
             times = times[:1]  # once reported it is no change
-        seen.count = bounded(seen.count + _size(times), bound, planned.arrivals, k)
+        seen.count = bounded(seen.count + _size(times), bound, planned, k)
 
         seen.reported = contents
         if planned.tuples:
@@ -310,19 +310,23 @@ def stretch_of_tick(
         yield interval, (window.content(views[0], interval[-1], arrived[0]),)
 
 
-def bounded(count: int, bound: int, arrivals: Sequence[Element], k: int) -> int:
+def bounded(count: int, bound: int, planned: Plan, k: int) -> int:
     """ENG-3: Return the number of reports. Raises TooManyReports if it is more than the bound, and
-    names the gap between two elements in which that happens.
+    names the gap before arrival k in which that happens: that between two elements, or before the
+    horizon.
     """
+    arrivals = planned.arrivals
     if count > bound:
         since = "the start"
         if k:
             since = f"element {k} at {arrivals[k - 1].app}"
+        until = f"element {k + 1} at {arrivals[k].app}"
+        if arrivals[k].app == planned.semantics.horizon:  # no element is there or later (ENG-1)
+            until = f"the horizon at {arrivals[k].app}"
         raise TooManyReports(
-            f"{count} reports exceed max_reports={bound}, in the gap between {since} and "
-            f"element {k + 1} at {arrivals[k].app}; "
+            f"{count} reports exceed max_reports={bound}, in the gap between {since} and {until}; "
             "add non-empty or content-change to the report, choose a later t0, or raise "
-            "max_reports",
+            "max_reports (--max-reports on the command line)",
             rule="ENG-3",
         )
     return count

@@ -451,10 +451,15 @@ class Profile:
     fields: Mapping[str, Any]
 
     def but(self, /, **overrides: Any) -> Profile:
-        """Return the profile with some fields replaced; the value `unknown` opens a field."""
+        """Return the profile with some fields replaced; the value `unknown` opens a field. Raises
+        InvalidSemantics for what is no value of a field, and for a range whose ends are in the
+        wrong order.
+        """
         parsed = {}
         for name, value in overrides.items():
             known_field(name)
+            if isinstance(value, Between):
+                refuse_empty_range(name, value)
             if is_open(value):
                 parsed[name] = value
             else:
@@ -503,6 +508,38 @@ class Profile:
                     f"{name} is open without bounds, so not every value can be tried; give {name}=…"
                 )
                 raise UnknownField(reason, rule="SEM-3")
+
+
+def refuse_empty_range(name: str, value: Between) -> None:
+    """ORA-2: Refuse a range without a value, whose ends are in the wrong order. Raises
+    InvalidSemantics.
+    """
+    if value.lo > value.hi:
+        raise InvalidSemantics(
+            f"{name} must be in a range with at least one value, got {value.lo} to {value.hi}; "
+            f"write the lower end first, {value.hi} to {value.lo}",
+            rule="ORA-2",
+        )
+
+
+def refuse_incomplete(value: object) -> None:
+    """SEM-3: Refuse what is not a complete semantics. Raises UnknownField for a profile, with the
+    names of its open fields, and InvalidSemantics for one without open fields and for other values.
+    """
+    if isinstance(value, Semantics):
+        return
+    if isinstance(value, Profile):
+        value.semantics()  # raises UnknownField if a field is open
+        reason = (
+            f"the profile {value.name!r} is given where a semantics is needed; "
+            "write .semantics() after it"
+        )
+        raise InvalidSemantics(reason, rule="SEM-3")
+    reason = (
+        f"a semantics must be a Semantics, got {display(value)}; "
+        'write profile("csparql").but(t0=0).semantics()'
+    )
+    raise InvalidSemantics(reason, rule="SEM-3")
 
 
 def is_open(value: Any) -> bool:

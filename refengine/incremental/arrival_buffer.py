@@ -22,6 +22,7 @@ from refengine.core.semantics import (
     End,
     Semantics,
     Tick,
+    refuse_incomplete,
 )
 from refengine.core.window import Content
 from refengine.incremental.whole_stream import window_start_at
@@ -171,6 +172,7 @@ def plan_streamed(
 
     Raises what `core.engine.plan` raises, and Unsupported for a query that needs its stream whole.
     """
+    refuse_incomplete(semantics)
     no_elements = {name: Stream(()) for name in streams}
     # QRY-4, QRY-5; without elements no horizon is wrong
     engine.plan(query, no_elements, replace(semantics, horizon=End.NONE))

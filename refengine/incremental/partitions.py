@@ -113,6 +113,6 @@ def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evalu
         instants = schedule.look_at(k)
         if instants and k > reported:
             reported = k
-            count = bounded(count + 1, max_reports, planned.arrivals, k)
+            count = bounded(count + 1, max_reports, planned, k)
             content = WindowContent(None, PartitionContent(view, k))
             yield (Evaluation(instants.start, k, (content,)),)

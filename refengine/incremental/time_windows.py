@@ -340,7 +340,7 @@ class TimeWindowSchedule:
         seen.reported = (content,)
         seen.count += count
         if seen.count > self.max_reports:
-            schedule.bounded(seen.count, self.max_reports, self.planned.arrivals, k)  # raises
+            schedule.bounded(seen.count, self.max_reports, self.planned, k)  # raises
 
     def _pass_over(self, count: int) -> None:
         """Take the next `count` arrivals without looking at them."""

@@ -110,7 +110,17 @@ def canonical_iterator(elements: Iterable[Element]) -> Iterator[Element]:
     return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
 
 
+def not_an_element(value: object) -> str:
+    """Return why a value that stands among the elements of a stream is none, and what makes one."""
+    return (
+        f"must be an Element, got {display(value)}; stream([(graph or triple, t_app), …]) makes "
+        "a stream of elements"
+    )
+
+
 def _canonical_element(element: Element, place: str) -> Element:
+    if not hasattr(element, "graph"):
+        raise InvalidStream(not_an_element(element), rule="MOD-1", place=place)
     graph = element.graph
     try:
         found = frozenset(_canonical_triple(triple) for triple in _in_order(graph))

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from refengine.model.canonical import canonical_elements, graph_of
+from refengine.model.canonical import canonical_elements, graph_of, not_an_element
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import display
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
@@ -100,6 +101,8 @@ def check_elements(elements: Iterable[Element]) -> None:
     """
     before: Element | None = None
     for position, element in enumerate(elements, 1):
+        if not isinstance(element, Element):
+            raise _invalid(not_an_element(element), position)
         _check_times(element, position)
         if before is not None:
             _check_order(before, element, position)
@@ -146,7 +149,7 @@ def require_64_bits(name: str, value: int, kind: type[RefengineError], rule: str
     kind, with the name of the value, if it is not.
     """
     if not -TIME_BOUND <= value < TIME_BOUND:
-        raise kind(f"{name} must be within 64 bits", rule=rule)
+        raise kind(f"{name} must be within 64 bits, got {display(value)}", rule=rule)
     return value
 
 
@@ -198,7 +201,14 @@ def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
 
 def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
     """Yield the elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position,
-    from 1.
+    from 1. Raises InvalidStream for what is no such item.
     """
-    for position, (payload, app, *more) in enumerate(items, 1):
+    for position, item in enumerate(items, 1):
+        if not isinstance(item, tuple | list) or not 2 <= len(item) <= 4:
+            reason = (
+                "an element must be (graph or triple, t_app), with a batch id and an end if it has "
+                f"them, got {display(item)}"
+            )
+            raise _invalid(reason, position)
+        payload, app, *more = item
         yield Element(graph_of(payload, f"element {position}"), app, position, *more)

@@ -12,6 +12,8 @@ from typing import Any
 MESSAGE = 2000  # characters of an error
 SHOWN = 80  # characters of a value in it
 LISTED = 30  # valid words
+LISTED_LENGTH = 800  # characters of all valid words that are listed; at least one word is
+ALIKE = 4  # valid words with the same beginning
 LONGEST_WORD = 200  # characters of a word that is compared with valid words, such as a case's id
 
 
@@ -75,10 +77,43 @@ def nearest(word: Any, valid: Iterable[str]) -> str:
     '; valid: size, slide'
     """
     words = sorted(valid)
-    more = ""
-    if len(words) > LISTED:
-        more = f", … {len(words) - LISTED} more"
-    return did_you_mean(word, words) or f"; valid: {', '.join(words[:LISTED])}{more}"
+    return did_you_mean(word, words) or f"; valid: {_first(words, LISTED)}"
+
+
+def nearest_id(word: str, valid: Iterable[str]) -> str:
+    """Return what `nearest` does for ids whose parts are joined by hyphens, as those of cases are.
+    If none is near, those are listed that have the most parts in common with the word, from the
+    first on.
+
+    >>> nearest_id("WIN-3-x", ["CMP-1-a-row", "WIN-2-a-border", "WIN-3-a-slide", "WIN-3-an-origin"])
+    '; valid: WIN-3-a-slide, WIN-3-an-origin'
+    """
+    ids = sorted(valid)
+    if near := did_you_mean(word, ids):
+        return near
+    parts = word[:LONGEST_WORD].split("-")
+    while len(parts) > 1:
+        parts.pop()
+        beginning = "-".join(parts) + "-"
+        alike = [one for one in ids if one.startswith(beginning)]
+        if alike:
+            return f"; valid: {_first(alike, ALIKE)}"
+    return nearest(word, ids)
+
+
+def _first(words: list[str], most: int) -> str:
+    """Return the first of some words, and how many more there are."""
+    length = 0
+    listed = []
+    for word in words[:most]:
+        length += len(word)
+        if listed and length > LISTED_LENGTH:
+            break
+        listed.append(word)
+    text = ", ".join(listed)
+    if len(listed) < len(words):
+        text += f", … {len(words) - len(listed)} more"
+    return text
 
 
 def integer(text: str | int) -> int | None:

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
-from refengine import Body, Element, Query, Relation, Window, from_table, profile, stream
+from refengine import (
+    Between,
+    Body,
+    Element,
+    InvalidSemantics,
+    Query,
+    Relation,
+    UnknownField,
+    Window,
+    evaluate,
+    from_table,
+    incremental,
+    profile,
+    stream,
+)
 from refengine.core import plan, r2r, report
 from refengine.core.arrivals import Arrivals
 from refengine.core.query import Unit, WindowKind
@@ -125,6 +140,106 @@ def test_a_table_that_is_a_query():
 
 
 PLAIN = profile("csparql").but(t0=0)
+TRIPLE = ("<urn:a>", "<urn:p>", "<urn:b>")
+OPEN = profile("csparql").but(closure="unknown")
+MAKE = "stream([(graph or triple, t_app), …])"
+ITEM = "an element must be (graph or triple, t_app), with a batch id and an end if it has them, got"
+
+
+def over(streams: object, semantics: object) -> Callable[[], object]:
+    """Return what evaluates a query over the stream `s`."""
+    query = from_table(table(TIME))
+    return lambda: list(evaluate(query, streams, semantics))  # type: ignore[arg-type]
+
+
+def incrementally(streams: object, semantics: object) -> Callable[[], object]:
+    """Return what evaluates a query over the stream `s` incrementally."""
+    query = from_table(table(TIME))
+    return lambda: list(incremental.evaluate(query, streams, semantics))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("evaluating", [over, incrementally])
+@pytest.mark.parametrize("streams", [{"s": stream([(TRIPLE, 3)])}, {"s": iter(())}])
+@pytest.mark.parametrize(
+    ("semantics", "kind", "message"),
+    [
+        (
+            OPEN,
+            UnknownField,
+            "SEM-3: profile 'csparql' leaves t0, closure unknown; give t0=… closure=…",
+        ),
+        (
+            PLAIN,
+            InvalidSemantics,
+            "SEM-3: the profile 'csparql' is given where a semantics is needed; write .semantics() "
+            "after it",
+        ),
+        (
+            None,
+            InvalidSemantics,
+            "SEM-3: a semantics must be a Semantics, got None; write "
+            'profile("csparql").but(t0=0).semantics()',
+        ),
+    ],
+)
+def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
+    with pytest.raises(kind) as refused:
+        evaluating(streams, semantics)()
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            over({"s": []}, PLAIN.semantics()),
+            f"stream 's': MOD-1: a stream must be a Stream, got []; write {MAKE}",
+        ),
+        (
+            incrementally({"s": [5]}, PLAIN.semantics()),
+            f"element 1: MOD-1: must be an Element, got 5; {MAKE} makes a stream of elements",
+        ),
+        (
+            lambda: Stream((Element(frozenset(), 1, 1), (TRIPLE, 3))),  # type: ignore[arg-type]
+            f"element 2: MOD-1: must be an Element, got ({TRIPLE}, 3); {MAKE} makes a stream of "
+            "elements",
+        ),
+        (lambda: stream([(TRIPLE, 0), (TRIPLE,)]), f"element 2: MOD-1: {ITEM} ({TRIPLE},)"),
+        (lambda: stream([5]), f"element 1: MOD-1: {ITEM} 5"),  # type: ignore[list-item]
+        (
+            lambda: stream([(TRIPLE, 1, 2, 3, 4)]),
+            f"element 1: MOD-1: {ITEM} ({TRIPLE}, 1, 2, 3, 4)",
+        ),
+        (lambda: Body(None), "body: QRY-1: body must be a string, got None"),  # type: ignore[arg-type]
+        (
+            lambda: PLAIN.but(period=Between(5, 4)),
+            "ORA-2: period must be in a range with at least one value, got 5 to 4; write the lower "
+            "end first, 4 to 5",
+        ),
+    ],
+)
+def test_values_of_another_type(make, message):
+    with pytest.raises(RefengineError) as refused:
+        make()
+    assert str(refused.value) == message
+
+
+def test_too_many_reports_before_the_horizon():
+    """The horizon is no element of the stream (ENG-1)."""
+    semantics = PLAIN.but(report="window-close", horizon=99).semantics()
+    with pytest.raises(RefengineError) as refused:
+        list(
+            evaluate(
+                from_table(table(TIME)), {"s": stream([(TRIPLE, 3)])}, semantics, max_reports=5
+            )
+        )
+    assert str(refused.value) == (
+        "ENG-3: 48 reports exceed max_reports=5, in the gap between element 1 at 3 and the horizon "
+        "at 99; add non-empty or content-change to the report, choose a later t0, or raise "
+        "max_reports (--max-reports on the command line)"
+    )
+
+
 SEMANTICS = [
     ({"report": "periodic"}, "report is periodic but no period is given; write period=1000"),
     (

@@ -215,6 +215,13 @@ semantics = { profile = "csparql" }
 reason = "it is otherwise"
 link = "https://example.org/"
 """
+CLAIM = """
+title = "x"
+command = ["x"]
+dialect = "table"
+[semantics]
+profile = "csparql"
+"""
 
 
 @pytest.mark.parametrize(
@@ -236,6 +243,10 @@ link = "https://example.org/"
             "SEM-1: .*; did you mean 'csparql'",
         ),
         (KNOWN, r"deviations\[0\]: engine: key 'cases' is missing"),
+        (
+            f'{KNOWN}cases = ["x"]'.replace("it is otherwise", "short"),
+            r"deviations\[0\].reason: engine: 'short' is too short; write at least 10 characters",
+        ),
         (f"{KNOWN}cases = []", r"deviations\[0\].cases: engine: \[\] "),
         (
             f'{KNOWN}cases = ["x"]\nmisstates = "window"\nfields = {{ gap = "all" }}',
@@ -253,13 +264,36 @@ link = "https://example.org/"
             f'{KNOWN}cases = ["x"]\nfields = {{ missed_instant = "all" }}',
             "SEM-1: unknown key 'missed_instant'; did you mean 'missed_instants'",
         ),
-        ("title", "cannot be read: "),
+        ("title", "engine: not TOML: "),
+        (f"{CLAIM}t0 = {{ between = [40, -40] }}", "ORA-2: .*, got 40 to -40; write .* -40 to 40"),
+        (
+            f"{CLAIM}t0 = {{ betwen = [-4, 4] }}",
+            r"SEM-1: t0 must be .*\"unknown\", \{ between = \[a, b\] \} or \{ one_of = .*'between'",
+        ),
+        (f'{CLAIM}t0 = {{ between = ["a", 4] }}', "SEM-1: t0 must be a value of the field or "),
+        (f"{CLAIM}t00 = {{ betwen = [-4, 4] }}", "SEM-1: unknown key 't00'; did you mean 't0'"),
+        (f'{CLAIM}t00 = "nope"', "SEM-1: unknown key 't00'; did you mean 't0'"),
+        (
+            f'{CLAIM}t0 = "nope"',
+            r"got 'nope'; to leave it open, write \"unknown\", \{ between = \[a, b\] \} or ",
+        ),
+        (
+            f'{CLAIM}closure = "(("',
+            r"got '\(\('.*; to leave it open, write \"unknown\" or \{ one_of = \[a, b\] \}$",
+        ),
     ],
 )
 def test_a_file_that_is_none_is_named(tmp_path, text, message):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(Exception, match=f"mine.toml: .*{message}"):
+        read_engine_file(path)
+
+
+def test_an_engine_file_that_is_not_utf_8_is_named_with_its_line(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b'title = "x"\ncommand = "\xda"')
+    with pytest.raises(InvalidEngine, match=r"mine.toml:2: engine: not UTF-8: "):
         read_engine_file(path)
 
 

@@ -202,6 +202,15 @@ def test_a_deviation_that_breaks_an_unknown_rule_is_refused() -> None:
         live_items(replace(mine, deviations=(wrong,)))
 
 
+def test_a_deviation_of_an_unknown_case_is_refused_with_cases_of_its_rule() -> None:
+    """And with the file, if the engine was named by its file."""
+    mine = engine("rsp-js")
+    wrong = replace(mine.deviations[0], cases=("WIN-3-nosuch",))
+    said = r"^mine\.toml: deviations: engine: no case 'WIN-3-nosuch'; valid: (WIN-3-[^ ,]+, ){4}… "
+    with pytest.raises(InvalidEngine, match=said):
+        live_items(replace(mine, deviations=(wrong,), file="mine.toml"))
+
+
 def test_a_case_catches_a_wrong_engine_that_differs_in_what_a_reply_shows() -> None:
     by_id = {case.id: case for case in cases()}
     expiry = next(case for case in by_id.values() if case.rule == "WIN-9")

@@ -51,9 +51,26 @@ def test_smoke_cases_that_an_engine_does_not_support_are_named_as_the_reason() -
     skipped = "was skipped (exit code 4; 0 with --allow-missing)"
     hint = "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
     engines = ["gone", "here"]
-    assert list(describe_unjudged_engines(engines, [here, gone], is_smoke=True)) == [
+    assert list(describe_unjudged_engines(engines, [here, gone], [], is_smoke=True)) == [
         f"every item of gone {skipped}",
         f"every item of here {skipped}{hint}",
     ]
-    whole = describe_unjudged_engines(engines, [here, gone], is_smoke=False)
+    whole = describe_unjudged_engines(engines, [here, gone], [], is_smoke=False)
     assert list(whole) == [f"every item of {engine} {skipped}" for engine in engines]
+
+
+def test_why_all_items_of_an_engine_were_skipped_is_said() -> None:
+    """Where the semantics that it claims cannot be tried, other cases would not help."""
+    items = [Item("mine", "corpus", case, lambda harnesses: result()) for case in "abc"]
+
+    def line(*arguments: str) -> str:
+        skipped = [result("mine", outcome="unsupported", argument=text) for text in arguments]
+        [only] = describe_unjudged_engines(["mine"], items, skipped, is_smoke=True)
+        return only.removeprefix(
+            "every item of mine was skipped (exit code 4; 0 with --allow-missing); "
+        )
+
+    empty = "unsupported: ORA-2: t0 must be in a range with at least one value"
+    assert line(empty, "DIA-6: another", empty) == f"2 of 3 for this reason: {empty}"
+    hint = "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
+    assert line("DIA-6: no SELECT") == f"1 of 1 for this reason: DIA-6: no SELECT{hint}"

@@ -13,7 +13,8 @@ from typing import Any
 
 from conformance.bench.citybench.generator import REAL_INTERVAL
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest, why
+from refengine.rdf.sources import read_text
 
 EXPERIMENTS = Path(__file__).with_name("experiments.toml")
 REPOSITORY_SENSORS = 449  # of traffic, which CityBench's repository describes
@@ -80,10 +81,10 @@ def read_experiments(path: Path, base: Knobs) -> list[tuple[str, str, Knobs]]:
     RefengineError, which names the file and the key.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = tomllib.loads(read_text(path, RefengineError, "configuration"))
+    except (ValueError, RecursionError) as error:
         raise RefengineError(
-            f"cannot be read: {error}", rule="configuration", place=str(path)
+            f"not TOML: {why(error)}", rule="configuration", place=str(path)
         ) from None
     try:
         return list(_tests(content, base))

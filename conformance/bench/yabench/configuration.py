@@ -8,7 +8,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -17,7 +17,8 @@ from typing import Any
 from conformance.bench.benchmark import MOST_RUNS
 from conformance.bench.yabench.generator import Parameters
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest, why
+from refengine.rdf.sources import read_text
 
 GENERATOR = "SG1"
 ORACLE_QUERY = "oracle.query"  # stands beside config.json
@@ -108,12 +109,17 @@ def read_configuration(path: Path) -> list[TestSetup]:
 
 def _read_table(path: Path) -> dict[str, Any]:
     """Return the table of a file. Raises RefengineError."""
+    text = read_text(path, RefengineError, "configuration")
+    form = "JSON"
+    parse: Callable[[str], Any] = json.loads
+    if path.suffix == ".toml":
+        form = "TOML"
+        parse = tomllib.loads
     try:
-        text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        table = parse(text)
+    except (ValueError, RecursionError) as error:
         raise RefengineError(
-            f"cannot be read: {error}", rule="configuration", place=str(path)
+            f"not {form}: {why(error)}", rule="configuration", place=str(path)
         ) from None
     if not isinstance(table, dict):
         raise RefengineError("expected an object", rule="configuration", place=str(path))

@@ -13,6 +13,7 @@ import pyarrow
 from conformance.spark.formats.pieces import Piece, read_lines, read_whole
 from refengine.model.elements import TIME_BOUND, Term
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import display
 from refengine.model.terms import graph_name
 from refengine.rdf.documents import read_trig_document
 from refengine.rdf.lines import parse_line_with_time, parse_terms
@@ -131,7 +132,7 @@ def parse_timed_triple(line: str) -> dict[str, Value] | None:
         return None
     triple, time = timed
     if not -TIME_BOUND <= time < TIME_BOUND:
-        raise InvalidStream("t_app must be within 64 bits", rule="MOD-1")
+        raise InvalidStream(f"t_app must be within 64 bits, got {display(time)}", rule="MOD-1")
     return {**_terms(*triple), "time": time}
 
 

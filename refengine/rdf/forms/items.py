@@ -8,6 +8,7 @@ from typing import NamedTuple
 from refengine.model.canonical import CanonicalElements
 from refengine.model.elements import TIME_BOUND, Stream, Triple, arrivals
 from refengine.model.errors import InvalidStream
+from refengine.model.messages import display
 
 
 class ReadElement(NamedTuple):
@@ -31,7 +32,9 @@ def build_stream(items: Iterable[ReadElement], ordered: bool = True) -> Stream:
         for name, value in (("t_app", item.app), ("batch", item.batch), ("end", item.end)):
             if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
                 raise InvalidStream(
-                    f"{name} must be within 64 bits", rule="MOD-1", place=item.place
+                    f"{name} must be within 64 bits, got {display(value)}",
+                    rule="MOD-1",
+                    place=item.place,
                 )
 
     return Stream(
