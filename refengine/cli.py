@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TextIO
 
 from refengine.model import iris
 from refengine.model.errors import RefengineError
+from refengine.model.messages import did_you_mean
 
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
 # What a command may find missing, and the extras that bring it.
@@ -111,8 +112,31 @@ def parse(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.
     if hasattr(options, "query") and not any(word.startswith("-") for word in loose):
         loose = _place(options, loose)
     if loose:
-        parser.error(f"unrecognized arguments: {' '.join(loose)}")
+        _refuse(loose, _parser_of_command(parser, options))
     return options
+
+
+def _parser_of_command(
+    parser: argparse.ArgumentParser, options: argparse.Namespace
+) -> argparse.ArgumentParser:
+    """Return the parser of the sub-command that the command line names: of `engines doctor` that of
+    `doctor`.
+    """
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            chosen = action.choices.get(getattr(options, action.dest))
+            if chosen is not None:
+                return _parser_of_command(chosen, options)
+    return parser
+
+
+def _refuse(words: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
+    """End the run with the usage of a command, the words that it does not know, and the option that
+    is nearest to the first of them.
+    """
+    valid = [name for action in parser._actions for name in action.option_strings]
+    hint = did_you_mean(words[0].partition("=")[0], valid)
+    parser.error(f"unrecognized arguments: {' '.join(words)}{hint}")
 
 
 def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:

@@ -6,7 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import add_page_folder, check_positive, progress_bar
+from conformance.command_line.options import (
+    add_page_folder,
+    announce,
+    check_positive,
+    progress_bar,
+)
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display, plain
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from conformance.adaptive.workloads import Workload
     from conformance.command_line.options import Commands
 
+MOST_SECONDS = 86_400  # of a workload: a day
 RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
 
 
@@ -47,7 +53,7 @@ def add_parser(commands: Commands) -> None:
         type=int,
         default=60,
         metavar="N",
-        help="how long each workload is (default: %(default)s)",
+        help=f"how long each workload is, at most {MOST_SECONDS} (default: %(default)s)",
     )
     adaptive.add_argument(
         "--seed",
@@ -69,6 +75,12 @@ def run(options: argparse.Namespace) -> int:
     from conformance.verdict.results import writing
 
     check_positive("--seconds", options.seconds)
+    if options.seconds > MOST_SECONDS:
+        raise RefengineError(
+            f"must be <= {MOST_SECONDS}, got {display(options.seconds)}",
+            rule="usage",
+            place="--seconds",
+        )
     workloads, windows = _chosen(options)
     with writing(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
@@ -104,12 +116,13 @@ def _run_all(
     windows: list[str],
     options: argparse.Namespace,
 ) -> list[JoinFigures]:
-    """Return the figures of all windows over all workloads, with a progress bar."""
+    """Return the figures of all windows over all workloads, and say which workload has begun."""
     from conformance.adaptive.run import run_workload
 
     done = []
     with progress_bar(total=len(workloads), desc="adaptive", unit="workload")() as progress:
-        for workload in workloads:
+        for number, workload in enumerate(workloads, 1):
+            announce(f"adaptive: workload {number} of {len(workloads)} begins: {workload.name}")
             done += list(run_workload(workload, windows, options.seconds, options.seed))
             progress.update()
     return done

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import check_positive, progress_bar
+from conformance.command_line.options import announce, check_positive, progress_bar
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, plain
@@ -47,7 +47,8 @@ def add_parser(commands: Commands) -> None:
         default=[],
         metavar="ENGINE",
         help="the name or the file of an engine; can be given several times. With --recorded: in "
-        "yabench the engine that all recordings in DIR are of; in csrbench an engine whose "
+        "yabench the engine that all recordings in DIR are of, as a profile's name (python -m "
+        "refengine profiles); in csrbench an engine whose "
         "recordings are judged (default: those of all engines)",
     )
     bench.add_argument(
@@ -281,6 +282,7 @@ def _run_and_write(plan: BenchmarkPlan, is_resumed: bool) -> list[Result]:
     from conformance.verdict.journal import Journal, read_journal
 
     tasks = plan.tasks()  # raises before anything is written
+    announce(f"{plan.benchmark.name}: {len(tasks)} runs; their streams are made or read")
     fingerprint = plan.fingerprint()
     target = results_file(plan.out)
     done = read_journal(target, fingerprint) if is_resumed else {}
@@ -304,8 +306,8 @@ def _run_and_write(plan: BenchmarkPlan, is_resumed: bool) -> list[Result]:
 def _run_tasks(
     plan: BenchmarkPlan, tasks: Sequence[Task], done: Mapping[Key, Result]
 ) -> Iterator[Result]:
-    """Run the tasks whose results are not there yet, and yield their results, with a progress
-    bar.
+    """Run the tasks whose results are not there yet, and yield their results. A progress
+    bar, or a line where standard error is no terminal, says which run has begun.
     """
     from conformance.bench.run import TaskRunner
 
@@ -313,7 +315,9 @@ def _run_tasks(
     before = len(tasks) - len(left)
     bar = progress_bar(total=len(tasks), initial=before, desc=plan.benchmark.name, unit="run")
     with bar() as progress, TaskRunner(plan) as runner:
-        for task in left:
-            progress.set_postfix_str(f"{task.tested.name} {task.workload.name}")
+        for number, task in enumerate(left, before + 1):
+            of_engine = f"{task.tested.name} {task.workload.name}"
+            announce(f"{plan.benchmark.name}: run {number} of {len(tasks)} begins: {of_engine}")
+            progress.set_postfix_str(of_engine)
             yield runner.run(task)
             progress.update()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from refengine import cli
 from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -106,6 +107,14 @@ def progress_bar(**words: Any) -> Callable[..., tqdm[NoReturn]]:
     from tqdm import tqdm
 
     return partial(tqdm, disable=not sys.stderr.isatty(), leave=False, **words)
+
+
+def announce(text: str) -> None:
+    """Print on standard error what begins now, for work that takes long. On a terminal the progress
+    bar says it, so nothing is printed there.
+    """
+    if not sys.stderr.isatty():
+        print(f"conformance: {plain(text)}", file=sys.stderr, flush=True)
 
 
 def end_interrupted(progress: str) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.command_line.options import add_files
 from refengine import cli
 from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     from conformance.command_line.options import Commands
@@ -75,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
     outputs = {form: path for form in FORMS if (path := getattr(options, form)) is not None}
     targets = {form: results.target(path) for form, path in outputs.items()}
     _check(options, outputs.values())
-    merged = source.read_results(options.files)
-    for line in merged.warnings:
+    merged = source.read_some_results(options.files)
+    for line in (*merged.warnings, *_describe_unended_runs(options.files)):
         print(f"conformance: {line}", file=sys.stderr)
     earlier = None
     if options.baseline is not None:
@@ -90,6 +91,21 @@ def run(options: argparse.Namespace) -> int:
     # all are made before the first is written
     results.replace({target: list(makers[form](merged)) for form, target in targets.items()})
     return 0
+
+
+def _describe_unended_runs(files: Iterable[Path]) -> Iterator[str]:
+    """Yield a line for each file of results beside which the results so far of its run are still
+    kept: that run has not ended, so the file does not have all of its results.
+    """
+    from conformance.verdict.journal import journal_path
+
+    for file in files:
+        so_far = journal_path(file)
+        if so_far.exists():
+            yield plain(
+                f"{file} is of a run that has not ended: {so_far} is there, with which --resume "
+                "goes on; its pages and badges are about a part of the items"
+            )
 
 
 def _check(options: argparse.Namespace, outputs: Collection[Path]) -> None:

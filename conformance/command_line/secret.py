@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from conformance.command_line.options import add_files
+from refengine.model.errors import RefengineError
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     from conformance.command_line.options import Commands
@@ -23,16 +25,26 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hold the reference engine to the vectors; return the exit code."""
+    """Hold the reference engine to the vectors; return the exit code. Raises RefengineError for a
+    file or folder without vectors.
+    """
     from conformance.benchmarks import secret
 
     agreeing = total = 0
     for path in options.files:
+        before = total
         for vector in secret.read_vectors(path):
             total += 1
             line = secret.disagreement(vector)
             agreeing += line is None
             if line is not None:
                 print(line)
+        if total == before:
+            raise RefengineError(
+                "has no vectors, so nothing is compared; give a file of them, or a folder of "
+                "*.jsonl files",
+                rule="vector",
+                place=plain(str(path)),
+            )
     print(f"{agreeing} of {total} agree")
     return int(agreeing < total)

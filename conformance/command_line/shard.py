@@ -165,7 +165,9 @@ def _conclude(
         if reason or _says_something(result):
             judged_engines.add(item.engine)
     unjudged_engines = sorted({item.engine for item in items} - judged_engines)
-    unjudged_lines = describe_unjudged_engines(unjudged_engines, items, is_smoke=options.smoke)
+    unjudged_lines = describe_unjudged_engines(
+        unjudged_engines, items, summary.results, is_smoke=options.smoke
+    )
     for line in (*summary.lines(), *unjudged_lines):
         print(f"conformance: {line}")
     if is_wrong:

@@ -57,7 +57,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--results": {
         "metavar": "FILE",
         "help": "write every result to FILE, as a line of JSON; until the run "
-        "ends, FILE.partial has the results so far",
+        "ends, FILE.partial has the results so far. An interrupted run writes those that it has to "
+        "FILE, and leaves FILE.partial as a sign that they are not all",
     },
     "--resume": {
         "action": "store_true",

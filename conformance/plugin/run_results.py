@@ -185,3 +185,5 @@ class RunResults:
                 f"not all results are written; {self.journal.path} has {len(self.journal)}: the "
                 "same command with --resume goes on"
             )
+            if "--results" in self.outputs.written:
+                yield f"{self.outputs.paths['--results']} has no more than these"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -100,6 +100,20 @@ def _first(names: list[str]) -> str:
 def read_results(paths: Iterable[Path]) -> Results:
     """Read files of results, and merge them. Raises InvalidResults, which names file and line."""
     return merge(entry for path in paths for entry in _entries(path))
+
+
+def read_some_results(paths: Sequence[Path]) -> Results:
+    """Read files of results, as `read_results` does. Raises InvalidResults, too, if they have no
+    result at all.
+    """
+    merged = read_results(paths)
+    if not merged.entries:
+        raise InvalidResults(
+            "no result is there; --results of a run writes a line for each",
+            rule="results",
+            place=", ".join(map(str, paths)),
+        )
+    return merged
 
 
 def of(results: Iterable[Result]) -> Results:

@@ -58,7 +58,7 @@ def write_skeleton(name: str, language: str, folder: Path) -> list[Path]:
         ) from None
     except (OSError, ValueError) as error:
         raise RefengineError(
-            f"cannot be made: {error}",
+            f"cannot be made: {getattr(error, 'strerror', None) or error}",
             rule="usage",
             place=display(str(folder)),
         ) from None

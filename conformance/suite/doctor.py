@@ -164,12 +164,17 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
         suites = ", ".join(engine.suites)
         return Finding("query", f"none was asked: the engine is held to {suites} alone")
     result = None
+    first_refusal = ""
     for case in _first_cases(engine):
         result = probe.probe_case(engine, harness, case)
         if result.outcome is not Outcome.UNSUPPORTED:
             break
+        first_refusal = first_refusal or result.argument
     if result is None or result.outcome is Outcome.UNSUPPORTED:
-        return Finding("query", "it refuses every case", "see what its file says")
+        found = "it refuses every case"
+        if first_refusal:
+            found += f"; the first one: {plain(first_refusal)}"
+        return Finding("query", found, "see what its file and its harness say of queries")
     kind = str(result.outcome)
     if result.known:
         kind = f"known {kind}"

@@ -17,7 +17,6 @@ from refengine.core.query import WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import ChangeBaseline, Condition, Semantics
 from refengine.core.window import Content, Frame, WindowView
-from refengine.model.elements import Element
 from refengine.model.errors import TooManyReports, require
 
 MAX_REPORTS = 10**7

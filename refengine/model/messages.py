@@ -104,7 +104,7 @@ def nearest_id(word: str, valid: Iterable[str]) -> str:
 def _first(words: list[str], most: int) -> str:
     """Return the first of some words, and how many more there are."""
     length = 0
-    listed = []
+    listed: list[str] = []
     for word in words[:most]:
         length += len(word)
         if listed and length > LISTED_LENGTH:

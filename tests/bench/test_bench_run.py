@@ -87,6 +87,14 @@ def read_results(folder: Path) -> list[Result]:
         ),
         (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
         (
+            ["yabench", "--engine=reference", "--recorded=."],
+            "--engine: SEM-1: unknown profile 'reference'; valid: ",
+        ),
+        (
+            ["yabench", "--engine=reference", "--recorded=."],
+            "with --recorded the engine is a profile that its runs are held to\n",
+        ),
+        (
             ["yabench", "--engine=reference", "--config=x", "--only=1"],
             "--only: usage: chooses among the benchmark's own experiments",
         ),
@@ -177,7 +185,9 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
     monkeypatch.setattr(run.TaskRunner, "run", run_until_interrupted)
     words = ["bench", "csrbench", "--engine=reference", "-o", str(tmp_path)]
     assert main(words) == 130
-    assert "2 of 7 runs are done" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "2 of 7 runs are done" in error
+    assert "conformance: csrbench: run 3 of 7 begins: reference Q3\n" in error
     assert not (tmp_path / "results.ndjson").exists()
 
     monkeypatch.setattr(

@@ -210,6 +210,20 @@ def test_a_bad_vector_names_its_line(tmp_path, capsys, line, reason):
     assert f"{path}:2" in err and "vector: " in err and reason in err
 
 
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_nothing_to_compare_is_no_agreement(tmp_path, capsys, is_folder):
+    path = tmp_path
+    if not is_folder:
+        path = tmp_path / "v.jsonl"
+        path.write_text("\n")
+    assert main(["secret", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err == (
+        f"conformance: {path}: vector: has no vectors, so nothing is compared; give a file of "
+        "them, or a folder of *.jsonl files\n"
+    )
+
+
 VECTOR = {
     "window": "time",
     "size": 2,

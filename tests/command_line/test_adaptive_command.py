@@ -26,6 +26,8 @@ def test_results_tables_and_a_page_are_written(tmp_path, capsys):
         (["--workload", "nope"], "'nope' is no workload; valid: constant, "),
         (["--window", "tumblin"], "'tumblin' is no window; did you mean 'tumbling'"),
         (["--seconds", "0"], "--seconds must be > 0, got 0"),
+        (["--seconds", "86401"], "--seconds: usage: must be <= 86400, got 86401"),
+        (["--seconds", "9" * 200], "--seconds: usage: must be <= 86400, got 9999"),
     ],
 )
 def test_bad_input_is_refused(arguments, message, tmp_path, capsys):

@@ -108,7 +108,14 @@ def test_a_query_whose_path_has_an_equals_sign_is_known_by_its_file(here, capsys
         ("--semantics csparql t0=0 a=b.toml", "the following arguments are required: QUERY"),
         ("--semantics csparql t0=0 q.toml p.toml", "unrecognized arguments: p.toml"),
         ("q.toml p.toml --semantics csparql t0=0", "unrecognized arguments: p.toml"),
-        ("q.toml --semantics csparql t0=0 --trase", "unrecognized arguments: --trase"),
+        (
+            "q.toml --semantics csparql t0=0 --trase",
+            "unrecognized arguments: --trase; did you mean '--trace'?\n",
+        ),
+        (
+            "q.toml --semantics csparql t0=0 --secnds=3",
+            "unrecognized arguments: --secnds=3; did you mean '--seconds'?\n",
+        ),
     ],
 )
 def test_what_is_missing_or_too_much_is_said_as_ever(here, capsys, words, said):
@@ -127,3 +134,18 @@ def test_a_word_that_is_no_field_is_told_where_query_is_elsewhere(here, capsys):
     words = "run q.toml --stream s.n3t --semantics csparql t0"
     assert refengine.__main__.main(words.split()) == 2
     assert "SEM-1: expected key=value, such as t0=0, got 't0'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run q.toml --stream s.n3t --semantics csparql t0=0 --nosuch",
+        "profiles --nosuch",
+    ],
+)
+def test_the_usage_of_an_unknown_option_is_that_of_the_sub_command(here, capsys, words):
+    with pytest.raises(SystemExit):
+        refengine.__main__.main(words.split())
+    error = capsys.readouterr().err
+    assert error.startswith(f"usage: refengine {words.split()[0]} ")
+    assert error.endswith("unrecognized arguments: --nosuch\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
 from conformance.installation import brought_engines, places, registries
 from conformance.installation.source import Package, Registry
+from conformance.skeletons import write_skeleton
 from conformance.suite import doctor
 
 # What npm does, as far as the command sees it.
@@ -361,3 +363,10 @@ def test_a_harness_that_does_not_start_is_said(tmp_path, capsys):
     assert main(["engines", "doctor", str(file)]) == 1
     out = capsys.readouterr().out
     assert "exit code 3" in out and "next: " in out
+
+
+def test_the_reason_of_a_harness_that_refuses_every_case_is_said(tmp_path):
+    write_skeleton("mine", "python", tmp_path / "mine")
+    *_, last = doctor.examine(engine_file.engine(str(tmp_path / "mine" / "mine.toml")))
+    assert re.fullmatch(r"it refuses every case; the first one: .*fill in: .*", last.found)
+    assert last.next_step == "see what its file and its harness say of queries"

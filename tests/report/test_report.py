@@ -450,6 +450,32 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
     ]
 
 
+def test_files_without_a_result_are_refused(tmp_path, capsys):
+    """By what reads some result of them, too."""
+    empty, out = tmp_path / "empty.ndjson", tmp_path / "x.html"
+    empty.write_text("\n")
+    for words in (["report", str(empty), "-o", str(out)], ["replay", str(empty), "X"]):
+        assert main(words) == 2
+        assert capsys.readouterr().err == (
+            f"conformance: {empty}: results: no result is there; --results of a run writes a line "
+            "for each\n"
+        )
+    assert not out.exists()
+
+
+def test_a_run_that_has_not_ended_is_named(tmp_path, capsys):
+    """Its file looks complete: what is left to do is in the file beside it."""
+    path = write(tmp_path / "r.ndjson", result())
+    so_far = tmp_path / "r.ndjson.partial"
+    so_far.write_text("{}\n")
+    words = ["report", str(path), "--badge", str(tmp_path / "x.svg")]
+    assert main(words) == 0
+    error = capsys.readouterr().err
+    assert error.startswith(f"conformance: {path} is of a run that has not ended: {so_far} is ")
+    so_far.unlink()
+    assert main(words) == 0 and capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

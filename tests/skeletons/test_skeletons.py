@@ -356,5 +356,5 @@ def test_nothing_is_left_of_a_skeleton_that_cannot_be_written(tmp_path, monkeypa
 
 
 def test_a_folder_in_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(RefengineError, match="cannot be made"):
+    with pytest.raises(RefengineError, match=r"cannot be made: No such file or directory$"):
         write_skeleton("mine", "go", tmp_path / "no" / "mine")

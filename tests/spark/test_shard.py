@@ -309,7 +309,7 @@ def test_an_executor_that_is_not_as_the_driver_says_so(engine, tmp_path):
         ),
         (
             {"asked": asdict(SuiteOptions([f"{tmp_path}/silent.toml"]))},
-            f"{tmp_path}/silent.toml: cannot be read: [Errno 2] No such file or directory",
+            f"{tmp_path}/silent.toml: cannot be read: No such file or directory",
         ),
     ):
         [one] = task({**work, **words})

@@ -228,7 +228,14 @@ def judge_recordings(folder: Path, engines: Sequence[str]) -> list[Result]:
         raise RefengineError(
             "a folder has the runs of one engine: name it with --engine", rule="usage"
         )
-    profile(engines[0])  # raises for a name without a profile
+    try:
+        profile(engines[0])
+    except RefengineError as error:
+        raise RefengineError(
+            f"{error.reason}; with --recorded the engine is a profile that its runs are held to",
+            rule=error.rule,
+            place="--engine",
+        ) from None
     runs = yabench.recorded_runs(engines[0], folder)
     if not runs:
         raise RefengineError("no file QR_NAME is there", rule="IO-2", place=str(folder))
