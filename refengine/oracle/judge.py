@@ -14,6 +14,7 @@ from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
 from refengine.core.semantics import UNKNOWN, Profile
+from refengine.model.canonical import canonical_relation
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
@@ -143,13 +144,17 @@ def judge(
     - `windows`: the borders of the window that the engine states for each relation (none);
     - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises Unsupported if the verdict depends on an assignment that could not be tried: no other one
-    explains the relations, or none explains them with the stated windows. Raises TooManyReports if
-    a profile without open fields gives too many. Raises Disputed if no witness confirms what the
-    verdict rests on; of several assignments that explain the relations it is enough that a witness
-    confirms one.
+    Raises InvalidStream for what is no term. Raises Unsupported if the verdict depends on an
+    assignment that could not be tried: no other one explains the relations, or none explains them
+    with the stated windows. Raises TooManyReports if a profile without open fields gives too many.
+    Raises Disputed if no witness confirms what the verdict rests on; of several assignments that
+    explain the relations it is enough that a witness confirms one.
     """
-    recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
+    relations = [
+        canonical_relation(relation, f"relation {number}")
+        for number, relation in enumerate(recording, 1)
+    ]
+    recorded = RecordingToJudge.of(Question(query, streams, static), relations, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
 
 
