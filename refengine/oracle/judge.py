@@ -27,6 +27,7 @@ from refengine.oracle.assignments import (
     is_range,
 )
 from refengine.oracle.attempts import attempt, reports_of
+from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
@@ -220,7 +221,7 @@ class Search:
     `winner` is the first that explains it and of which nothing is disputed. `failed` are those
     before it which do not explain it, and `disputed` is the number of those before it which do, but
     with a disputed answer. Without a winner, `first_refusal` is the error of the first assignment
-    that could not be tried; None if all could.
+    that could not be tried, a t0 beyond 64 bits among them; None if all could.
     """
 
     winner: Trial | None
@@ -274,6 +275,9 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
+    first_refusal = first_refusal or refuse_t0_beyond_64_bits(
+        recorded.question, profile, answers.plan, stated
+    )
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 
