@@ -91,7 +91,8 @@ class RunResults:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
         """Summarize the results of a run that was not interrupted, before pytest writes its JUnit
-        file. Then write the results and their page, and set the exit status.
+        file. Then write the results and their page, and set the exit status. If the summary ends in
+        an error that is none of the input's, the results are written without it.
         """
         try:
             if self.ran and session.exitstatus != pytest.ExitCode.INTERRUPTED:
@@ -102,6 +103,9 @@ class RunResults:
             self.unwritten = str(error)
         except KeyboardInterrupt:
             session.exitstatus = pytest.ExitCode.INTERRUPTED
+        except Exception:
+            self._write(session)  # what the engine answered is not lost with our mistake
+            raise
         yield
         try:
             if not self.unwritten:

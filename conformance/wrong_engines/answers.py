@@ -75,11 +75,15 @@ def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) 
     seen=f"{C_SPARQL} merges its windows; its windows have no names",
 )
 def names_are_merged(
-    right: Right, views: Sequence[WindowView], contents: Sequence[Content], *rest: Any
+    right: Right,
+    views: Sequence[WindowView],
+    contents: Sequence[Content],
+    *rest: Any,
+    **options: Any,
 ) -> Any:
     """Merge the contents of all windows into the default graph, named windows included."""
     unnamed = [replace(view, spec=replace(view.spec, name=None)) for view in views]
-    return right(unnamed, contents, *rest)
+    return right(unnamed, contents, *rest, **options)
 
 
 @wrong(
@@ -174,7 +178,7 @@ def nothing_is_consumed_and_recent_is_chronological(
     seen=f"{ETALIS}: its AND consumes events under the policy `unrestricted`, too",
 )
 def unrestricted_consumes(
-    right: Right, query: Query, planned: Plan, static: Dataset, *rest: Any
+    right: Right, query: Query, planned: Plan, static: Dataset, *rest: Any, **options: Any
 ) -> RecomputedAnswers:
     """Consume elements as under `recent`, where nothing is to be consumed."""
     semantics = planned.semantics
@@ -182,7 +186,7 @@ def unrestricted_consumes(
     if is_of_matches and not static and why_not_consumed(query) is None:
         semantics = replace(semantics, consumption=Consumption.RECENT)
         planned = replace(planned, semantics=semantics)
-    answers: RecomputedAnswers = right(query, planned, static, *rest)
+    answers: RecomputedAnswers = right(query, planned, static, *rest, **options)
     return answers
 
 

@@ -70,7 +70,7 @@ def dates_of_iso_8601(right: Right, term: Term) -> Any:
     half="all other terms",
     seen=f"{CSRBENCH_ORACLE} compares numeric variables alone",
 )
-def numbers_only(right: Right, line: Row, mode: Mode) -> Any:
+def numbers_only(right: Right, line: Row, mode: Mode = Mode.VALUE) -> Any:
     """Compare two rows by their numeric values alone."""
     exact = []
     numbers = []

@@ -38,9 +38,11 @@ States = Iterable[State]
 
 
 @wrong("ORA-1", replaces=assignments.assignments)
-def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics, T0Class]]:
+def the_first_assignment(
+    right: Right, *values: Any, **options: Any
+) -> Iterator[tuple[Semantics, T0Class]]:
     """Try only the first assignment of values to the open fields."""
-    yield from islice(right(*values), 1)
+    yield from islice(right(*values, **options), 1)
 
 
 @wrong(
@@ -48,7 +50,9 @@ def the_first_assignment(right: Right, *values: Any) -> Iterator[tuple[Semantics
     replaces=assignments.split_into_t0_classes,
     half="the oracle tries every value",
 )
-def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates, *more: Any) -> list[T0Class]:
+def an_open_t0_is_0(
+    right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
+) -> list[T0Class]:
     """Take 0 for an open t0."""
     return [T0Class(0, 0, 0)]
 
@@ -59,12 +63,12 @@ def an_open_t0_is_0(right: Right, planned: Plan, found: T0Candidates, *more: Any
     half="One value of each class is tried",
 )
 def classes_by_content_alone(
-    right: Right, planned: Plan, found: T0Candidates, *more: Any
+    right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
 ) -> list[T0Class]:
     """End a class of t0 only where an element moves to another window."""
     low, _ = window.borders(planned.semantics.closure)
     view = planned.views[0]
-    classes = right(planned, found, *more)
+    classes = right(planned, found, *more, **options)
     lo = classes[0].lo
     hi = classes[-1].hi
 
@@ -84,7 +88,7 @@ def classes_by_content_alone(
     seen=f"{CSRBENCH_ORACLE}: a recording may be any piece of the output",
 )
 def anything_may_be_missing(
-    right: Right, states: States, output: Bag, recorded: Any, *window: Any
+    right: Right, states: States, output: Bag, recorded: Any, *window: Any, **options: Any
 ) -> set[State]:
     """Accept a recording that lacks any number of outputs before its first relation and after its
     last.
@@ -106,12 +110,12 @@ def anything_may_be_missing(
     half="Matching is contiguous",
 )
 def holes_are_allowed(
-    right: Right, states: States, output: Bag, recorded: Any, *window: Any
+    right: Right, states: States, output: Bag, recorded: Any, *window: Any, **options: Any
 ) -> Any:
     """Accept a recording that lacks an output in its middle."""
     states = set(states)
     inside = {state for state in states if 0 < state.matched < len(recorded.rows)}
-    return right(states, output, recorded, *window) | inside
+    return right(states, output, recorded, *window, **options) | inside
 
 
 @wrong(

@@ -176,9 +176,11 @@ def languages_are_dropped(right: Right, entry: Any, where: str, labels: dict[str
     half="not a character of the remainder is changed",
     seen=f"{RSP_JS} trims every line",
 )
-def the_body_is_on_one_line(right: Right, text: str, spoken: str, named: bool = False) -> Query:
+def the_body_is_on_one_line(
+    right: Right, text: str, dialect: str, static: bool = False, base: str = ""
+) -> Query:
     """Replace every line feed of the body with a space, even within a string."""
-    query: Query = right(text, spoken, named)
+    query: Query = right(text, dialect, static, base)
     on_one_line = query.body.text.replace("\n", " ")
     return replace(query, body=Body(on_one_line))
 
@@ -220,11 +222,11 @@ def hours_lose_a_digit(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
 
 
 @wrong("DIA-3", replaces=windows.read_window)
-def range_tumbles_and_counts_elements(right: Right, *values: Any) -> Any:
+def range_tumbles_and_counts_elements(right: Right, *values: Any, **options: Any) -> Any:
     """Read a RANGE without a slide as a window that slides by its size, a tuple-based window as one
     over time, and a window of triples as one of elements.
     """
-    window = replace(right(*values), unit=Unit.ELEMENTS)
+    window = replace(right(*values, **options), unit=Unit.ELEMENTS)
     if window.kind is WindowKind.RANGE:
         return replace(window, kind=WindowKind.TIME, slide=window.size)
     if window.kind is WindowKind.TUPLE:
@@ -374,6 +376,6 @@ def columns_from_0(right: Right, text: str, offset: int) -> str:
     half="what stands there and what was expected",
     seen=f"{RSP_JS}: a window of NaN, and no error",
 )
-def no_place(right: Right, *values: Any) -> InvalidQuery:
+def no_place(right: Right, *values: Any, **options: Any) -> InvalidQuery:
     """Refuse a text that cannot be read without a place and a reason."""
     return InvalidQuery("cannot be read", rule="DIA-7", place="text")

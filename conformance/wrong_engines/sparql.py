@@ -208,7 +208,7 @@ def _answer_of(name: str, body: Body, graph: Dataset) -> r2r.Testimony:
     ),
 )
 def what_rdflib_answers_is_right(
-    right: Right, body: Body, graph: Dataset, *rest: Any
+    right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
 ) -> r2r.Testimony:
     """Take rdflib's answer for the ground truth."""
     return _answer_of("rdflib", body, graph)
@@ -227,7 +227,7 @@ def what_rdflib_answers_is_right(
     ),
 )
 def what_pyoxigraph_answers_is_right(
-    right: Right, body: Body, graph: Dataset, *rest: Any
+    right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
 ) -> r2r.Testimony:
     """Take pyoxigraph's answer for the ground truth."""
     return _answer_of("pyoxigraph", body, graph)

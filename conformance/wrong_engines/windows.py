@@ -198,7 +198,11 @@ def scopes_begin_or_end_elsewhere(right: Right, frame: Frame, t: int) -> Scope:
     seen=f"{C_SPARQL}, as its recordings of CSRBench show it",
 )
 def always_the_first_element(
-    right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
+    right: Right,
+    spec: Window,
+    semantics: Semantics,
+    first: int | None,
+    registered: int | None = None,
 ) -> Any:
     """Take the first element's time for t0, whatever formula `t0` names."""
     if is_formula(semantics.t0):
@@ -213,7 +217,11 @@ def always_the_first_element(
     half="without elements the policies that need t1 give no window",
 )
 def without_elements_t1_is_0(
-    right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
+    right: Right,
+    spec: Window,
+    semantics: Semantics,
+    first: int | None,
+    registered: int | None = None,
 ) -> Any:
     """Take 0 for the first element's time of a stream without elements."""
     return right(spec, semantics, first or 0, registered)

@@ -236,7 +236,7 @@ def test_a_content_is_the_same_whether_intervals_have_come_or_not():
         (True, "time advances to an integer, got True"),
         ("x", "time advances to an integer, got 'x'"),
         (None, "time advances to an integer, got None"),
-        (2**63, "the instant must be within 64 bits"),
+        (2**63, f"the instant must be within 64 bits, got {2**63}"),
     ],
 )
 def test_time_advances_to_an_instant(instant, reason):

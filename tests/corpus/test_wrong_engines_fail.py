@@ -2,7 +2,9 @@
 of its rule, and no wrong engine leaves a trace.
 """
 
+import inspect
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -13,12 +15,17 @@ from test_cases import AFTER_WRONG_ENGINES
 
 from conformance import corpus
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
-from conformance.wrong_engines.wrong_engine import NOBODY, ROOMS_FROM_BELOW
+from conformance.wrong_engines.wrong_engine import HABITS, NOBODY, ROOMS_FROM_BELOW
 from refengine.core import window
 from refengine.model import compare
 
 RULES = sorted({rule for one in WRONG_ENGINES for rule in one.rules})
 MOST = 200  # so that all of them can be read
+NOT_BY_PLACE = {
+    inspect.Parameter.KEYWORD_ONLY,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.VAR_KEYWORD,
+}
 OTHER_BLOCKS = ("expect", "refuse", "read", "render", "adaptive", "bounded")
 
 # The cases that no wrong engine of their rule fails, by what their files are called beside the
@@ -142,6 +149,34 @@ def test_no_two_wrong_engines_of_a_rule_share_a_name():
 
 def test_the_wrong_engines_can_be_read_in_one_go():
     assert len(WRONG_ENGINES) <= MOST
+
+
+def calls_of(function: Callable[..., object]) -> Iterator[tuple[list[None], dict[str, None]]]:
+    """Yield ways to call a function: with what it needs alone, with all that it takes by position,
+    and with what it may be given by name.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    by_name = [one for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    by_place = [one for one in parameters if one.kind not in NOT_BY_PLACE]
+    needed = [one for one in by_place if one.default is one.empty]
+    needed_names = {one.name: None for one in by_name if one.default is one.empty}
+    optional_names = {one.name: None for one in parameters if one.default is not one.empty}
+    yield [None] * len(needed), needed_names
+    yield [None] * len(by_place), needed_names
+    yield [None] * len(needed), needed_names | optional_names
+
+
+def test_a_wrong_function_can_be_called_as_the_right_one():
+    """Else the diagnosis of an engine would end in a TypeError where the right one is called in a
+    way that no case of the wrong engine's rules has.
+    """
+    for one in [*WRONG_ENGINES, *HABITS]:
+        functions = {one.replaced: one.replacement, **one.besides}
+        for right, wrong in functions.items():
+            given = inspect.unwrap(wrong)
+            first = [] if given is wrong else [right]  # a wrong function is given the right one
+            for values, names in calls_of(right):
+                inspect.signature(given).bind(*first, *values, **names)
 
 
 # Memos

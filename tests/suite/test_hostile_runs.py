@@ -16,6 +16,7 @@ from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.harness import engine_file
 from conformance.installation import brought_engines, places
+from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
 from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.verdict import journal
@@ -148,6 +149,21 @@ def test_a_run_of_no_items_leaves_the_results_of_an_earlier_one(tmp_path, whole,
     content = journal.journal_path(target).read_bytes()
     run_suite(*REFERENCE, f"--results={target}", *words)
     assert journal.journal_path(target).read_bytes() == content
+
+
+def test_results_are_written_if_the_summary_breaks(tmp_path, monkeypatch):
+    """A mistake of ours in the diagnosis does not cost the user the run."""
+
+    def summarize_wrongly(*_: object) -> None:
+        raise TypeError("a mistake of the diagnosis")
+
+    monkeypatch.setattr(run_results, "summarize_run", summarize_wrongly)
+    path = tmp_path / "results.ndjson"
+    words = ("--engine=reference", "-k", "TICK-4", f"--results={path}")
+    with pytest.raises(TypeError, match="a mistake of the diagnosis"):
+        run_suite(*words)
+    outcomes = {json.loads(line)["outcome"] for line in path.read_text().splitlines()}
+    assert outcomes == {"pass"}
 
 
 def test_a_full_disk_ends_the_run_in_one_line_and_it_can_be_resumed(tmp_path):
