@@ -282,7 +282,6 @@ def _run_and_write(plan: BenchmarkPlan, is_resumed: bool) -> list[Result]:
     from conformance.verdict.journal import Journal, read_journal
 
     tasks = plan.tasks()  # raises before anything is written
-    announce(f"{plan.benchmark.name}: {len(tasks)} runs; their streams are made or read")
     fingerprint = plan.fingerprint()
     target = results_file(plan.out)
     done = read_journal(target, fingerprint) if is_resumed else {}

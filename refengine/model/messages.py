@@ -85,7 +85,8 @@ def nearest_id(word: str, valid: Iterable[str]) -> str:
     If none is near, those are listed that have the most parts in common with the word, from the
     first on.
 
-    >>> nearest_id("WIN-3-x", ["CMP-1-a-row", "WIN-2-a-border", "WIN-3-a-slide", "WIN-3-an-origin"])
+    >>> ids = ["CMP-1-a-row", "WIN-2-a-border", "WIN-3-a-slide", "WIN-3-an-origin"]
+    >>> nearest_id("WIN-3-no-such-case", ids)
     '; valid: WIN-3-a-slide, WIN-3-an-origin'
     """
     ids = sorted(valid)

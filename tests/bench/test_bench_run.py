@@ -87,14 +87,6 @@ def read_results(folder: Path) -> list[Result]:
         ),
         (["csrbench", "--engine=reference", "--config=x"], "CSRBench has no configuration"),
         (
-            ["yabench", "--engine=reference", "--recorded=."],
-            "--engine: SEM-1: unknown profile 'reference'; valid: ",
-        ),
-        (
-            ["yabench", "--engine=reference", "--recorded=."],
-            "with --recorded the engine is a profile that its runs are held to\n",
-        ),
-        (
             ["yabench", "--engine=reference", "--config=x", "--only=1"],
             "--only: usage: chooses among the benchmark's own experiments",
         ),
@@ -136,6 +128,14 @@ def test_options_of_a_run_are_refused_beside_a_recording(tmp_path, capsys, word)
     option = re.match("--[a-z-]+", word)[0]
     assert f"{option}: usage: says how an engine is run, and --rec" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_engine_of_recordings_is_a_profile(tmp_path, capsys):
+    words = ["bench", "yabench", "--engine=reference", f"--recorded={tmp_path}"]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("conformance: --engine: SEM-1: unknown profile 'reference'; valid: ")
+    assert error.endswith("; with --recorded the engine is a profile that its runs are held to\n")
 
 
 def test_two_engines_of_one_name_are_refused(tmp_path, capsys):
