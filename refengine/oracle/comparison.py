@@ -108,9 +108,9 @@ class RowDifference(NamedTuple):
 class Distance(NamedTuple):
     """How far an assignment is from the recording (ORA-9).
 
-    `rows` counts the rows and the stated windows in which they differ; where arrival orders were searched, it counts the
-    relations that no order explains. `unexplained` counts those of the rows that did not just slip
-    over a window's border.
+    `rows` counts the rows and the stated windows in which they differ; where arrival orders were
+    searched, it counts the relations that no order explains. `unexplained` counts those of the rows
+    that did not just slip over a window's border.
     """
 
     rows: int
