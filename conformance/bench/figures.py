@@ -32,10 +32,10 @@ COLUMNS = (
 
 def feeding_evidence_of(result: Result) -> Mapping[str, Any]:
     """Return how the engine was fed, as the evidence of a result has it; nothing for a recording,
-    and for a run that could not be asked or judged.
+    and for a result without evidence of a run.
     """
-    run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
-    return run
+    feeding: Mapping[str, Any] = (result.evidence or {}).get("run", {})
+    return feeding
 
 
 def outcome_cell(result: Result) -> Cell:
@@ -162,10 +162,10 @@ def _row(result: Result) -> tuple[Cell, ...]:
     evidence = result.evidence or {}
     entries = evidence.get("metrics", [])
     samples = evidence.get("samples", [])
-    run = feeding_evidence_of(result)
+    feeding = feeding_evidence_of(result)
     rate = None
-    if run and run["seconds"]:
-        rate = run["elements"] / run["seconds"]
+    if feeding and feeding["seconds"]:
+        rate = feeding["elements"] / feeding["seconds"]
     memory = greatest(samples, "rss")
     return (
         Cell(result.engine),
@@ -175,9 +175,9 @@ def _row(result: Result) -> tuple[Cell, ...]:
         share_cell(mean_of(entries, "recall")),
         amount_cell(mean_of(entries, "delay")),
         amount_cell(rate),
-        amount_cell(run.get("sent_late")),
+        amount_cell(feeding.get("sent_late")),
         amount_cell(cpu_used(samples), 2),
         amount_cell(None if memory is None else memory / MEBIBYTE),
         amount_cell(greatest(samples, "threads")),
-        amount_cell(run.get("sampling_seconds"), 3),
+        amount_cell(feeding.get("sampling_seconds"), 3),
     )

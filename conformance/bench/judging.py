@@ -212,11 +212,11 @@ def measure_windows(
     )
 
 
-def result_without_verdict(
+def result_without_evidence(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
-    """Return the result of a run that has no verdict, with its outcome and the reason: the engine
-    could not be asked, broke down, or could not be judged.
+    """Return the result of a run without evidence, with its outcome and the reason: the engine
+    could not be asked or broke down, or `judge_run` raised an error.
     """
     outcome, reason = fault
     return Result(

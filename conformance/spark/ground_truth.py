@@ -8,7 +8,6 @@ and compute its reports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -27,13 +26,13 @@ from conformance.spark.part_reports import REPORTS, ask_which_are_enough, report
 from conformance.spark.read_triples import compares_graphs, predicates_read
 from conformance.spark.streaming import reports_of_stream
 from conformance.spark.truth_query import TruthQuery
-from refengine.core import engine
+from refengine.core.plan import plan_without_elements
 from refengine.core.query import Query
-from refengine.core.semantics import End, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.incremental.parts import Part
 from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Stream
+from refengine.model.elements import Dataset
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
@@ -142,9 +141,7 @@ def reports_of(triples: DataFrame, truth_query: TruthQuery, parts: int | None) -
 
 def check_query(truth_query: TruthQuery) -> None:
     """Raise RefengineError for a query and a semantics that mean nothing together."""
-    nothing = {name: Stream(()) for name in truth_query.stream_names}
-    semantics = replace(truth_query.semantics, horizon=End.NONE)
-    engine.plan(truth_query.query, nothing, semantics)
+    plan_without_elements(truth_query.query, truth_query.stream_names, truth_query.semantics)
 
 
 def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:

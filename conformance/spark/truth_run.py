@@ -72,7 +72,7 @@ ATTEMPTS = "_attempts"  # tables that Spark writes, until they are moved to thei
 class StoredParts:
     """The parts whose blocks are written: how many triples there are in all, the first instant of
     each stream, and each part with the instant from which it needs elements. `quarantined` records
-    were set aside, and `unread` files were of other kinds.
+    were set aside, and `unread` files were of other formats.
     """
 
     triples: int
@@ -125,7 +125,7 @@ class Truth:
             number = count_text(self.stored.quarantined, "record")
             yield f"no triples, and set aside in {QUARANTINE}: {number}"
         if self.stored.unread:
-            yield f"not read: {count_text(self.stored.unread, 'file')} of other kinds"
+            yield f"not read: {count_text(self.stored.unread, 'file')} of other formats"
         if self.verdict:
             yield self.verdict.argument
 

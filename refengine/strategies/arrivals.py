@@ -16,7 +16,7 @@ from refengine.core.query import POSITIONS, Query, Window, WindowKind
 from refengine.core.semantics import T0, Semantics, Tick
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
-from refengine.strategies.arguments import check_argument, several
+from refengine.strategies.arguments import check_argument, take_several
 from refengine.strategies.extents import extent_of
 from refengine.strategies.indexes import pick
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
@@ -91,7 +91,7 @@ def streams(
     shape = Shape(**options)
     if isinstance(windows, Window):
         windows = [windows]
-    over = tuple(several("windows", windows))
+    over = take_several("windows", windows)
     for window in over:
         check_argument(
             "windows", window, Window, "a window or several; extents are size=10, slide=5"
@@ -353,7 +353,7 @@ def _details(extents: Sequence[tuple[tuple[int, int], ...]], shape: Shape) -> li
 
 def _graph(payload: Graph | Triple) -> Graph:
     """Return a graph, or the graph of a triple. Raises InvalidArgument for anything else."""
-    triples = [payload] if isinstance(payload, tuple) else several("payloads", payload)
+    triples = [payload] if isinstance(payload, tuple) else take_several("payloads", payload)
     for triple in triples:
         if not (
             isinstance(triple, tuple)

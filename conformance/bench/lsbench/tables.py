@@ -80,13 +80,15 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
 
 
 def measures_of(result: Result) -> Entry:
-    """Return the measures of a run; nothing for a run that could not be asked or judged."""
+    """Return the measures of a run; nothing for a result without evidence of a run."""
     measures: Entry = feeding_evidence_of(result).get("measures", {})
     return measures
 
 
 def _runs_of_queries(results: Iterable[Result]) -> dict[RunKey, dict[str, Result]]:
-    """Return the runs of the twelve queries that took place, by engine; the scalings apart."""
+    """Return the runs of the twelve queries that have measures, by engine; not those of the
+    scalings.
+    """
     runs: dict[RunKey, dict[str, Result]] = {}
     for result in sorted(results, key=lambda result: result.key):
         measures, run = measures_of(result), result.benchmark_run
@@ -282,10 +284,10 @@ def executions_per_second(result: Result) -> float | None:
     """Return the executions of a run in a second; None for a live run, and one that is too short to
     time.
     """
-    run = feeding_evidence_of(result)
-    if not run or run["is_live"] or not run["seconds"]:
+    feeding = feeding_evidence_of(result)
+    if not feeding or feeding["is_live"] or not feeding["seconds"]:
         return None
-    return cmet(run["elements"], run["seconds"])
+    return cmet(feeding["elements"], feeding["seconds"])
 
 
 def _scaling(results: Iterable[Result], experiment: str, noun: str, column: str) -> Table:
