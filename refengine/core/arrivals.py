@@ -209,9 +209,9 @@ class Arrivals:
         self.own: list[int] = []
         self.counts: list[list[int]] = [[0] for _ in specs]
         self.late: list[Element] = []
-        self.plan = self._planned()
+        self.plan = self._make_plan()
 
-    def _planned(self) -> Plan:
+    def _make_plan(self) -> Plan:
         """Return the plan over the sequences that grow."""
         views = tuple(growing.view for growing in self.growing)
         return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
@@ -337,7 +337,7 @@ class Arrivals:
                 growing.append(element)
                 changed |= growing.view is not before
         if changed:
-            self.plan = self._planned()
+            self.plan = self._make_plan()
 
     def _join(self, element: Element, stream: str | None) -> None:
         """Add an element of a stream to the arrivals, or the sentinel, whose stream is None."""

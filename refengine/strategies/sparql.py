@@ -189,7 +189,7 @@ class _Writer:
             case Form.CONSTRUCT:
                 return self.construct()
             case Form.SELECT:
-                return self.pick(self.select, self.select, self.aggregated)()
+                return self.pick(self.select, self.select, self.select_aggregates)()
 
     def where(self, *first: str) -> list[str]:
         return [*self.pick((), ("WHERE",)), *self.group(*first)]
@@ -226,7 +226,7 @@ class _Writer:
             ),
         )
 
-    def aggregated(self) -> list[str]:
+    def select_aggregates(self) -> list[str]:
         head = []
         tail = []
         if key := self.pick(None, self.s, self.s):

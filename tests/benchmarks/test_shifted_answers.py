@@ -154,7 +154,7 @@ def steps_by_definition(
     expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
 ) -> Iterator[Step]:
     """Yield the steps of YABench's code (docs/metrics.md), with each answer compared as a whole."""
-    relations_left = list(output.timed())
+    relations_left = list(output.rows_with_instants())
     before: Bag = Counter()
     for t in expects.instants:
         opened = next(k for k in range(t + 1) if k * slide + size >= t) * slide

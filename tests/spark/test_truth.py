@@ -678,7 +678,7 @@ def test_what_was_read_is_not_read_again(connected, tmp_path):
     plan = planned(asked(report="window-close", tick="tuple"), path, parts=2)
     out = tmp_path / "out"
     with truth_run.open_folder(out, plan, False):
-        stored = truth_run._store(connected, plan, out, 2)
+        stored = truth_run._plan_and_store(connected, plan, out, 2)
         (out / "plan.json").write_text(stored.line())
     (tmp_path / "stream" / "part-0.n3t").unlink()
     (out / "_attempts" / "of-another").mkdir(parents=True)
