@@ -1,4 +1,5 @@
-"""Streams and static data with canonical terms, checked once where a user gives them (MOD-4).
+"""Streams, static data and recordings with canonical terms, checked once where a user gives them
+(MOD-4).
 
 They are checked as a whole: terms in the common plain form are accepted together by one regular
 expression, and only if that fails are triples taken apart.
@@ -6,7 +7,9 @@ expression, and only if that fails are triples taken apart.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
@@ -17,7 +20,7 @@ from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
 if TYPE_CHECKING:
-    from refengine.model.elements import Dataset, Element, Quad, Triple
+    from refengine.model.elements import Dataset, Element, Quad, Relation, Row, Triple
 
 T = TypeVar("T")
 
@@ -135,6 +138,41 @@ def canonical_dataset(static: Iterable[Triple | Quad]) -> Dataset:
     named ones. Raises InvalidStream.
     """
     return _canonical_dataset(frozenset(static))
+
+
+def canonical_relation(relation: Relation, place: str) -> Relation:
+    """MOD-4: Return a relation with canonical terms. Blank nodes keep their labels, since those
+    that an evaluation made are none of the data (R2R-7).
+
+    Raises InvalidStream for what is no term, and for a variable that is written with its ? or $.
+    `place` names the relation in the error.
+
+    >>> from collections import Counter
+    >>> from refengine.model.elements import Relation, row
+    >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
+    >>> canonical_relation(recorded, "relation 1").rows
+    Counter({(('x', '"a"@en'),): 1})
+    """
+    bindings = dict.fromkeys(chain.from_iterable(relation.rows))
+    changed: dict[Term, Term] = {}
+    try:
+        for name in dict.fromkeys([*relation.variables, *(name for name, _ in bindings)]):
+            if name.startswith(("?", "$")):
+                reason = f"a variable is given without its mark: {name[1:]!r}, not {name!r}"
+                raise InvalidStream(reason, rule="IO-2")
+        for term in dict.fromkeys(term for _, term in bindings):
+            found = canonical(term)
+            if found != term and not term.startswith("_:"):
+                changed[term] = found
+    except InvalidStream as error:
+        raise error.at(place) from None
+    if not changed:
+        return relation
+
+    rows: Counter[Row] = Counter()
+    for line, count in relation.rows.items():
+        rows[tuple((name, changed.get(term, term)) for name, term in line)] += count
+    return replace(relation, rows=rows)
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search

@@ -62,30 +62,41 @@ def assignments(
 
     A semantics that contradicts the query or the stream is left out. If all do, the first
     InvalidSemantics or InvalidStream is raised. `plan` is `engine.plan`, or a function that gives
-    the same plans.
+    the same plans. A value of t0 beyond 64 bits is left out, too
+    (`refuse_t0_beyond_64_bits`).
 
     `stated_window` is a window that the engine states: its borders, and which of them belong to it
     (None: as in the semantics). With it, only values of t0 are tried with which some window begins
     there (ORA-11).
+    """
+    t0 = profile.fields.get("t0", UNKNOWN)
+    for planned in plans(question, profile, plan):
+        if is_range(t0):
+            yield from _with_each_t0(question, planned, t0, plan, stated_window)
+        else:
+            yield from _with_integer_t0(planned.semantics, planned)
+
+
+def plans(question: Question, profile: Profile, plan: MakePlan) -> Iterator[engine.Plan]:
+    """Yield the plan of each semantics that a profile allows. Where t0 is open over a range, 0
+    stands for it.
+
+    A semantics that contradicts the query or the stream is left out. If all do, the first
+    InvalidSemantics or InvalidStream is raised.
     """
     contradiction: InvalidSemantics | InvalidStream | None = None
     has_meaning = False
     # The 0 stands for an open t0 until its values are known; they depend on the other fields.
     for fields in profile.assignments((0,)):
         try:
-            semantics = Semantics(**fields)
-            planned = plan(question.under(semantics))
+            planned = plan(question.under(Semantics(**fields)))
             _check_batches(planned)
         except (InvalidSemantics, InvalidStream) as error:
             contradiction = contradiction or error
             continue
 
         has_meaning = True
-        t0 = profile.fields.get("t0", UNKNOWN)
-        if is_range(t0):
-            yield from _with_each_t0(question, planned, t0, plan, stated_window)
-        else:
-            yield _with_integer_t0(semantics, planned)
+        yield planned
 
     if contradiction is not None and not has_meaning:
         raise contradiction
@@ -101,7 +112,10 @@ def _with_each_t0(
     """Yield a plan's semantics with one value of each class of an open t0, and the class."""
     candidates = find_t0_candidates(question.query, planned, t0)
     is_window_stated = stated_window is not None
-    for t0_class in split_into_t0_classes(planned, candidates, is_window_stated):
+    classes: list[T0Class] = []
+    if candidates.lo <= candidates.hi:  # else the whole range is beyond 64 bits
+        classes = split_into_t0_classes(planned, candidates, is_window_stated)
+    for t0_class in classes:
         narrowed: T0Class | None = t0_class
         if stated_window is not None:
             narrowed = fit_to_stated_window(planned, t0_class, stated_window)
@@ -116,7 +130,7 @@ def _with_each_t0(
             own_class = T0Class(own_t0, own_t0, own_t0)
             if fit_to_stated_window(planned_other, own_class, stated_window) is None:
                 continue
-        yield _with_integer_t0(semantics, planned_other)
+        yield from _with_integer_t0(semantics, planned_other)
 
 
 def _check_batches(planned: engine.Plan) -> None:
@@ -127,18 +141,34 @@ def _check_batches(planned: engine.Plan) -> None:
         tick.batch_id(arrival)
 
 
-def _with_integer_t0(semantics: Semantics, planned: engine.Plan) -> tuple[Semantics, T0Class]:
-    """Return a semantics with a given t0 as an integer, and its class, which holds no other value.
+def _with_integer_t0(
+    semantics: Semantics, planned: engine.Plan
+) -> Iterator[tuple[Semantics, T0Class]]:
+    """Yield a semantics with a given t0 as an integer, and its class, which holds no other value.
+    Nothing is yielded if the integer is beyond 64 bits.
 
     A policy or formula is replaced by the integer that it gives, unless several windows each have
     a t0 of their own.
     """
-    t0 = None
-    if len(planned.views) == 1:
-        t0 = planned.views[0].t0
+    t0 = integer_t0(planned)
     if t0 is None:
-        return semantics, T0Class(0, 0, 0)
-    return replace(semantics, t0=t0, offset=None), T0Class(t0, t0, t0)
+        yield semantics, T0Class(0, 0, 0)
+    elif is_within_64_bits(t0):
+        yield replace(semantics, t0=t0, offset=None), T0Class(t0, t0, t0)
+
+
+def integer_t0(planned: engine.Plan) -> int | None:
+    """Return t0 of a plan with one window as an integer. None if it gives none, and where several
+    windows each have a t0 of their own.
+    """
+    if len(planned.views) > 1:
+        return None
+    return planned.views[0].t0
+
+
+def is_within_64_bits(t0: int | T0) -> bool:
+    """Whether a value of t0 is within 64 bits, as SEM-1 demands. A policy or formula is."""
+    return not isinstance(t0, int) or -TIME_BOUND <= t0 < TIME_BOUND
 
 
 def is_range(t0: object) -> bool:
@@ -174,7 +204,17 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
 
     Values with which engines are known to begin are tried in addition: 0, the query's registration
     and the published formulas.
+
+    Values beyond 64 bits are left out, since SEM-1 refuses them. If all of the range are, `lo` is
+    greater than `hi`.
     """
+    lo, hi, others = find_all_t0_candidates(query, planned, t0)
+    within = tuple(other for other in others if is_within_64_bits(other))
+    return T0Candidates(max(lo, -TIME_BOUND), min(hi, TIME_BOUND - 1), within)
+
+
+def find_all_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
+    """Return the values of `find_t0_candidates`, and those beyond 64 bits, too."""
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
@@ -209,7 +249,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
 
     lo = _first_value(planned, latest_with_all_windows=min(first - span for first, span in firsts))
     hi = max(first for first, _ in firsts)
-    return max(lo, -TIME_BOUND), hi  # SEM-1 bounds t0
+    return lo, hi
 
 
 def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:

@@ -14,6 +14,7 @@ from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
 from refengine.core.semantics import UNKNOWN, Profile
+from refengine.model.canonical import canonical_relation
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
@@ -26,6 +27,7 @@ from refengine.oracle.assignments import (
     is_range,
 )
 from refengine.oracle.attempts import attempt, reports_of
+from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
@@ -142,13 +144,17 @@ def judge(
     - `windows`: the borders of the window that the engine states for each relation (none);
     - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises Unsupported if the verdict depends on an assignment that could not be tried: no other one
-    explains the relations, or none explains them with the stated windows. Raises TooManyReports if
-    a profile without open fields gives too many. Raises Disputed if no witness confirms what the
-    verdict rests on; of several assignments that explain the relations it is enough that a witness
-    confirms one.
+    Raises InvalidStream for what is no term. Raises Unsupported if the verdict depends on an
+    assignment that could not be tried: no other one explains the relations, or none explains them
+    with the stated windows. Raises TooManyReports if a profile without open fields gives too many.
+    Raises Disputed if no witness confirms what the verdict rests on; of several assignments that
+    explain the relations it is enough that a witness confirms one.
     """
-    recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
+    relations = [
+        canonical_relation(relation, f"relation {number}")
+        for number, relation in enumerate(recording, 1)
+    ]
+    recorded = RecordingToJudge.of(Question(query, streams, static), relations, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
 
 
@@ -215,7 +221,7 @@ class Search:
     `winner` is the first that explains it and of which nothing is disputed. `failed` are those
     before it which do not explain it, and `disputed` is the number of those before it which do, but
     with a disputed answer. Without a winner, `first_refusal` is the error of the first assignment
-    that could not be tried; None if all could.
+    that could not be tried, a t0 beyond 64 bits among them; None if all could.
     """
 
     winner: Trial | None
@@ -269,6 +275,9 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
+    first_refusal = first_refusal or refuse_t0_beyond_64_bits(
+        recorded.question, profile, answers.plan, stated
+    )
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 

@@ -1,0 +1,80 @@
+"""§11 Values that t0 may have and that cannot be tried, because they are beyond 64 bits (ORA-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from refengine.core import engine
+from refengine.core.question import Question
+from refengine.core.semantics import UNKNOWN, Closure, Profile
+from refengine.model.elements import TIME_BOUND
+from refengine.model.errors import Unsupported
+from refengine.oracle.assignments import (
+    MakePlan,
+    T0Candidates,
+    find_all_t0_candidates,
+    fit_to_stated_window,
+    integer_t0,
+    is_range,
+    is_within_64_bits,
+    plans,
+    split_into_t0_classes,
+)
+from refengine.oracle.comparison import Borders
+from refengine.oracle.trial import T0Class
+
+StatedWindow = tuple[Borders, Closure | None]
+
+
+def refuse_t0_beyond_64_bits(
+    question: Question, profile: Profile, plan: MakePlan, stated_window: StatedWindow | None = None
+) -> Unsupported | None:
+    """ORA-2: return the error that there is no verdict, because a value that t0 may have is beyond
+    64 bits and gives other reports than the values that are tried. None if there is no such value.
+
+    The arguments are those of `assignments`. An example: t0 is unknown, ω = β = 10, and the first
+    element is at −2^63. An engine may begin ω before this element, at −2^63 − 10.
+    """
+    t0 = profile.fields.get("t0", UNKNOWN)
+    for planned in plans(question, profile, plan):
+        if is_range(t0):
+            every = find_all_t0_candidates(question.query, planned, t0)
+            classes = _classes_beyond(planned, every, stated_window is not None)
+        else:
+            given = integer_t0(planned)
+            classes = _single_values([] if given is None else [given])
+        for t0_class in classes:
+            fitting: T0Class | None = t0_class
+            if stated_window is not None:
+                fitting = fit_to_stated_window(planned, t0_class, stated_window)
+            if fitting is not None:
+                return Unsupported(
+                    f"t0 may be {fitting.t0}, which is beyond 64 bits and cannot be tried (SEM-1); "
+                    "no value that can be tried explains the relations",
+                    rule="ORA-2",
+                )
+    return None
+
+
+def _classes_beyond(
+    planned: engine.Plan, every: T0Candidates, is_window_stated: bool
+) -> Iterator[T0Class]:
+    """Yield the classes of an open t0 of which no value is within 64 bits. `every` are all its
+    values.
+    """
+    least, greatest = -TIME_BOUND, TIME_BOUND - 1
+    # The value on the bound is taken along: those beyond that are in its class need not be tried.
+    if every.lo < least:
+        below = T0Candidates(every.lo, min(every.hi, least))
+        classes = split_into_t0_classes(planned, below, is_window_stated)
+        yield from (each for each in classes if each.hi < least)
+    if every.hi > greatest:
+        above = T0Candidates(max(every.lo, greatest), every.hi)
+        classes = split_into_t0_classes(planned, above, is_window_stated)
+        yield from (each for each in classes if each.lo > greatest)
+    yield from _single_values([other for other in every.others if isinstance(other, int)])
+
+
+def _single_values(values: list[int]) -> Iterator[T0Class]:
+    """Yield a class of its own for each of these values that is beyond 64 bits."""
+    return (T0Class(t0, t0, t0) for t0 in values if not is_within_64_bits(t0))
