@@ -23,7 +23,7 @@ from conformance.harness.play import Declined
 from conformance.verdict import results
 from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
-from conformance.verdict.time_limit import VerdictBudget
+from conformance.verdict.time_limit import VerdictLimit
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
@@ -145,13 +145,13 @@ def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
 @dataclass(frozen=True)
 class LoadedWorkload:
     """What all runs of a workload share: its question with its streams and static data in memory,
-    the digests of the streams' files, and the budget of a verdict with the answers that were
-    computed.
+    the digests of the streams' files, and the limit on the time of each verdict with the answers
+    that were computed.
     """
 
     question: Question
     digests: Mapping[str, str]
-    budget: VerdictBudget
+    verdict_limit: VerdictLimit
 
     @staticmethod
     def of(workload: Workload, verdict_seconds: float) -> LoadedWorkload:
@@ -160,7 +160,7 @@ class LoadedWorkload:
         streams = {name: one.stream for name, one in loaded.items()}
         question = Question(workload.query, streams, workload.static_source.load())
         digests = {name: one.digest for name, one in loaded.items()}
-        return LoadedWorkload(question, digests, VerdictBudget(verdict_seconds))
+        return LoadedWorkload(question, digests, VerdictLimit(verdict_seconds))
 
 
 class TaskRunner:
@@ -214,7 +214,7 @@ def _run_task(
             tested,
             run,
             loaded.digests,
-            budget=loaded.budget,
+            verdict_limit=loaded.verdict_limit,
             is_fail_explained=plan.are_fails_explained,
         )
     # Measures rest on more reports than the verdict does, and their answers may be disputed.

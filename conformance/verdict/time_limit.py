@@ -14,8 +14,9 @@ class VerdictTooLate(Exception):
     """The error of a verdict that took longer than it may: a sentence that says how far it came."""
 
 
-class VerdictBudget:
-    """The CPU time that one verdict may take, and the answers that several verdicts share.
+class VerdictLimit:
+    """The CPU time that each verdict may take, and each search that follows it; and the answers
+    that they all share.
 
     `seconds` are those of the processor, so that a verdict does not depend on what else the machine
     does. `clock` gives the seconds that were used so far. The clock is looked at before an answer
@@ -24,10 +25,10 @@ class VerdictBudget:
     `look_at_clock` found time left. The answers that were computed until then stay in the table.
 
     >>> readings = iter([0, 3, 5])
-    >>> budget = VerdictBudget(seconds=4, clock=lambda: next(readings))
-    >>> with budget.limit():
-    ...     budget.look_at_clock()
-    ...     budget.look_at_clock()
+    >>> verdict_limit = VerdictLimit(seconds=4, clock=lambda: next(readings))
+    >>> with verdict_limit.enforce():
+    ...     verdict_limit.look_at_clock()
+    ...     verdict_limit.look_at_clock()
     Traceback (most recent call last):
     conformance.verdict.time_limit.VerdictTooLate: judging ended after 4 s of CPU time and 1 answer
     """
@@ -44,7 +45,7 @@ class VerdictBudget:
         self._begun = 0  # answers that were begun in time, since the limit is in force
 
     @contextmanager
-    def limit(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         """Limit what is done within to `seconds`. VerdictTooLate is raised if it takes longer."""
         self._end = self._clock() + self.seconds
         self._begun = 0

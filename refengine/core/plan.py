@@ -75,8 +75,8 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
 
 def plan_without_elements(query: Query, streams: Iterable[str], semantics: Semantics) -> Plan:
     """Return the plan of a query over streams of these names without elements. It has the windows,
-    each with its slide (WIN-17). Raises InvalidQuery and InvalidSemantics for a query and a
-    semantics that mean nothing together, whatever the streams hold.
+    each with its slide (WIN-17). Raises what `plan` raises of the query and the semantics, whatever
+    the streams hold (QRY-4, QRY-5).
     """
     return plan(query, {name: Stream(()) for name in streams}, semantics)
 

@@ -148,7 +148,7 @@ def test_the_format_of_a_stream(tmp_path):
         found.append(stored_stream.find_format(StoredSource("s", str(folder))))
     assert found == [("n3t", 1), ("parquet", 0), (None, 0), ("delta", 0)]
     (tmp_path / "0" / "e.parquet").touch()
-    with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet files; name"):
+    with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet file; name"):
         stored_stream.find_format(StoredSource("s", str(tmp_path / "0")))
     with pytest.raises(InvalidStream, match=r"nowhere: IO-1: no such file or folder$"):
         stored_stream.find_format(StoredSource("s", str(tmp_path / "nowhere")))
