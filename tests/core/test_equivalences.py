@@ -105,6 +105,18 @@ class Side:
     def query(self) -> Query:
         return Query((self.window,), BODY)
 
+    @property
+    def own_instants(self) -> set[int]:
+        """The own instants of all arrivals (TICK-6), the one at the horizon included."""
+        shift = 0
+        if (
+            self.semantics.closure is Closure.RIGHT_OPEN
+            and self.semantics.close_rule is CloseRule.PASSED
+        ):
+            shift = -1
+        arrivals = [*(element.app for element in self.stream), self.semantics.horizon]
+        return {app + shift for app in arrivals}
+
     @remembered
     def seen(self) -> list[tuple[int, tuple[int, ...]]]:
         """The arrival and the content of each evaluation, in order."""
@@ -232,13 +244,8 @@ def batch_of_each_instant(side: Side) -> None:
     an element at 0, which only the batch tick looks at, it is evaluated at 1 under the time tick
     alone.
     """
-    semantics = side.semantics
-    s0 = semantics.t0 - (semantics.closure is not Closure.LEFT_OPEN)
-    shift = 0  # from the time of an arrival to its own instant (TICK-6)
-    if semantics.closure is Closure.RIGHT_OPEN and semantics.close_rule is CloseRule.PASSED:
-        shift = -1
-    instants = [*(element.app for element in side.stream), semantics.horizon]
-    assume(all(instant + shift != s0 for instant in instants))
+    s0 = side.semantics.t0 - (side.semantics.closure is not Closure.LEFT_OPEN)
+    assume(s0 not in side.own_instants)
     batched = side.batched(lambda element: element.app)
     assert batched.but(tick=Tick.BATCH).contents() == side.but(tick=Tick.TIME).contents()
 
@@ -307,16 +314,26 @@ def longer_window(side: Side) -> None:
 
 @law(
     "t0 and t0 − β, where no window before window 0 holds an element, reports of empty "
-    "contents are not made, there are no partial windows and no anchor at t0."
+    "contents are not made, there are no partial windows and no anchor at t0, and under "
+    "eager expiry no arrival's own instant is window 0's first."
 )
 def earlier_origin(side: Side) -> None:
+    """t0 is the latest, or the instant before it, at which no earlier window holds the first
+    element.
+    """
     first = side.stream.elements[0].app if side.stream.elements else side.semantics.t0
     anchor = 0 if side.semantics.anchor is Anchor.T0 else side.semantics.anchor
-    t0 = first - 1 - max(0, side.window.size - side.window.slide)
+    t0 = first - max(0, side.window.size - side.window.slide)
+    if side.semantics.closure is not Closure.RIGHT_OPEN or side.semantics.t0 % 2:
+        t0 -= 1
     side = side.but(
         t0=t0, anchor=anchor, partial=Partial.SUPPRESSED, report=side.semantics.report | {NON_EMPTY}
     )
     side = side.but(horizon=max(side.semantics.horizon, first + 1))
+    first_instant = t0 + (side.semantics.closure is Closure.LEFT_OPEN)
+    assume(
+        side.semantics.expiry_seen is ExpirySeen.REPLAYED or first_instant not in side.own_instants
+    )
     assert side.contents() == side.but(t0=t0 - side.window.slide).contents()
 
 
@@ -373,12 +390,7 @@ def change_of_what(side: Side) -> None:
 )
 def expiry(side: Side) -> None:
     last = side.semantics.t0 + side.window.size - (side.semantics.closure is Closure.RIGHT_OPEN)
-    # an arrival's own instant is the one before it where the close of [o, c) must be passed (WIN-6)
-    is_passed = side.semantics.close_rule is CloseRule.PASSED
-    before = int(is_passed and side.semantics.closure is Closure.RIGHT_OPEN)
-    arrivals = {element.app for element in side.stream} | {side.semantics.horizon}
-    instants = {app - before for app in arrivals}
-    shifts = any((app - last - 1) % side.window.slide == 0 for app in instants)
+    shifts = any((own - last - 1) % side.window.slide == 0 for own in side.own_instants)
     assume(
         not shifts
         or (
