@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from types import UnionType
 from typing import TypeVar
 
@@ -28,9 +28,10 @@ def take_several(name: str, values: Iterable[T]) -> tuple[T, ...]:
 
 def take_in_order(name: str, values: Iterable[T]) -> tuple[T, ...]:
     """Return the values of an argument in their order. Raises InvalidArgument as `take_several`
-    does, and for a set, whose order may be another one in each process.
+    does, and for a set, whose order may be another one in each process. The keys of a dict have an
+    order.
     """
-    if isinstance(values, Set):
+    if isinstance(values, set | frozenset):
         raise InvalidArgument(f"{name} must be in an order; write a list, got a set")
     return take_several(name, values)
 

@@ -63,6 +63,7 @@ from refengine.strategies import (
     triples,
     windows,
 )
+from refengine.strategies.arguments import take_choices
 
 PUBLIC = [bodies, graphs, inputs, queries, semantics, streams, triples, windows]
 TUMBLING = Window("s", WindowKind.TIME, 10, 10)
@@ -685,6 +686,10 @@ def test_semantics_shrink():
 
 
 # Wrong arguments
+
+
+def test_the_keys_of_a_dict_are_in_an_order():
+    assert take_choices("kinds", {"time": 1, "range": 2}.keys()) == ("time", "range")
 
 
 @pytest.mark.parametrize(
