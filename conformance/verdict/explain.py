@@ -26,7 +26,7 @@ from refengine.model import compare
 from refengine.model.elements import Bag, Element, Relation, Row
 from refengine.model.errors import Disputed
 from refengine.oracle.comparison import Divergence
-from refengine.oracle.divergence import LATE, LOST, UnreachableRow
+from refengine.oracle.divergence import LACKING, OTHER_WINDOW, SKIPPED, UnreachableRow
 from refengine.oracle.explanations import Explanations
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
@@ -238,13 +238,27 @@ def _first_divergence(
     if where.window is not None:
         window = f"window {window_text(where.window, trial.semantics)} "
     query = judgement.recorded.query
-    lines = [f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}"]
-    if where.reason in (LOST, LATE):
+    stated = _stated_window(trial, where)
+    lines = [
+        f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}{stated}"
+    ]
+    if where.reason in LACKING:
         lines.append(f"    expected {bag_text(where.expected, shorten)}")
         return lines + _content(query, where.content, where.expected, shorten)
     lines += differing(query, where.expected, where.actual, judgement.mode)
     lacking, surplus = compare.difference(where.expected, where.actual or Counter(), judgement.mode)
     return lines + _content(query, where.content, [*lacking, *surplus], shorten)
+
+
+def _stated_window(trial: Trial, where: Divergence) -> str:
+    """Write the window that the engine states at a divergence, if this window is what is wrong;
+    else the empty text.
+    """
+    if where.reason not in (SKIPPED, OTHER_WINDOW) or trial.alignment is None:
+        return ""
+    stated = trial.alignment.stated_window(where.index)
+    assert stated is not None  # it differs from the report's
+    return f", {window_text(stated, trial.semantics)}"
 
 
 def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mode) -> list[str]:

@@ -13,7 +13,7 @@ from refengine.model.errors import Unsupported
 from refengine.oracle import derivations
 from refengine.oracle.comparison import Divergence
 from refengine.oracle.derivations import Derivation
-from refengine.oracle.divergence import LATE, LOST
+from refengine.oracle.divergence import LACKING
 from refengine.oracle.judge import Judgement
 
 # The origin of a row is looked for in streams of at most so many elements,
@@ -41,7 +41,7 @@ def find_row_origin(judgement: Judgement) -> RowOrigin | None:
     if judgement.trial is None or judgement.trial.divergence is None:
         return None
     where = judgement.trial.divergence
-    actual = None if where.reason in (LOST, LATE) else where.actual
+    actual = None if where.reason in LACKING else where.actual
     lacking, surplus = compare.difference(where.expected or Bag(), actual or Bag(), judgement.mode)
     body = judgement.recorded.query.body
     found = find_derivation(body, where.content, lacking)

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import require
@@ -20,7 +21,7 @@ from refengine.oracle.attempts import reports_of
 from refengine.oracle.comparison import Alignment, Distance, RowDifference
 from refengine.oracle.instants import find_divergence_by_sums
 from refengine.oracle.reports import Reports
-from refengine.oracle.trial import RecordingToJudge, Trial
+from refengine.oracle.trial import RecordingToJudge, Trial, first_and_last_instant
 
 # How many reports more than may be missing are looked at, before the recording and after it.
 SURPLUS_BOUND = 100
@@ -65,6 +66,9 @@ def nearest_trial(
     The one with the fewest differing rows is nearest. Of several, up to TIES_BOUND, it is the one
     with the fewest rows that no slip over the edge of a window explains. A recording whose
     relations are all right has no such row, and one that skips a report counts as one.
+
+    The windows that the engine states are compared, too, if `recorded` has them. Then each trial
+    must have a report that is about the first of them (`reports_first_stated_window`).
     """
     candidates: list[_Candidate] = []
     bound: int | None = None  # the fewest differing rows so far
@@ -100,11 +104,11 @@ def _candidates(
         return
 
     reports = reports_of(recorded, trial.semantics, answers)
-    beside = _Beside(recorded, reports)
+    beside = _Beside(recorded, reports, trial.semantics.closure)
     most_before = recorded.missing.before + SURPLUS_BOUND
     if not recorded.rows:
         most_before = 0  # no relation comes first, so nothing is missing before it
-    for before in range(most_before + 1):
+    for before in beside.numbers_before(most_before):
         # Reports before the recording, more than may be missing. Farther on there are only more.
         lost = beside.rows_lost(before - recorded.missing.before)
         if lost is None or _exceeds(lost, bound):
@@ -119,6 +123,20 @@ def _candidates(
                 yield _Candidate(gap.rows, before, number, trial, reports, gap.lost, gap.repeated)
         if reports.get(before) is None:
             return
+
+
+def reports_first_stated_window(
+    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers
+) -> bool:
+    """ORA-11: whether some report of a failed trial is about the first window that the engine
+    states, so that its windows can be compared with the reports'. Where arrival orders were
+    searched, they were compared already.
+    """
+    if trial.divergence is not None:
+        return True
+    reports = reports_of(recorded, trial.semantics, answers)
+    beside = _Beside(recorded, reports, trial.semantics.closure)
+    return len(beside.numbers_before(recorded.missing.before + SURPLUS_BOUND)) > 0
 
 
 def _exceeds(rows: int, bound: int | None) -> bool:
@@ -139,11 +157,34 @@ class _OneGap(NamedTuple):
 @dataclass(frozen=True)
 class _Beside:
     """A recording beside the reports of an assignment. `before`, the number of reports before the
-    recording, is tried from 0 up.
+    recording, is tried from 0 up. `closure` is that of the assignment.
     """
 
     recorded: RecordingToJudge
     reports: Reports
+    closure: Closure | None
+
+    def numbers_before(self, most: int) -> Sequence[int]:
+        """Return the values of `before` that are tried, up to `most`. If the engine states windows,
+        they are those with which the first one that it states is the window of the report beside
+        it.
+        """
+        every = range(most + 1)
+        index = next((i for i, window in enumerate(self.recorded.windows) if window), None)
+        if index is None:
+            return every
+        stated = require(self.recorded.stated_window(index, self.closure))
+        fitting = []
+        for before in every:
+            report = self.reports.get(before + index)
+            if report is None or report.window is None:
+                break
+            instants = require(first_and_last_instant(report.window, self.closure))
+            if instants == stated:
+                fitting.append(before)
+            elif instants[0] > stated[0]:
+                break  # windows are reported in the order in which they begin
+        return fitting
 
     def gaps(self, before: int, lost: int) -> Iterator[_OneGap]:
         """Yield the ways in which one lost report, or one relation too many, explains all that is
@@ -176,12 +217,14 @@ class _Beside:
         return len(indices) > 0 and all(self._is_right(index, before) for index in indices)
 
     def _is_right(self, index: int, before: int) -> bool:
-        """Whether a relation equals the report beside it, if `before` reports come before the
-        first.
+        """Whether a relation equals the report beside it and the engine states no other window for
+        it, if `before` reports come before the first.
         """
         report = self.reports.get(before + index)
-        return report is not None and compare.equal(
-            report.relation.rows, self.recorded.rows[index], self.recorded.mode
+        return (
+            report is not None
+            and self.recorded.is_about(index, report.window, self.closure)
+            and compare.equal(report.relation.rows, self.recorded.rows[index], self.recorded.mode)
         )
 
     def _rows_beyond(self, before: int) -> int:
@@ -219,7 +262,8 @@ class _Beside:
         Returns None for more than `bound`.
 
         A relation without a report, or a report too many before or after the recording, counts one
-        more than its rows. `lost` is this cost for the reports before it.
+        more than its rows, and a stated window that is not the report's counts one. `lost` is this
+        cost for the reports before the recording.
         """
         mode = self.recorded.mode
         rows = lost
@@ -228,6 +272,7 @@ class _Beside:
             if report is None:
                 rows += self._costs_without_report[index]
                 break
+            rows += not self.recorded.is_about(index, report.window, self.closure)
             # At least the numbers of rows differ by so many; this is quicker than a comparison.
             least = abs(report.relation.rows.total() - actual.total())
             if _exceeds(rows + least, bound):
@@ -268,13 +313,19 @@ def _with_divergence(
         len(recorded.rows),
         candidate.lost,
         candidate.repeated,
+        tuple(
+            recorded.stated_borders(index, trial.semantics.closure)
+            for index in range(len(recorded.windows))
+        ),
     )
     differences = [
         difference_of(report.relation.rows, actual, recorded.mode)
         for report, actual in zip(alignment.beside, recorded.rows, strict=False)
     ]
-    is_every_relation_right = len(differences) == len(recorded.rows) and not any(
-        difference.differing for difference in differences
+    is_every_relation_right = (
+        len(differences) == len(recorded.rows)
+        and not any(difference.differing for difference in differences)
+        and all(map(alignment.is_about, range(len(recorded.rows)), alignment.beside))
     )
     borders = []
     if candidate.lost is not None or candidate.repeated is not None:

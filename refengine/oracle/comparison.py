@@ -25,6 +25,9 @@ class Alignment:
     all other relations are right: after it, relation i is that of the report after the one beside
     it. With `repeated`, the relation at this place is one too many, and after it relation i is that
     of the report before the one beside it.
+
+    `stated` are the borders of the window that the engine states for each relation, by the closure
+    of the reports; None, or an entry too few, where it states none or the windows are not compared.
     """
 
     reports: tuple[Report, ...]
@@ -32,6 +35,7 @@ class Alignment:
     relations: int
     lost: int | None = None
     repeated: int | None = None
+    stated: tuple[Borders | None, ...] = ()
 
     @property
     def beside(self) -> tuple[Report, ...]:
@@ -43,6 +47,19 @@ class Alignment:
         """The number of reports that come after the last relation."""
         in_the_middle = (self.lost is not None) - (self.repeated is not None)
         return max(0, len(self.reports) - self.before - self.relations - in_the_middle)
+
+    def stated_window(self, index: int) -> Borders | None:
+        """Return the window that the engine states for a relation; None where it states none."""
+        if index >= len(self.stated):
+            return None
+        return self.stated[index]
+
+    def is_about(self, index: int, report: Report) -> bool:
+        """Whether the window that the engine states for a relation is that of a report. True where
+        either has no window.
+        """
+        stated = self.stated_window(index)
+        return stated is None or report.window is None or stated == report.window
 
     def report(self, index: int) -> Report | None:
         """Return the report beside a relation; None where there is none."""
@@ -91,9 +108,9 @@ class RowDifference(NamedTuple):
 class Distance(NamedTuple):
     """How far an assignment is from the recording (ORA-9).
 
-    `rows` counts the rows in which they differ; where arrival orders were searched, it counts the
-    relations that no order explains. `unexplained` counts those of the rows that did not just slip
-    over a window's border.
+    `rows` counts the rows and the stated windows in which they differ; where arrival orders were
+    searched, it counts the relations that no order explains. `unexplained` counts those of the rows
+    that did not just slip over a window's border.
     """
 
     rows: int

@@ -34,6 +34,9 @@ from refengine.sparql.graphs import Index
 LOST = "this report is lacking; what follows it is in place"
 REPEATED = "it is one too many; what follows is in place"
 LATE = "the recording begins too late"
+SKIPPED = "this report is lacking; the engine states a later window"
+OTHER_WINDOW = "the engine states another window"
+LACKING = (LOST, LATE, SKIPPED)  # with these a report has no relation
 # How many differing rows a row at an edge makes: one in each relation that lacks it or has it too
 # many.
 SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}
@@ -42,7 +45,8 @@ SLIPS = {Fate.EARLY: 2, Fate.LATE: 2, Fate.BOTH: 1, Fate.OUT: 1}
 def find_divergence(
     recorded: RecordingToJudge, alignment: Alignment, borders: Sequence[BorderRow], cost: Distance
 ) -> Divergence:
-    """ORA-9: return where a recording parts first from the reports that it is aligned with.
+    """ORA-9: return where a recording parts first from the reports that it is aligned with: in a
+    row, or in the window that the engine states.
 
     `borders` and `cost` go into the result as they are.
     """
@@ -57,6 +61,10 @@ def find_divergence(
             return _without_report(index, actual, REPEATED, cost)
         if report is None:
             return _without_report(index, actual, "the semantics reports nothing more", cost)
+        if not alignment.is_about(index, report):
+            if require(alignment.stated_window(index)) > require(report.window):
+                return diverge_at(index, report, None, SKIPPED)
+            return diverge_at(index, report, actual, OTHER_WINDOW)
         if not compare.equal(report.relation.rows, actual, recorded.mode):
             return diverge_at(index, report, actual, "the answer differs")
 

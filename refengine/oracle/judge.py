@@ -18,7 +18,7 @@ from refengine.model.canonical import canonical_relation
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
-from refengine.oracle.alignment import align, nearest_trial
+from refengine.oracle.alignment import align, nearest_trial, reports_first_stated_window
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
     T0Candidates,
@@ -204,8 +204,17 @@ def judge_recording(
     if result.first_refusal is not None:
         raise result.first_refusal
     # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
-    # begin as the stated ones do.
-    best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
+    # begin as the stated ones do. Of these, it is one with a report that is about the first stated
+    # window. If there is none, the windows tell nothing of where the two part (ORA-11).
+    with_first_window = [
+        trial
+        for trial in search_with_windows.failed
+        if reports_first_stated_window(recorded, trial, answers)
+    ]
+    if with_first_window:
+        best = nearest_trial(recorded, with_first_window, answers)
+    else:
+        best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
     # To confirm the fail, the trials of the search without windows are taken: all assignments
     # failed there, and a recording that fails without its windows also fails with them.
     confirm_fail(without_windows, best, result.failed, answers, witnesses)

@@ -125,6 +125,17 @@ class RecordingToJudge:
             return None
         return first_and_last_instant(self.windows[index], self.window_closure or closure)
 
+    def stated_borders(self, index: int, closure: Closure | None) -> Borders | None:
+        """Return the borders, by the closure of the semantics that is tried, of the window that the
+        engine states for relation `index`; None where it states none. Stated as (-1, 9], it is
+        [0, 10) by `[)`.
+        """
+        instants = self.stated_window(index, closure)
+        if instants is None:
+            return None
+        low, high = window.borders(closure)
+        return instants[0] - low, instants[1] - high
+
     def first_stated_window(self) -> tuple[Borders, Closure | None] | None:
         """Return the borders of the first window that the engine states, and the stated closure;
         None if it states no window.

@@ -46,7 +46,6 @@ UNFAILED = {
     "MOD-3": "point",
     "MOD-4": "iri-with-an-escape literal-as-subject",
     "ORA-1": "two-unknowns",
-    "ORA-11": "nearest",
     "ORA-2": "listed",
     "ORA-4": "passed window-close",
     "ORA-5": "between-windows sum",

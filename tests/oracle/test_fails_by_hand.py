@@ -323,7 +323,7 @@ def test_the_least_span_of_one_date_of_each_list():
 def beside(*texts: str, missing: int = 0) -> alignment._Beside:
     question = Question(QUERY, FOUR)
     recorded = RecordingToJudge.of(question, relations(*texts), missing=missing)
-    return alignment._Beside(recorded, Reports(REPORTS))
+    return alignment._Beside(recorded, Reports(REPORTS), Closure.RIGHT_OPEN)
 
 
 def test_what_reports_before_the_recording_cost():

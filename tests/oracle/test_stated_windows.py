@@ -11,9 +11,12 @@ from random import Random
 import pytest
 from conftest import draws
 
-from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, stream
+from conformance.verdict.explain import explain_fail
+from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, row, stream
 from refengine.model.elements import XSD
-from refengine.oracle.judge import judge
+from refengine.oracle.divergence import LOST, OTHER_WINDOW, SKIPPED
+from refengine.oracle.explanations import find_explanations
+from refengine.oracle.judge import Judgement, judge
 
 
 def integer(number: int) -> str:
@@ -113,3 +116,85 @@ def test_an_unknown_t0_explains_what_some_value_of_it_explains():
         assert verdict(profile=unknown).passed == is_explained, seed
         explained[is_explained] += 1
     assert min(explained[True], explained[False]) > draws(40) / 10
+
+
+# Where a fail parts from windows of 10 that hold {a}, {a}, {a}, {a}, {b}, {c} (ORA-11, condition 5)
+
+TUMBLING = from_table(
+    {
+        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "body": "SELECT ?x { ?x <urn:p> ?y }",
+    }
+)
+SIX = stream(
+    [((f"<urn:{name}>", "<urn:p>", "<urn:y>"), 10 * n + 1) for n, name in enumerate("aaaabc")]
+)
+FROM_0 = profile("csparql").but(t0=0, horizon="flush")
+
+
+def verdict_on(names: str, opens: str, own=FROM_0, missing: int = 0) -> Judgement:
+    """Judge one answer for each name. The engine states that its window begins at 10 times the
+    digit of `opens`; it states no windows if there are no digits.
+    """
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in names]
+    windows = [(10 * int(digit), 10 * int(digit) + 10) for digit in opens]
+    return judge(TUMBLING, {"s": SIX}, own, answers, missing=missing, windows=windows)
+
+
+@pytest.mark.parametrize(
+    ("names", "opens", "relation", "window", "reason", "before"),
+    [
+        # [20, 30) and [50, 60) are lost. By rows alone, [0, 10) and [50, 60) would be.
+        ("aaab", "0134", 3, (20, 30), LOST, 0),
+        # [10, 20), [30, 40) and [50, 60) are lost: after the first of them not all is in place.
+        ("aab", "024", 2, (10, 20), SKIPPED, 0),
+        # The rows are right, if [0, 10) and [10, 20) may be missing; the windows are not.
+        ("aabc", "0145", 3, (20, 30), SKIPPED, 0),
+        # Begins with [10, 20), and states it twice.
+        ("aaabc", "11345", 2, (20, 30), OTHER_WINDOW, 1),
+        # Begins with [10, 20), and has a wrong row at [30, 40).
+        ("aacbc", "12345", 3, (30, 40), "the answer differs", 1),
+    ],
+)
+def test_a_fail_parts_where_a_stated_window_or_its_rows_do(
+    names, opens, relation, window, reason, before
+):
+    found = verdict_on(names, opens)
+    where = found.trial.divergence
+    assert not found.passed and found.alignment.before == before
+    assert (where.index + 1, where.window, where.reason) == (relation, window, reason)
+
+
+def test_without_stated_windows_a_fail_looks_at_rows_alone():
+    found = verdict_on("aaab", "")
+    assert (found.alignment.before, found.trial.divergence.index) == (1, 4)
+    assert found.trial.divergence.window == (50, 60)
+
+
+def test_windows_that_no_report_has_leave_the_rows():
+    """No window of the semantics begins at 5: rows alone are compared, as without windows."""
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in "aaab"]
+    shifted = [(10 * n + 5, 10 * n + 15) for n in range(4)]
+    found = judge(TUMBLING, {"s": SIX}, FROM_0, answers, missing=0, windows=shifted)
+    assert found.trial.divergence == verdict_on("aaab", "").trial.divergence
+
+
+def test_the_argument_names_the_stated_window():
+    found = verdict_on("aab", "024")
+    near = find_explanations(found.recorded, FROM_0, judgement=found)
+    text = explain_fail(FROM_0, found, None, near)
+    assert (
+        "relation 2 of 3: window [10, 20) at t=19: this report is lacking; the engine states a "
+        "later window, [20, 30)\n    expected 1 row: {x: <urn:a>}\n" in text
+    )
+    assert "outputs missing from the recording: 0 before its first relation, 3 after" in text
+    assert "every relation is right" not in text and "in another order" not in text
+
+
+def test_relations_in_another_order_are_so_with_their_windows():
+    def readings(names: str, opens: str) -> tuple[str, ...]:
+        found = verdict_on(names, opens)
+        return find_explanations(found.recorded, FROM_0, judgement=found).readings
+
+    assert readings("aaabac", "012435") == ("it has the same relations in another order",)
+    assert readings("aaabac", "012345") == ()

@@ -55,7 +55,7 @@ def readings_of(
         if extent:
             yield extent
             return
-        if _is_reordered(recorded, alignment.beside):
+        if _is_reordered(recorded, alignment):
             yield "it has the same relations in another order"
             return
 
@@ -77,16 +77,32 @@ def _is_right(recorded: RecordingToJudge, profile: Profile, answers: SharedAnswe
     return find_explaining_trial(recorded, profile, answers, SINGLE_BOUND).trial is not None
 
 
-def _is_reordered(recorded: RecordingToJudge, reports: Sequence[Report]) -> bool:
-    """Whether the recorded relations are these reports in another order."""
+def _is_reordered(recorded: RecordingToJudge, alignment: Alignment) -> bool:
+    """Whether the recorded relations are reports in another order: those beside them or, if the
+    engine states windows, the first ones. The first window that it states may be that of a later
+    report.
+    """
+    if _are_same_in_some_order(recorded, alignment, alignment.beside):
+        return True
+    first = alignment.reports[: alignment.relations]
+    return bool(alignment.stated) and _are_same_in_some_order(recorded, alignment, first)
+
+
+def _are_same_in_some_order(
+    recorded: RecordingToJudge, alignment: Alignment, reports: Sequence[Report]
+) -> bool:
+    """Whether the recorded relations, with the windows stated for them, are these reports in some
+    order.
+    """
     if not recorded.rows or len(reports) != len(recorded.rows):
         return False
-    left = list(recorded.rows)
+    left = list(range(len(recorded.rows)))
     for report in reports:
         expected = report.relation.rows
-        for index, rows in enumerate(left):
-            if compare.equal(expected, rows, recorded.mode):
-                del left[index]
+        for place, index in enumerate(left):
+            is_same = compare.equal(expected, recorded.rows[index], recorded.mode)
+            if is_same and alignment.is_about(index, report):
+                del left[place]
                 break
         else:
             return False
@@ -99,6 +115,8 @@ def _extent(recorded: RecordingToJudge, alignment: Alignment) -> str:
     """
     reports = alignment.beside
     if not recorded.rows or len(reports) < len(recorded.rows):
+        return ""
+    if not all(map(alignment.is_about, range(len(reports)), reports)):
         return ""
     pairs = zip(reports, recorded.rows, strict=True)
     if not all(compare.equal(report.relation.rows, rows, recorded.mode) for report, rows in pairs):
