@@ -284,11 +284,11 @@ def _render(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
-    from refengine.confirmed_run import Hearing, RunWithWitnesses
     from refengine.core import engine, profiles
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query
+    from refengine.run_with_witnesses import Hearing, RunWithWitnesses
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")

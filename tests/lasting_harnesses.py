@@ -4,8 +4,9 @@ from __future__ import annotations
 
 
 class LastingHarnesses:
-    """A base of classes of harnesses. A run calls `stop` when it ends. Here that does nothing, so
-    that the next run uses the same processes. `stop_all` stops them.
+    """A mixin, which stands before a class of harnesses among the bases of a class. A run calls
+    `stop` when it ends. Here that does nothing, so that the next run uses the same processes.
+    `stop_all` stops them.
     """
 
     def stop(self) -> None:
@@ -13,4 +14,4 @@ class LastingHarnesses:
 
     def stop_all(self) -> None:
         """Stop the harnesses after the last run."""
-        super().stop()  # of the class of harnesses that stands behind this one
+        super().stop()  # that of the next base, such as BenchmarkHarnesses

@@ -35,9 +35,9 @@ ARROWS: dict[str, str] = {
     "refengine.strategies": "model core",
     "refengine.trace": "core",
     "refengine.cli": "model",
-    "refengine.confirmed_run": "model sparql core incremental",
+    "refengine.run_with_witnesses": "model sparql core incremental",
     "refengine.__main__": (
-        "model sparql core incremental oracle dialects rdf confirmed_run trace cli"
+        "model sparql core incremental oracle dialects rdf run_with_witnesses trace cli"
     ),
     "conformance.schemas": "",
     "conformance.skeletons": "refengine",

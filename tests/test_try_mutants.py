@@ -72,7 +72,7 @@ SPANS = {
     "xǁDoorǁtell__mutmut_orig": [22, 24],
     "xǁDoorǁtell__mutmut_1": [25, 27],
 }
-# The module is imported by no test but within it.
+# Each test imports the module in its body, so that collecting the tests does not import it.
 TESTS = """def test_of_a_positive_number():
     from refengine.tried import half
 

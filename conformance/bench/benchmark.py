@@ -190,8 +190,8 @@ class Benchmark:
     recorded: Callable[[Path, Sequence[str]], list[Result]] | None = None
 
     def tables_with_rows(self, results: Sequence[Result]) -> list[Table]:
-        """Return the tables of results without those that have no row, since none of the
-        experiments that were run belongs to them.
+        """Return the tables of results that have rows. A table has none if no experiment of it was
+        run, or if there is nothing to say, as in the table of what differs if every test passes.
         """
         return [table for table in self.tables(results) if table.rows]
 

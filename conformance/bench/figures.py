@@ -8,12 +8,11 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from conformance.bench.benchmark import name_of_test
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.metrics.resources import MEBIBYTE
 from conformance.report.matrix import KINDS
 from conformance.verdict.results import Result
 
-NONE = Cell("–")
 COLUMNS = (
     "engine",
     "run",
@@ -32,14 +31,14 @@ COLUMNS = (
 
 def feeding_evidence_of(result: Result) -> Mapping[str, Any]:
     """Return how the engine was fed, as the evidence of a result has it; nothing for a recording,
-    and for a run that could not be asked or judged.
+    and for a result without evidence of a run.
     """
-    run: Mapping[str, Any] = (result.evidence or {}).get("run", {})
-    return run
+    feeding: Mapping[str, Any] = (result.evidence or {}).get("run", {})
+    return feeding
 
 
-def outcome_cell(result: Result) -> Cell:
-    """Return the cell of what a result is: its outcome, or `known`."""
+def kind_cell(result: Result) -> Cell:
+    """Return the cell of a result's kind."""
     return Cell(result.kind, result.kind)
 
 
@@ -93,7 +92,7 @@ class ResultsOfTest(NamedTuple):
     @property
     def first_cells(self) -> tuple[Cell, Cell, Cell]:
         """The cells with which a row about the test begins: engine, test and the worst outcome."""
-        return Cell(self.engine), Cell(self.name), outcome_cell(self.worst)
+        return Cell(self.engine), Cell(self.name), kind_cell(self.worst)
 
     def measures(self) -> list[Mapping[str, Any]]:
         """Return the benchmark's own measures of the runs that have them."""
@@ -113,12 +112,12 @@ def group_by_test(results: Iterable[Result]) -> Iterator[ResultsOfTest]:
 
 def share_cell(value: float | None) -> Cell:
     """Return the cell of a share, with four decimals as in the papers."""
-    return NONE if value is None else Cell(f"{value:.4f}")
+    return NO_VALUE if value is None else Cell(f"{value:.4f}")
 
 
 def amount_cell(value: float | None, decimals: int = 0) -> Cell:
     """Return the cell of an amount."""
-    return NONE if value is None else Cell(f"{value:,.{decimals}f}")
+    return NO_VALUE if value is None else Cell(f"{value:,.{decimals}f}")
 
 
 def greatest(samples: Sequence[Mapping[str, Any]], key: str) -> float | None:
@@ -162,22 +161,22 @@ def _row(result: Result) -> tuple[Cell, ...]:
     evidence = result.evidence or {}
     entries = evidence.get("metrics", [])
     samples = evidence.get("samples", [])
-    run = feeding_evidence_of(result)
+    feeding = feeding_evidence_of(result)
     rate = None
-    if run and run["seconds"]:
-        rate = run["elements"] / run["seconds"]
+    if feeding and feeding["seconds"]:
+        rate = feeding["elements"] / feeding["seconds"]
     memory = greatest(samples, "rss")
     return (
         Cell(result.engine),
         Cell(result.case),
-        outcome_cell(result),
+        kind_cell(result),
         share_cell(mean_of(entries, "precision")),
         share_cell(mean_of(entries, "recall")),
         amount_cell(mean_of(entries, "delay")),
         amount_cell(rate),
-        amount_cell(run.get("sent_late")),
+        amount_cell(feeding.get("sent_late")),
         amount_cell(cpu_used(samples), 2),
         amount_cell(None if memory is None else memory / MEBIBYTE),
         amount_cell(greatest(samples, "threads")),
-        amount_cell(run.get("sampling_seconds"), 3),
+        amount_cell(feeding.get("sampling_seconds"), 3),
     )

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.bench.figures import (
-    NONE,
     feeding_evidence_of,
     group_by_test,
-    outcome_cell,
+    kind_cell,
     worst_of,
 )
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import DASH, NO_VALUE, Cell, Table
 from conformance.report.texts import most_telling_line
 from conformance.verdict.results import Result
 
@@ -43,7 +42,7 @@ def functional_table(
     rows = []
     for query in queries:
         cells = [_cell(runs.get((query, engine), [])) for engine in engines]
-        told = [Cell(published[engine].get(query, NONE.text)) for engine in published]
+        told = [Cell(published[engine].get(query, DASH)) for engine in published]
         rows.append((Cell(query), *cells, *told))
     return Table(
         "Which engine answers which query",
@@ -56,14 +55,14 @@ def functional_table(
 def _cell(results: Sequence[Result]) -> Cell:
     """Return the cell of a query on an engine."""
     if not results:
-        return NONE
+        return NO_VALUE
     worst = worst_of(results)
     is_silent = worst.kind == PASS and not any(
         feeding_evidence_of(one).get("rows") for one in results
     )
     if is_silent:
         return Cell("pass, no row", PASS)
-    return outcome_cell(worst)
+    return kind_cell(worst)
 
 
 def reasons_table(results: Iterable[Result]) -> Table:
@@ -81,7 +80,7 @@ def reasons_table(results: Iterable[Result]) -> Table:
         rows.append(
             (
                 *test.first_cells,
-                Cell(", ".join(rules) or NONE.text),
+                Cell(", ".join(rules) or DASH),
                 Cell(reason or most_telling_line(test.worst.argument)),
             )
         )

@@ -17,7 +17,7 @@ from conformance.verdict import evidence, explain, outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
-from conformance.verdict.time_limit import VerdictBudget, VerdictTooLate
+from conformance.verdict.time_limit import VerdictLimit, VerdictTooLate
 from refengine.core.query import Query
 from refengine.core.semantics import UNKNOWN, Profile
 from refengine.oracle.judge import Judgement
@@ -45,14 +45,14 @@ def judge_run(
     run: Run,
     digests: Mapping[str, str],
     *,
-    budget: VerdictBudget | None = None,
+    verdict_limit: VerdictLimit | None = None,
     is_fail_explained: bool = False,
 ) -> Result:
     """Return the result of a run: its outcome under the engine's profile, the argument, the known
     deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files. `budget` limits the time of a verdict, and has the answers that several runs
-    of the workload may share; None makes a new one. If `is_fail_explained`, the argument of a fail
-    says what would explain it.
+    the streams' files. `verdict_limit` limits the time of a verdict, and has the answers that
+    several runs of the workload may share; None makes a new one. If `is_fail_explained`, the
+    argument of a fail says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
     be compared with one on a recording. A run without a verdict in time is `unsupported`. The
@@ -66,8 +66,8 @@ def judge_run(
     profile = profile_of(tested, workload, raw_exchange.question.query)
     answers = [answer._replace(window=None) for answer in raw_exchange.answers]
     exchange = replace(raw_exchange, answers=answers, missing=Missing.of(workload.missing))
-    budget = budget or VerdictBudget()
-    judged = _judge(exchange, profile, workload, budget)
+    verdict_limit = verdict_limit or VerdictLimit()
+    judged = _judge(exchange, profile, workload, verdict_limit)
     table = evidence.of_verdict(exchange.question, answers, judged.judgement, exchange.text)
     entries = measure_windows(workload, answers, judged.judgement)
     if entries is not None:
@@ -87,18 +87,18 @@ def judge_run(
         return result
     if is_fail_explained:
         assert judged.judgement is not None  # it fails
-        argument = _explain_fail(tested, workload, exchange, judged.judgement, budget)
+        argument = _explain_fail(tested, workload, exchange, judged.judgement, verdict_limit)
         result = replace(result, argument=argument)
     engine_under_profile = replace(tested, profile=profile)
-    return _with_known_deviations(engine_under_profile, exchange, result, run, budget)
+    return _with_known_deviations(engine_under_profile, exchange, result, run, verdict_limit)
 
 
 def _judge(
-    exchange: Exchange, profile: Profile, workload: Workload, budget: VerdictBudget
+    exchange: Exchange, profile: Profile, workload: Workload, verdict_limit: VerdictLimit
 ) -> Result:
     """Return the verdict on answers, `unsupported` if there is none in time."""
     try:
-        with budget.limit():
+        with verdict_limit.enforce():
             return judge_relations(
                 exchange.question,
                 profile,
@@ -106,7 +106,7 @@ def _judge(
                 timestamps=[answer.instant for answer in exchange.answers],
                 missing=exchange.missing,
                 witnesses=workload.witnesses,
-                answers=budget.answers,
+                answers=verdict_limit.answers,
                 is_fail_explained=False,
             )
     except VerdictTooLate as error:
@@ -121,20 +121,22 @@ def _explain_fail(
     workload: Workload,
     exchange: Exchange,
     judgement: Judgement,
-    budget: VerdictBudget,
+    verdict_limit: VerdictLimit,
 ) -> str:
     """Return the argument of a fail with what would explain it, if that is found in time."""
     profile = profile_of(tested, workload, exchange.question.query)
     timestamps = [answer.instant for answer in exchange.answers]
     try:
-        with budget.limit():
-            argument = outcomes.explain_fail_in_full(profile, judgement, budget.answers, timestamps)
+        with verdict_limit.enforce():
+            argument = outcomes.explain_fail_in_full(
+                profile, judgement, verdict_limit.answers, timestamps
+            )
     except VerdictTooLate as error:
         reason = f"what would explain it was not found: {error}"
         return explain.explain_fail(profile, judgement, None, None, reason)
     try:
-        with budget.limit():
-            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, budget)
+        with verdict_limit.enforce():
+            with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, verdict_limit)
     except VerdictTooLate as error:
         with_open_t0 = f"  if t0 is left open: no verdict; {error}"
     return f"{argument}\n{with_open_t0}".rstrip()
@@ -145,7 +147,7 @@ def _with_known_deviations(
     exchange: Exchange,
     result: Result,
     run: Run,
-    budget: VerdictBudget,
+    verdict_limit: VerdictLimit,
 ) -> Result:
     """Return the result of a fail with the known deviations that explain it, if these are found in
     time. The engine has the profile under which it was judged.
@@ -153,9 +155,9 @@ def _with_known_deviations(
     about = BenchmarkQuery(result.case, "", f"{result.suite} {result.case}")
     claim = Claim.of(engine_under_profile, exchange.question.query)
     try:
-        with budget.limit():
+        with verdict_limit.enforce():
             found = find_explaining_deviations(
-                engine_under_profile, about, exchange, budget.answers, run.workload.witnesses
+                engine_under_profile, about, exchange, verdict_limit.answers, run.workload.witnesses
             )
     except VerdictTooLate as error:
         line = f"  whether a known deviation explains it is not known: {error}"
@@ -168,7 +170,7 @@ def _with_known_deviations(
 
 
 def _describe_verdict_with_open_t0(
-    tested: Engine, workload: Workload, exchange: Exchange, budget: VerdictBudget
+    tested: Engine, workload: Workload, exchange: Exchange, verdict_limit: VerdictLimit
 ) -> str:
     """Return a heading and the first three lines of the argument under the engine's own profile,
     which leaves t0 open. Return "" if the workload fixes no t0, or if the engine is sent its
@@ -183,7 +185,7 @@ def _describe_verdict_with_open_t0(
         exchange.relations,
         missing=exchange.missing,
         witnesses=workload.witnesses,
-        answers=budget.answers,
+        answers=verdict_limit.answers,
         is_fail_explained=False,
     )
     first_lines = judged.argument.splitlines()[:3]
@@ -212,11 +214,11 @@ def measure_windows(
     )
 
 
-def result_without_verdict(
+def result_without_evidence(
     benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
 ) -> Result:
-    """Return the result of a run that has no verdict, with its outcome and the reason: the engine
-    could not be asked, broke down, or could not be judged.
+    """Return the result of a run without evidence, with its outcome and the reason: the engine
+    could not be asked or broke down, or `judge_run` raised an error.
     """
     outcome, reason = fault
     return Result(

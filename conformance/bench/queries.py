@@ -12,8 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from conformance.bench.figures import NONE
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import DASH, Cell, Table
 from refengine.core.query import check_keys, from_table, parse_word
 from refengine.model.errors import RefengineError
 
@@ -155,9 +154,7 @@ def table_of_queries(queries: Iterable[PublishedQuery]) -> Table:
     return Table(
         "Queries",
         tuple(head for head, _ in columns),
-        tuple(
-            tuple(Cell(text_of(query) or NONE.text) for _, text_of in columns) for query in listed
-        ),
+        tuple(tuple(Cell(text_of(query) or DASH) for _, text_of in columns) for query in listed),
         "We wrote every query text ourselves. Public text: the query means what that text means. "
         "Adapted: that text was changed, in a window, a slide or its body; the last column says "
         "how. Description: no text is public; the query follows what the publication says of it.",

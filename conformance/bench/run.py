@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.feeding import BenchmarkHarnesses, feed
-from conformance.bench.judging import case_of, judge_run, result_without_verdict
+from conformance.bench.judging import case_of, judge_run, result_without_evidence
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import Engine
@@ -23,7 +23,7 @@ from conformance.harness.play import Declined
 from conformance.verdict import results
 from conformance.verdict.journal import fingerprint
 from conformance.verdict.results import Outcome, Result, writing
-from conformance.verdict.time_limit import VerdictBudget
+from conformance.verdict.time_limit import VerdictLimit
 from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
@@ -145,13 +145,13 @@ def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
 @dataclass(frozen=True)
 class LoadedWorkload:
     """What all runs of a workload share: its question with its streams and static data in memory,
-    the digests of the streams' files, and the budget of a verdict with the answers that were
-    computed.
+    the digests of the streams' files, and the limit on the time of each verdict with the answers
+    that were computed.
     """
 
     question: Question
     digests: Mapping[str, str]
-    budget: VerdictBudget
+    verdict_limit: VerdictLimit
 
     @staticmethod
     def of(workload: Workload, verdict_seconds: float) -> LoadedWorkload:
@@ -160,7 +160,7 @@ class LoadedWorkload:
         streams = {name: one.stream for name, one in loaded.items()}
         question = Question(workload.query, streams, workload.static_source.load())
         digests = {name: one.digest for name, one in loaded.items()}
-        return LoadedWorkload(question, digests, VerdictBudget(verdict_seconds))
+        return LoadedWorkload(question, digests, VerdictLimit(verdict_seconds))
 
 
 class TaskRunner:
@@ -203,9 +203,9 @@ def _run_task(
     try:
         feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
     except (Unsupported, Declined) as error:
-        return _without_verdict(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_evidence(plan, task, Outcome.UNSUPPORTED, error)
     except Broken as error:
-        return _without_verdict(plan, task, Outcome.ERROR, error)
+        return _without_evidence(plan, task, Outcome.ERROR, error)
 
     run = Run(workload, tested.name, task.number, feeding)
     try:
@@ -214,26 +214,28 @@ def _run_task(
             tested,
             run,
             loaded.digests,
-            budget=loaded.budget,
+            verdict_limit=loaded.verdict_limit,
             is_fail_explained=plan.are_fails_explained,
         )
     # Measures rest on more reports than the verdict does, and their answers may be disputed.
     except Disputed as error:
-        return _without_verdict(plan, task, Outcome.DISPUTED, error)
+        return _without_evidence(plan, task, Outcome.DISPUTED, error)
     # The query or its semantics has no answer that can be judged, which is not the engine's fault.
     except RefengineError as error:
-        return _without_verdict(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_evidence(plan, task, Outcome.UNSUPPORTED, error)
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
-def _without_verdict(plan: BenchmarkPlan, task: Task, outcome: Outcome, error: Exception) -> Result:
-    """Return the result of a run without a verdict: the engine could not be asked, broke down, or
-    could not be judged.
+def _without_evidence(
+    plan: BenchmarkPlan, task: Task, outcome: Outcome, error: Exception
+) -> Result:
+    """Return the result of a run without evidence: the engine could not be asked or broke down, or
+    `judge_run` raised an error.
     """
     fault = (outcome, str(error))
-    return result_without_verdict(
+    return result_without_evidence(
         plan.benchmark, task.tested.name, task.workload, task.number, fault
     )
 

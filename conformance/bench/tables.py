@@ -19,6 +19,10 @@ class Cell(NamedTuple):
     style: str = ""
 
 
+DASH = "–"  # the text of a cell where there is nothing to say
+NO_VALUE = Cell(DASH)
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its title, the titles of its columns, the cells of its rows, and a note below it.

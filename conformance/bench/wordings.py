@@ -48,8 +48,8 @@ def make_wordings(table: QueryTable) -> tuple[QueryTable, ...]:
 
 
 def _unwrap_lone_pattern(table: QueryTable) -> QueryTable:
-    """Return a query whose WHERE clause is the GRAPH pattern of one window without that pattern:
-    `{ GRAPH <s> { P } }` becomes `{ P }`. Any other query stays as it is.
+    """Return the query with `{ P }` in place of `{ GRAPH <s> { P } }`, if that is all of its WHERE
+    clause and `<s>` is a window. Any other query stays as it is.
     """
     body = table["body"]
     source = DialectText(body, PLAIN.parser.parse(body))
@@ -61,7 +61,9 @@ def _unwrap_lone_pattern(table: QueryTable) -> QueryTable:
 
 
 def _rename_windows(table: QueryTable, rename: Callable[[str], str | None]) -> QueryTable:
-    """Return a query whose windows have other names; None for a window without a name."""
+    """Return the query with the names of windows that `rename` gives. It gives None for a window
+    that is to have no name.
+    """
     body = table["body"]
     names = {window["name"] for window in table["windows"]}
     prefixes = dict(PREFIX.findall(body))
@@ -94,7 +96,7 @@ def word_for_engine(
     tested: Engine, table: QueryTable, has_static: bool
 ) -> tuple[Query, QueryTable, str]:
     """Return the first wording that can be written in an engine's language: the query, its table
-    and its text. Raises Unsupported if there is none: the error of the query as it is declared.
+    and its text. If there is none, raises the Unsupported of the query as it is declared.
     """
     errors: dict[int, Unsupported] = {}
     for wording in make_wordings(table):

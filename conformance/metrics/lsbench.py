@@ -120,8 +120,11 @@ def _relations_with(second: Output, first: Output, mode: Mode) -> dict[Row, list
     rows_of_first = (row for relation in first for row in relation)
     rows_of_second = [row for relation in second for row in relation]
     relation_of = [number for number, relation in enumerate(second) for _ in relation]
-    places = compare.find_equal_rows(rows_of_second, rows_of_first, mode)
-    return {row: sorted({relation_of[place] for place in found}) for row, found in places.items()}
+    positions = compare.find_positions_of_equal_rows(rows_of_second, rows_of_first, mode)
+    return {
+        row: sorted({relation_of[position] for position in found})
+        for row, found in positions.items()
+    }
 
 
 def mismatch_of_pairs(

@@ -198,7 +198,7 @@ class _ClosedWindows:
         """Yield an entry for each report, and one for each answer after the last report. In the
         code's reading there is one for each report that was answered.
         """
-        timed = output.timed()
+        timed = output.rows_with_instants()
         if self.reading.is_by_code:
             for report, (rows, at) in zip(expected, timed, strict=False):
                 yield self._by_code(report, rows, at)
@@ -280,7 +280,7 @@ def _folded_by_code(
             place="of_run",
         )
     spec = setting.query.windows[0]
-    is_timed = all(at is not None for _, at in output.timed())
+    is_timed = all(at is not None for _, at in output.rows_with_instants())
     is_single = reading is Reading.CODE_SINGLE_RESULT
     steps = yabench_code.steps_code(
         contents.expects,

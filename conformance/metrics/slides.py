@@ -83,19 +83,19 @@ def _deal_others(
     """
     slide = [number for number in between for _ in range(expected[number].total())]
     lines = [line for number in between for line in expected[number].elements()]
-    places = compare.find_equal_rows(lines, rows, mode)
-    common = _common(rows, places)
-    until = _next_slides(len(rows), {i: slide[place] for i, place in common.items()}, between)
+    positions = compare.find_positions_of_equal_rows(lines, rows, mode)
+    common = _common(rows, positions)
+    until = _next_slides(len(rows), {i: slide[position] for i, position in common.items()}, between)
     used = set(common.values())
     now = max(between.start - 1, 0)
     for index, line in enumerate(rows):
-        place = common.get(index)
-        if place is None:
-            free = (p for p in places[line] if p not in used and now <= slide[p] <= until[index])
-            place = next(free, None)
-        if place is not None:
-            used.add(place)
-            now = slide[place]
+        position = common.get(index)
+        if position is None:
+            free = (p for p in positions[line] if p not in used and now <= slide[p] <= until[index])
+            position = next(free, None)
+        if position is not None:
+            used.add(position)
+            now = slide[position]
         dealt[now][line] += 1
 
 
@@ -111,32 +111,32 @@ def _next_slides(rows: int, slides: Mapping[int, int], between: range) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """A pair of a common subsequence: the index of a row, its place in the other sequence, and the
-    pair before it.
+    """A pair of a common subsequence: the index of a row, its position in the other sequence, and
+    the pair before it.
     """
 
     index: int
-    place: int
+    position: int
     before: Pairing | None
 
 
-def _common(rows: Sequence[Row], places: Mapping[Row, Sequence[int]]) -> dict[int, int]:
-    """Return a longest common subsequence of two sequences, {index of a row: its place in the other
-    sequence}. `places` has the places of each row there. Source: Hunt and Szymanski.
+def _common(rows: Sequence[Row], positions: Mapping[Row, Sequence[int]]) -> dict[int, int]:
+    """Return a longest common subsequence of two sequences, {index of a row: its position in the
+    other sequence}. `positions` has the positions of each row there. Source: Hunt and Szymanski.
     """
     tails: list[int] = []
-    nodes: list[Pairing] = []  # index and place of each tail, and the node before it
+    nodes: list[Pairing] = []  # index and position of each tail, and the node before it
     for index, line in enumerate(rows):
-        for place in reversed(places[line]):
-            at = bisect_left(tails, place)
+        for position in reversed(positions[line]):
+            at = bisect_left(tails, position)
             before = None
             if at > 0:
                 before = nodes[at - 1]
-            tails[at : at + 1] = [place]
-            nodes[at : at + 1] = [Pairing(index, place, before)]
+            tails[at : at + 1] = [position]
+            nodes[at : at + 1] = [Pairing(index, position, before)]
     common: dict[int, int] = {}
     node = next(reversed(nodes), None)
     while node is not None:
-        common[node.index] = node.place
+        common[node.index] = node.position
         node = node.before
     return common

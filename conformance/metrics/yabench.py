@@ -85,7 +85,7 @@ class EngineOutput(NamedTuple):
     rows: Sequence[Bag]
     instants: Sequence[int | None] = ()
 
-    def timed(self) -> list[tuple[Bag, int | None]]:
+    def rows_with_instants(self) -> list[tuple[Bag, int | None]]:
         """Return each relation's rows with their instant."""
         unknown = [None] * (len(self.rows) - len(self.instants))
         return list(zip(self.rows, [*self.instants, *unknown], strict=True))
@@ -112,7 +112,7 @@ class ShiftedWindow(NamedTuple):
     window: Borders
 
 
-def matched(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> int:
+def count_matches(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> int:
     """Return the number of rows that pair up one to one, TP. Blank nodes pair by their labels,
     unless the bags are equal up to a renaming (CMP-4). Raises Unsupported for bags too symmetric to
     compare.
@@ -131,7 +131,7 @@ def score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     """
     if not expected and not actual:
         return PERFECT
-    return Score.of(matched(expected, actual, mode), expected.total(), actual.total())
+    return Score.of(count_matches(expected, actual, mode), expected.total(), actual.total())
 
 
 def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
@@ -145,7 +145,7 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     most = max(expected.total(), actual.total())
     if not most:
         return PERFECT
-    pairs = matched(expected, actual, mode)
+    pairs = count_matches(expected, actual, mode)
     return Score(
         Fraction(pairs + most - actual.total(), most),
         Fraction(pairs + most - expected.total(), most),
@@ -156,9 +156,9 @@ class ShiftedAnswer:
     """The answer that is expected over an interval, which is shifted, beside an engine's answer.
 
     Of a shift only the rows that come and go are compared, unless the engine's answer has blank
-    nodes: then each expected answer is compared with it as a whole. `matched` compares blank nodes
-    by label, unless two bags are equal up to a renaming. Of such bags `RowPairs` would count too
-    few pairs. It cannot happen if the engine's answer has no blank node.
+    nodes: then each expected answer is compared with it as a whole. `count_matches` compares blank
+    nodes by label, unless two bags are equal up to a renaming. Of such bags `RowPairs` would count
+    too few pairs. It cannot happen if the engine's answer has no blank node.
     """
 
     def __init__(self, expects: ExpectedAnswers, actual: Bag, mode: Mode) -> None:

@@ -70,7 +70,7 @@ def steps_code(
     Source: OnContentChangeComparator. Its reader passes over instants that have a single triple,
     which is not followed.
     """
-    coming = iter(output.timed())
+    coming = iter(output.rows_with_instants())
     waiting: Timed | None = None
     known = RowGroups((), mode)  # the last answer that had new rows
     before: Borders | None = None  # and its window
@@ -99,7 +99,7 @@ def steps_code(
         known.change(came, gone)
         before = window
 
-    yield from _unexpected(coming, max(expects.instants, default=0), slide)
+    yield from _make_steps_of_unexpected(coming, max(expects.instants, default=0), slide)
 
 
 def _first_open(opened: int, t: int, size: int, slide: int) -> int:
@@ -109,7 +109,7 @@ def _first_open(opened: int, t: int, size: int, slide: int) -> int:
     return opened
 
 
-def _unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step]:
+def _make_steps_of_unexpected(coming: Iterable[Timed], last: int, slide: int) -> Iterator[Step]:
     """Yield the steps for the relations that are left after the last instant."""
     for rows, clock in coming:
         end = last
@@ -198,7 +198,7 @@ def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]
     for step in steps:
         number = _slide_of(step.window[1], slide)
         if of_slide and number != current:
-            yield _merged(of_slide)
+            yield _merge_steps(of_slide)
             of_slide = []
             current += 1
         yield from (
@@ -208,7 +208,7 @@ def slides_code(steps: Iterable[Step], size: int, slide: int) -> Iterator[Slide]
         of_slide.append(step)
         current = number
     if of_slide:
-        yield _merged(of_slide)
+        yield _merge_steps(of_slide)
 
 
 def _slide_of(instant: int, slide: int) -> int:
@@ -216,7 +216,7 @@ def _slide_of(instant: int, slide: int) -> int:
     return max(0, -(-instant // slide) - 1)
 
 
-def _merged(steps: Sequence[Step]) -> Slide:
+def _merge_steps(steps: Sequence[Step]) -> Slide:
     """Return the entry that the code writes for the steps of one slide."""
     count = len(steps)
     late = [step.delay for step in steps if step.delay is not None and step.delay > 0]

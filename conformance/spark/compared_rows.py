@@ -127,14 +127,14 @@ def find_rows(first: pyarrow.Table, second: pyarrow.Table) -> pyarrow.Table:
     there = [row(binding) for binding in second["line"].to_pylist()]
     lsbench.refuse_blank_nodes([Counter(wanted)], [Counter(there)])
     relations = second["number"].to_pylist()
-    places = compare.find_equal_rows(there, wanted)
+    positions = compare.find_positions_of_equal_rows(there, wanted)
     names: dict[Row, str] = {}
     found = []
     for entry, line in zip(rows, wanted, strict=True):
         numbers = None
         if line not in names:
             names[line] = f"{entry['key']} {len(names)}"
-            numbers = sorted({relations[place] for place in places[line]})
+            numbers = sorted({relations[position] for position in positions[line]})
         values = (entry["number"], entry["count"], names[line], numbers)
         found.append(dict(zip(_FOUND.names, values, strict=True)))
     return pyarrow.Table.from_pylist(found, _FOUND)

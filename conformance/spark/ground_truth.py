@@ -8,7 +8,6 @@ and compute its reports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -23,17 +22,17 @@ from conformance.spark.part_plan import (
     merge_buckets,
     plan_parts,
 )
-from conformance.spark.part_reports import REPORTS, ask_which_are_enough, reports_of_blocks
+from conformance.spark.part_reports import REPORTS, ask_which_halos_are_enough, reports_of_blocks
 from conformance.spark.read_triples import compares_graphs, predicates_read
 from conformance.spark.streaming import reports_of_stream
 from conformance.spark.truth_query import TruthQuery
-from refengine.core import engine
+from refengine.core.plan import plan_without_elements
 from refengine.core.query import Query
-from refengine.core.semantics import End, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.incremental.parts import Part
 from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Stream
+from refengine.model.elements import Dataset
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
@@ -133,7 +132,9 @@ def reports_of(triples: DataFrame, truth_query: TruthQuery, parts: int | None) -
     if parts is None:
         parts = usual_number_of_parts(histogram.triples, slots(triples.sparkSession))
     planned = plan_parts(query, semantics, histogram, parts)
-    chosen = choose_halos(planned, partial(_find_enough, rows, truth_query, histogram.firsts))
+    chosen = choose_halos(
+        planned, partial(_find_enough_halos_in_rows, rows, truth_query, histogram.firsts)
+    )
     work = reports_of_blocks(truth_query, histogram.firsts, chosen)
     tasks = min(max(chosen) + 1, MOST_TASKS)  # each part is computed in one of them
     blocks = _blocks_of(rows, chosen).repartitionById(tasks, "part")
@@ -142,9 +143,7 @@ def reports_of(triples: DataFrame, truth_query: TruthQuery, parts: int | None) -
 
 def check_query(truth_query: TruthQuery) -> None:
     """Raise RefengineError for a query and a semantics that mean nothing together."""
-    nothing = {name: Stream(()) for name in truth_query.stream_names}
-    semantics = replace(truth_query.semantics, horizon=End.NONE)
-    engine.plan(truth_query.query, nothing, semantics)
+    plan_without_elements(truth_query.query, truth_query.stream_names, truth_query.semantics)
 
 
 def rows_of_streams(triples: DataFrame, truth_query: TruthQuery) -> DataFrame:
@@ -229,15 +228,15 @@ def usual_number_of_parts(triples: int, slots: int) -> int:
     return min(count, max(1, triples // TRIPLES_WORTH_A_PART))
 
 
-def _find_enough(
+def _find_enough_halos_in_rows(
     rows: DataFrame,
     truth_query: TruthQuery,
     firsts: Mapping[str, int],
     empty_parts: Mapping[int, Part],
 ) -> set[int]:
-    """Return the numbers of the parts whose halos are enough (`choose_halos`), which executors find
-    out from the elements before each part alone, and from their triples only if a change of these
-    matters.
+    """Return the numbers of the parts whose halos are enough (`choose_halos`). Executors find it
+    out from the elements of each halo. Their triples are read only if graphs are compared
+    (`compares_graphs`).
     """
     from pyspark.sql import functions as f
 
@@ -248,7 +247,9 @@ def _find_enough(
     rows = rows.where(reduce(or_, in_ranges))
     if not compares_graphs(truth_query.semantics):
         rows = rows.select(*COLUMNS[:3], *(f.lit(NOT_READ).alias(name) for name in POSITIONS))
-    return ask_which_are_enough(_blocks_of(rows, empty_parts), truth_query, firsts, empty_parts)
+    return ask_which_halos_are_enough(
+        _blocks_of(rows, empty_parts), truth_query, firsts, empty_parts
+    )
 
 
 def _blocks_of(rows: DataFrame, chosen: Mapping[int, Part]) -> DataFrame:

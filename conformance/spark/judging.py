@@ -182,13 +182,13 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    def keyed(output: DataFrame) -> DataFrame:
+    def add_keys(output: DataFrame) -> DataFrame:
         return output.mapInArrow(keys_of_rows, KEYED)
 
     pairs = (
-        keyed(_select_numbers_and_bindings(first))
+        add_keys(_select_numbers_and_bindings(first))
         .groupBy("key")
-        .cogroup(keyed(_select_numbers_and_bindings(second)).groupBy("key"))
+        .cogroup(add_keys(_select_numbers_and_bindings(second)).groupBy("key"))
     )
     found = pairs.applyInArrow(find_rows, FOUND).repartition(1).sortWithinPartitions("number")
     lost = found.mapInArrow(walk_through, LOST).agg(

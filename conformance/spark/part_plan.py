@@ -26,7 +26,7 @@ BUCKETS_OF_A_SLIDE = 256
 CANDIDATES = 100  # instants that are tried for each cut, at most
 # The function `truth` looks for rows of halos in so many ranges of time at most, so that the
 # condition by which Spark picks them stays short.
-TIME_RANGES = 50
+MOST_TIME_RANGES = 50
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class ArrivalHistogram:
 
 
 class PartPlan(NamedTuple):
-    """A part of the stream: its number, its borders with the likeliest start of its halo, and the
-    starts to try after that (refengine.incremental.parts.halo_starts), each of them once.
+    """A part of the stream: its number, its borders with the likeliest start of its halo, and an
+    iterator over the earlier starts to try after that (refengine.incremental.parts.halo_starts).
     """
 
     number: int
@@ -117,9 +117,10 @@ def plan_parts(
 def choose_cuts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, count: int
 ) -> list[int]:
-    """Return the instants at which parts begin, if there are to be at most `count`. Each even cut
-    of the histogram is moved, within one slide, to the instant before which the least time has to
-    be read.
+    """Return the instants at which the parts after the first one begin: at most `count` - 1.
+
+    Each even cut of the histogram is moved, within one slide, to another instant: of at most
+    CANDIDATES instants, the one before which the shortest time is likely to be read.
     """
     slide = max(window.with_slide(spec, semantics.slide).step for spec in query.windows)
     instants = histogram.instants
@@ -147,7 +148,7 @@ def _halo_starts(
     query: Query, semantics: Semantics, histogram: ArrivalHistogram, start: int | None
 ) -> Iterator[int | None]:
     """Return the instants at which the halo of a part may begin, the likeliest first: the latest.
-    Before the first part, which has no `start`, there is nothing.
+    For the first part, which has no `start`, the only one is None.
     """
     if start is None:
         return iter([None])
@@ -155,13 +156,13 @@ def _halo_starts(
 
 
 def choose_halos(
-    planned: Sequence[PartPlan], find_enough: Callable[[Mapping[int, Part]], set[int]]
+    planned: Sequence[PartPlan], find_enough_halos: Callable[[Mapping[int, Part]], set[int]]
 ) -> dict[int, Part]:
     """Return the parts by their numbers, each with the first of its halo starts from which its
     elements are enough. The last one, None, is the beginning of the stream, and is always enough.
 
-    `find_enough` returns the numbers of the parts whose halos are enough (`is_halo_enough`). It is
-    given the parts in doubt by their numbers, each as an empty part: one that stops where it
+    `find_enough_halos` returns the numbers of the parts whose halos are enough (`is_halo_enough`).
+    It is given the parts in doubt by their numbers, each as an empty part: one that stops where it
     begins, so that it has its halo and no elements of its own.
     """
     chosen = {each.number: each.part for each in planned}
@@ -170,7 +171,7 @@ def choose_halos(
         empty_parts = {
             number: chosen[number]._replace(stop=chosen[number].start) for number in doubtful
         }
-        enough = find_enough(empty_parts)
+        enough = find_enough_halos(empty_parts)
         for number in doubtful.keys() - enough:
             halo_start = next(doubtful[number].further_halo_starts)
             chosen[number] = chosen[number]._replace(halo_start=halo_start)
@@ -184,14 +185,15 @@ def choose_halos(
 
 def borders_of_halo(part: Part) -> tuple[int, int]:
     """Return the borders [since, start) of a part's halo, with `since` within the bounds of time
-    (MOD-1). The part must have both: one that begins with the stream has no halo.
+    (MOD-1). The part needs a `halo_start` and a `start`: one that begins with the stream has no
+    halo.
     """
     return max(require(part.halo_start), -TIME_BOUND), require(part.start)
 
 
-def join_halos(cut: Iterable[Part], limit: int = TIME_RANGES) -> list[tuple[int, int]]:
-    """Join the halos of some parts, of which there must be one at least, to at most `limit` ranges
-    of time [since, stop). Return them in order.
+def join_halos(later_parts: Iterable[Part], limit: int = MOST_TIME_RANGES) -> list[tuple[int, int]]:
+    """Join the halos of some parts to at most `limit` ranges of time [since, stop). Return them in
+    order. The parts are later ones than the first, which has no halo. There must be one at least.
 
     Each halo lies within one range. Halos that overlap or touch are always joined. If more than
     `limit` ranges are left, the shortest gaps between them are closed; the instants in a closed gap
@@ -200,7 +202,7 @@ def join_halos(cut: Iterable[Part], limit: int = TIME_RANGES) -> list[tuple[int,
     >>> join_halos([Part(5, 7, 0), Part(9, 11, 4), Part(21, 23, 20), Part(24, 26, 22)], 2)
     [(0, 9), (20, 24)]
     """
-    borders = sorted(map(borders_of_halo, cut))
+    borders = sorted(map(borders_of_halo, later_parts))
     ends = list(accumulate((stop for _, stop in borders), max))
     starts = [since for since, _ in borders]
     gaps = [(since - end, end, since) for end, since in zip(ends, starts[1:], strict=False)]

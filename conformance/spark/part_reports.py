@@ -80,7 +80,7 @@ def compute_part(
     return batches_of_reports(number, reports_of_part(truth_query, firsts, part, streams))
 
 
-def ask_which_are_enough(
+def ask_which_halos_are_enough(
     blocks: DataFrame,
     truth_query: TruthQuery,
     firsts: Mapping[str, int],
@@ -90,16 +90,16 @@ def ask_which_are_enough(
     executors find out. `blocks` has for each block of a halo the number of the `part`, and as its
     last column the bytes of the `block`.
     """
-    work = halos_of_blocks(truth_query, firsts, empty_parts)
+    work = make_halo_check(truth_query, firsts, empty_parts)
     found = blocks.groupBy("part").applyInArrow(work, ENOUGH).toArrow().to_pylist()
     return {answer["part"] for answer in found if answer["is_enough"]}
 
 
-def halos_of_blocks(
+def make_halo_check(
     truth_query: TruthQuery, firsts: Mapping[str, int], empty_parts: Mapping[int, Part]
 ) -> WorkOnPart:
-    """Return the function that says whether the elements of the halo of a part, whose number is its
-    key, are enough to compute it: a batch of ENOUGH. The parts have no elements of their own.
+    """Return the function that checks from its blocks whether the halo of a part, whose number is
+    its key, is enough to compute it: a batch of ENOUGH. The parts have no elements of their own.
     """
 
     def check(

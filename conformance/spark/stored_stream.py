@@ -16,8 +16,9 @@ from conformance.spark.blocks import COLUMNS, POSITIONS
 from conformance.spark.formats.pieces import URL, list_files
 from conformance.spark.formats.records import Columns, Mode, parse_timed_triple
 from conformance.spark.formats.sources import ARROW, CORRUPT, PiecesOfInput, RecordReader
-from conformance.spark.ground_truth import check_columns
+from conformance.spark.ground_truth import TYPES, check_columns
 from conformance.spark.offsets import with_offsets
+from conformance.verdict.wording import count_text
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 from refengine.model.messages import display, nearest, plain
@@ -38,23 +39,21 @@ FORMATS = (*FORMATS_OF_PACKAGES, N3T, "csv", "json", "orc", PARQUET, "text")
 # the name of Spark's error for a format that it does not have
 NO_FORMAT = re.compile(r"\[\w*DATA_SOURCE_NOT_(FOUND|ENABLED)\]")
 WITH_METADATA = (PARQUET, "orc", "delta")  # formats that say which file a row is of
-FAULT_COLUMNS = ("file", "place", "record", "error")
-FAULT = "file string, place long, record string, error string"
-# the columns of a line of `n3t` that these four are made of
+FAULT_TYPES = {"file": "string", "place": "bigint", "record": "string", "error": "string"}
+FAULT_COLUMNS = tuple(FAULT_TYPES)
+# the columns of a line of `n3t` that they are made of, in the order of FAULT_COLUMNS
 SOURCES_OF_FAULT = ("_file", "_offset", CORRUPT, "_error")
 LONGEST = 500  # characters of a record and of an error that are kept
 SHOWN = 5  # faults, in an error
 CHUNK_BITS = 24  # lines whose places differ in these bits alone (16 MiB) are numbered together
 
-_PLACED = (
-    "time bigint, element bigint, stream string, subject string, predicate string, object string, "
-    + FAULT
-)
-_TYPES_OF_ROW = {"time": "bigint", "element": "bigint", **dict.fromkeys(POSITIONS, "string")}
-_TYPES_OF_LINE = {
-    **_TYPES_OF_ROW,
-    **dict(zip(SOURCES_OF_FAULT, ("string", "bigint", "string", "string"), strict=True)),
-}
+_TYPES_OF_LINE = TYPES | dict(zip(SOURCES_OF_FAULT, FAULT_TYPES.values(), strict=True))
+_TYPES_OF_RECORD = {name: TYPES.get(name, "string") for name in COLUMNS} | FAULT_TYPES
+
+
+def _spark_schema(types: Mapping[str, str]) -> str:
+    """Return the schema of columns whose types are given as Spark names them, as a text of SQL."""
+    return ", ".join(f"{name} {kind}" for name, kind in types.items())
 
 
 def _arrow_schema(types: Mapping[str, str]) -> pyarrow.Schema:
@@ -98,8 +97,9 @@ def find_format(source: StoredSource) -> StoredFormat:
 
 
 def _format_of_files(path: str) -> StoredFormat:
-    """Return the format that the names of the files at a path say. Raises InvalidStream if the
-    files are of two formats, or a URL has none that is known.
+    """Return the format that the names of the files at a path say. Raises InvalidStream if nothing
+    is at the path, if the files are of two formats, if Spark does not read a file of that name, or
+    if a URL has no files of a known format.
     """
     names = [name for name, _ in list_files(path)]
     counts = {
@@ -108,8 +108,11 @@ def _format_of_files(path: str) -> StoredFormat:
     }
     found = [format_name for format_name, count in counts.items() if count]
     if len(found) > 1:
-        there = " and ".join(f"{count} .{name} files" for name, count in counts.items())
-        reason = f"has {there}; name a folder with one kind, or its format with --format"
+        there = " and ".join(count_text(count, f".{name} file") for name, count in counts.items())
+        reason = (
+            f"has {there}; name a folder with files of one format, or say with --format which to "
+            "read"
+        )
         raise InvalidStream(reason, rule="IO-1", place=path)
     if os.path.isdir(os.path.join(path, "_delta_log")):
         return StoredFormat("delta")
@@ -156,9 +159,10 @@ def read_sources(
     record is of and its `place` there (bytes), null where not known; and, for a record that could
     not be read, its text `record` and the `error`, which are null for others.
 
-    The elements of one file of lines are numbered by their places in bytes. Where there are several
-    streams, elements of different ones are compared (MOD-1), so every triple is numbered by its
-    position in its own stream, from 1.
+    The lines of a single `n3t` source are numbered by their places in bytes. Where there are
+    several sources, elements of different streams are compared (MOD-1), so the lines of each `n3t`
+    source are numbered by their positions in it, from 1. Rows of tables keep their `element`, and
+    elements that the driver reads have the numbers that it gave them.
     """
     are_several = len(sources) > 1
     frames = [
@@ -223,8 +227,9 @@ def _lines_of(spark: SparkSession, path: str) -> DataFrame:
     partitions = reader.partitions()
     count = len(partitions)
     tasks = spark.range(0, count, 1, count)
-    columns_of_line = ", ".join(f"{name} {kind}" for name, kind in _TYPES_OF_LINE.items())
-    return tasks.mapInArrow(partial(_read_pieces, reader, partitions), columns_of_line)
+    return tasks.mapInArrow(
+        partial(_read_pieces, reader, partitions), _spark_schema(_TYPES_OF_LINE)
+    )
 
 
 def _load(reader: DataFrameReader, format_name: str, path: str) -> DataFrame:
@@ -294,7 +299,7 @@ def _table_of(stream: Stream) -> pyarrow.Table:
         for element in stream
         for triple in sorted(element.graph)
     ]
-    schema = _arrow_schema(_TYPES_OF_ROW)
+    schema = _arrow_schema(TYPES)
     arrays = [
         pyarrow.array(column, field.type)
         for column, field in zip(zip(*rows, strict=True), schema, strict=True)
@@ -304,12 +309,13 @@ def _table_of(stream: Stream) -> pyarrow.Table:
 
 def only_triples(records: DataFrame) -> DataFrame:
     """Return the records (`read_sources`) that are triples."""
-    return records.mapInArrow(partial(_split, False), _PLACED)
+    return records.mapInArrow(partial(_split, False), _spark_schema(_TYPES_OF_RECORD))
 
 
 def faults_of(records: DataFrame) -> DataFrame:
     """Return the records (`read_sources`) that are no triples: file, place, text and error."""
-    return records.mapInArrow(partial(_split, True), _PLACED).select(*FAULT_COLUMNS)
+    faults = records.mapInArrow(partial(_split, True), _spark_schema(_TYPES_OF_RECORD))
+    return faults.select(*FAULT_COLUMNS)
 
 
 def error_of_faults(records: DataFrame) -> InvalidStream | None:

@@ -1,9 +1,10 @@
 """A run of the command `truth`, which can be interrupted and resumed.
 
-1. The stream is read twice, with quarantine once more. A first pass counts the triples by time, and
-   from that the parts are planned (ENG-7). A second one writes each triple into a block of its
-   part. With quarantine, a pass before these writes the records that are no triples to a table;
-   without it such a record ends the run.
+1. The stream is read in two passes, or in three with quarantine:
+   - with quarantine: the records that are no triples are written to a table (without it, such a
+     record ends the run);
+   - the triples are counted by time, and from that the parts are planned (ENG-7);
+   - each triple is written into a block of its part.
 2. Each part is computed by a job of its own, from its blocks and from those of earlier parts that
    have its halo. Spark commits its reports.
 3. If there is a recording, it is compared with the reports.
@@ -37,7 +38,7 @@ from conformance.spark.ground_truth import (
 )
 from conformance.spark.jobs import ask, run_jobs
 from conformance.spark.part_plan import PartPlan, borders_of_halo, choose_halos, plan_parts
-from conformance.spark.part_reports import REPORTS, ask_which_are_enough, compute_part
+from conformance.spark.part_reports import REPORTS, ask_which_halos_are_enough, compute_part
 from conformance.spark.stored_stream import (
     error_of_faults,
     faults_of,
@@ -72,7 +73,7 @@ ATTEMPTS = "_attempts"  # tables that Spark writes, until they are moved to thei
 class StoredParts:
     """The parts whose blocks are written: how many triples there are in all, the first instant of
     each stream, and each part with the instant from which it needs elements. `quarantined` records
-    were set aside, and `unread` files were of other kinds.
+    were set aside, and `unread` files were of other formats.
     """
 
     triples: int
@@ -125,7 +126,7 @@ class Truth:
             number = count_text(self.stored.quarantined, "record")
             yield f"no triples, and set aside in {QUARANTINE}: {number}"
         if self.stored.unread:
-            yield f"not read: {count_text(self.stored.unread, 'file')} of other kinds"
+            yield f"not read: {count_text(self.stored.unread, 'file')} of other formats"
         if self.verdict:
             yield self.verdict.argument
 
@@ -158,7 +159,7 @@ def compute_truth(
     are done and the number of all parts. Raises RefengineError.
     """
     if not (path / PLAN).exists():
-        stored = ask(partial(_store, spark, plan, path, parallel_jobs))
+        stored = ask(partial(_plan_and_store, spark, plan, path, parallel_jobs))
         results.replace({path / PLAN: [stored.line()]})
     stored = StoredParts.read(path / PLAN)
     total = len(stored.parts)
@@ -179,8 +180,13 @@ def compute_truth(
     return truth
 
 
-def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel_jobs: int) -> StoredParts:
-    """Read the streams, and write their blocks. Raises InvalidStream for what is no triple."""
+def _plan_and_store(
+    spark: SparkSession, plan: TruthPlan, path: Path, parallel_jobs: int
+) -> StoredParts:
+    """Read the streams, plan the parts, write their blocks and choose their halos; with quarantine,
+    write the records that are no triples. Return what plan.json holds. Raises InvalidStream for
+    what is no triple, without quarantine.
+    """
     truth_query = plan.truth_query
     records = read_sources(spark, plan.sources, [found.name for found in plan.formats])
     quarantined = 0
@@ -204,7 +210,9 @@ def _store(spark: SparkSession, plan: TruthPlan, path: Path, parallel_jobs: int)
         reason = f"has been changed while it was read: {counts}"
         raise InvalidStream(reason, rule="IO-1", place="stream")
     blocks = _read(spark, path / BLOCKS, BLOCK)
-    chosen = choose_halos(planned, partial(_find_enough, blocks, truth_query, histogram.firsts))
+    chosen = choose_halos(
+        planned, partial(_find_enough_halos_in_blocks, blocks, truth_query, histogram.firsts)
+    )
     ordered = [chosen[number] for number in sorted(chosen)]
     unread = sum(found.unread for found in plan.formats)
     return StoredParts(histogram.triples, histogram.firsts, ordered, quarantined, unread)
@@ -219,7 +227,7 @@ def _write_blocks(rows: DataFrame, planned: Sequence[PartPlan], path: Path) -> i
     return _write_and_sum(blocks, "triples", path, BLOCKS, "part")
 
 
-def _find_enough(
+def _find_enough_halos_in_blocks(
     blocks: DataFrame,
     truth_query: TruthQuery,
     firsts: Mapping[str, int],
@@ -233,7 +241,7 @@ def _find_enough(
     is_of_halo = (f.col("last") >= f.col("since")) & (f.col("first") < f.col("stop"))
     joined = blocks.join(f.broadcast(frame), is_of_halo)
     of_halos = joined.select(f.col("number").alias("part"), "block")
-    return ask_which_are_enough(of_halos, truth_query, firsts, empty_parts)
+    return ask_which_halos_are_enough(of_halos, truth_query, firsts, empty_parts)
 
 
 def _compute_part(

@@ -99,7 +99,8 @@ class Result:
     there are none where the case states its rows itself. `computed_by` says in words who computed
     the answers of the assignment that the verdict names: incremental evaluation, the definition or
     a search over arrival orders (ORA-8); it is empty if the judge named none.
-    `benchmark_run` says which run of `conformance bench` it is, None for any other result.
+    `benchmark_run` says which run of `conformance bench` it is; None for any other result, and for
+    one of a recording.
     `judgement` has what the oracle found. It exists only in the process that judged, until the
     result becomes that of an item, and is never written.
     """
@@ -128,8 +129,10 @@ class Result:
 
     @property
     def experiment(self) -> str:
-        """The experiment of a benchmark to which the result belongs. Any result but one of
-        `conformance bench`, such as that of a recording, is an experiment and a test of its own.
+        """The experiment of a benchmark to whose run the result belongs.
+
+        A result that is of no run of a benchmark (`benchmark_run` is None), such as one of a
+        recording, is an experiment and a test of its own, and both are named as its case.
         """
         if self.benchmark_run is None:
             return self.case
@@ -137,7 +140,7 @@ class Result:
 
     @property
     def test(self) -> str:
-        """The test of the experiment to which the result belongs."""
+        """The test to whose run the result belongs; the case if it is of no run of a benchmark."""
         if self.benchmark_run is None:
             return self.case
         return self.benchmark_run.test

@@ -14,20 +14,21 @@ class VerdictTooLate(Exception):
     """The error of a verdict that took longer than it may: a sentence that says how far it came."""
 
 
-class VerdictBudget:
-    """The CPU time that one verdict may take, and the answers that several verdicts share.
+class VerdictLimit:
+    """The CPU time that each verdict may take, and each search that follows it; and the answers
+    that they all share.
 
     `seconds` are those of the processor, so that a verdict does not depend on what else the machine
     does. `clock` gives the seconds that were used so far. The clock is looked at before an answer
     is computed or compared. So a verdict ends late by that answer, and by what is done without one:
-    plans, derivations, answers that are read from an overlap. The number of answers in the error is
-    how often the clock was looked at. The answers that were computed until then stay in the table.
+    plans and derivations. The error says how many answers were begun in time: how often
+    `look_at_clock` found time left. The answers that were computed until then stay in the table.
 
     >>> readings = iter([0, 3, 5])
-    >>> budget = VerdictBudget(seconds=4, clock=lambda: next(readings))
-    >>> with budget.limit():
-    ...     budget.look_at_clock()
-    ...     budget.look_at_clock()
+    >>> verdict_limit = VerdictLimit(seconds=4, clock=lambda: next(readings))
+    >>> with verdict_limit.enforce():
+    ...     verdict_limit.look_at_clock()
+    ...     verdict_limit.look_at_clock()
     Traceback (most recent call last):
     conformance.verdict.time_limit.VerdictTooLate: judging ended after 4 s of CPU time and 1 answer
     """
@@ -41,13 +42,13 @@ class VerdictBudget:
         self.answers = SharedAnswers(before_answer=self.look_at_clock)
         self._clock = clock
         self._end: float | None = None  # None: no limit is in force
-        self._looked_at = 0  # how often, since the limit is in force
+        self._begun = 0  # answers that were begun in time, since the limit is in force
 
     @contextmanager
-    def limit(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         """Limit what is done within to `seconds`. VerdictTooLate is raised if it takes longer."""
         self._end = self._clock() + self.seconds
-        self._looked_at = 0
+        self._begun = 0
         try:
             yield
         finally:
@@ -58,9 +59,9 @@ class VerdictBudget:
         if self._end is None:
             return
         if self._clock() > self._end:
-            plural = "s" * (self._looked_at != 1)
+            plural = "s" * (self._begun != 1)
             raise VerdictTooLate(
                 f"judging ended after {self.seconds:g} s of CPU time and "
-                f"{self._looked_at:,} answer{plural}"
+                f"{self._begun:,} answer{plural}"
             )
-        self._looked_at += 1
+        self._begun += 1

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from operator import attrgetter
 
 from refengine.core import tick, window
-from refengine.core.plan import Plan, horizon, next_id, plan, sentinel
+from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
 from refengine.core.window import WindowView
@@ -186,9 +186,7 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
-        nothing = {name: Stream(()) for name in declared}
-        # planning empty streams checks QRY-4 and QRY-5, and gives each window its slide (WIN-17)
-        specs = [view.spec for view in plan(query, nothing, semantics).views]
+        specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         self.semantics = semantics
         self.declared = declared
         self.specs = specs
@@ -211,9 +209,9 @@ class Arrivals:
         self.own: list[int] = []
         self.counts: list[list[int]] = [[0] for _ in specs]
         self.late: list[Element] = []
-        self.plan = self._planned()
+        self.plan = self._make_plan()
 
-    def _planned(self) -> Plan:
+    def _make_plan(self) -> Plan:
         """Return the plan over the sequences that grow."""
         views = tuple(growing.view for growing in self.growing)
         return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
@@ -339,7 +337,7 @@ class Arrivals:
                 growing.append(element)
                 changed |= growing.view is not before
         if changed:
-            self.plan = self._planned()
+            self.plan = self._make_plan()
 
     def _join(self, element: Element, stream: str | None) -> None:
         """Add an element of a stream to the arrivals, or the sentinel, whose stream is None."""

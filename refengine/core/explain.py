@@ -64,7 +64,8 @@ def _content(window: Window) -> str:
                 "(WIN-6)."
             )
         case WindowKind.RANGE:
-            return f"It holds the latest {size} units of time{_every(window)} (WIN-12)."
+            changes = _describe_slide(window, "units of time")
+            return f"It holds the latest {size} units of time{changes} (WIN-12)."
         case WindowKind.NOW:
             return "It holds the elements of the current instant (WIN-12)."
         case WindowKind.UNBOUNDED:
@@ -72,7 +73,8 @@ def _content(window: Window) -> str:
         case WindowKind.LANDMARK:
             return "It holds everything since the first instant of window 0 (WIN-13)."
         case WindowKind.ROWS:
-            return f"It holds the latest {size} {unit}{_every(window)} (WIN-14, WIN-16)."
+            changes = _describe_slide(window, unit)
+            return f"It holds the latest {size} {unit}{changes} (WIN-14, WIN-16)."
         case WindowKind.PARTITION:
             keys = ", ".join(window.by)
             return f"It holds the latest {size} elements of each key, by {keys} (WIN-15)."
@@ -86,10 +88,10 @@ def _overlap(window: Window) -> str:
     return "leave gaps"
 
 
-def _every(window: Window) -> str:
+def _describe_slide(window: Window, unit: str) -> str:
     if window.slide is None:
         return ""
-    return f", brought up to date every {window.slide}"
+    return f", and changes only every {window.slide} {unit}"
 
 
 def _explain_start(query: Query) -> Iterator[str]:

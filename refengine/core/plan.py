@@ -87,6 +87,14 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     )
 
 
+def plan_without_elements(query: Query, streams: Iterable[str], semantics: Semantics) -> Plan:
+    """Return the plan of a query over streams of these names without elements. It has the windows,
+    each with its slide (WIN-17). Raises what `plan` raises of the query and the semantics, whatever
+    the streams hold (QRY-4, QRY-5).
+    """
+    return plan(query, {name: Stream(()) for name in streams}, semantics)
+
+
 def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
     """QRY-4: Check that a query's windows range over declared streams, and that no two have one
     name. Check QRY-5, too, that the semantics is complete (SEM-3), and that the clauses FROM of the

@@ -11,7 +11,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, cast
 
-from refengine.core import engine, plan, tick, window
+from refengine.core import plan, tick, window
 from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -19,7 +19,6 @@ from refengine.core.semantics import (
     ChangeBaseline,
     ChangeScope,
     CloseRule,
-    End,
     Semantics,
     Tick,
     refuse_incomplete,
@@ -170,18 +169,16 @@ def plan_streamed(
     """ENG-6: Plan a query with one window over a stream of points that is read in the order of
     time. Its first element is read now.
 
-    Raises what `core.engine.plan` raises, and Unsupported for a query that needs its stream whole.
+    Raises what `core.plan.plan` raises, and Unsupported for a query that needs its stream whole.
     """
     refuse_incomplete(semantics)
-    no_elements = {name: Stream(()) for name in streams}
-    # QRY-4, QRY-5; without elements no horizon is wrong
-    engine.plan(query, no_elements, replace(semantics, horizon=End.NONE))
+    of_empty_stream = plan.plan_without_elements(query, streams, semantics)
     spec = _streamed_window(query, semantics)
 
     source = canonical_iterator(streams[spec.stream])
     first = next(source, None)
     if first is None:
-        return engine.plan(query, no_elements, semantics)
+        return of_empty_stream
     check_streamed(None, first, 1)
     view = window.view(spec, [first], semantics, query.registered)
 

@@ -95,7 +95,7 @@ def difference(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> tuple[Bag, Bag]:
     return missing, extra
 
 
-def find_equal_rows(
+def find_positions_of_equal_rows(
     rows: Sequence[Row], wanted: Iterable[Row], mode: Mode = Mode.VALUE
 ) -> dict[Row, list[int]]:
     """CMP-3: Return for each wanted row the positions, ascending, of the rows that equal it.

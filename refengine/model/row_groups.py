@@ -57,5 +57,5 @@ class RowGroups:
         ]
         if not candidates:
             return wanted
-        equal_rows = compare.find_equal_rows(candidates, wanted, self.mode)
-        return [line for line in wanted if not equal_rows[line]]
+        positions = compare.find_positions_of_equal_rows(candidates, wanted, self.mode)
+        return [line for line in wanted if not positions[line]]

@@ -72,25 +72,25 @@ def attempt_incrementally(
 
 
 def attempt_by_definition(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: EvaluateBody
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, evaluate_body: EvaluateBody
 ) -> Trial:
-    """Compute each answer anew over a content, by the definition as `answers` gives it, and return
-    the trial.
+    """Hold the assignment of a plan against the recording. `evaluate_body` computes each answer
+    anew from its content.
     """
-    successive = recomputed_answers(recorded.query, planned, recorded.static, answers)
+    successive = recomputed_answers(recorded.query, planned, recorded.static, evaluate_body)
     return attempt_with_answers(recorded, planned, t0_class, successive)
 
 
 def attempt_with_answers(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, answers: SuccessiveAnswers
+    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, successive: SuccessiveAnswers
 ) -> Trial:
-    """Follow the schedule of the definition with `answers`, which give the answer at one evaluation
-    after the other, and return the trial.
+    """Hold the assignment of a plan against the recording. The evaluations are those of the
+    definition, and `successive` gives the answer at one after the other.
 
     The trial has no `last_answer`: that is an incremental answer, which is compared with the
     definition's (ORA-8), and here there is none.
     """
-    maker = ReportMaker(recorded.query, planned, answers)
+    maker = ReportMaker(recorded.query, planned, successive)
     steps = map(maker.step, engine.evaluations(planned))
     return replace(_follow(recorded, planned, t0_class, steps), last_answer=None)
 

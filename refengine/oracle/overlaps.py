@@ -64,10 +64,13 @@ class AnswerWithinOverlaps:
         self._current = 0
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
-        """Return the answer over a graph."""
+        """Return the answer over a graph. `before_answer` is called once: here, or by the table of
+        answers for a graph of no overlap.
+        """
         for number in range(self._current, len(self._overlaps)):
             overlap = self._overlaps[number]
             if graph <= overlap.dataset:
+                self._answers.before_answer()
                 self._current = number
                 return Relation(body.variables, overlap.rows_of(graph))
         return self._answers(body, graph)

@@ -17,20 +17,29 @@ def check_argument(name: str, value: object, kind: type | UnionType, form: str) 
         raise InvalidArgument(f"{name} must be {form}, got {value!r}")
 
 
-def several(name: str, values: Iterable[T]) -> Iterable[T]:
-    """Return values that are several, or none. Raises InvalidArgument for one alone."""
+def take_several(name: str, values: Iterable[T]) -> tuple[T, ...]:
+    """Return the values of an argument. Raises InvalidArgument for a single value that is no
+    collection, such as a text.
+    """
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(f"{name} are several; write a list, got {values!r}")
-    return values
+    return tuple(values)
 
 
-def choices_of(name: str, values: Iterable[T]) -> tuple[T, ...]:
-    """Return values to draw from, in their order. Raises InvalidArgument for one alone, for none,
-    and for a set, in which none is the first.
+def take_in_order(name: str, values: Iterable[T]) -> tuple[T, ...]:
+    """Return the values of an argument in their order. Raises InvalidArgument as `take_several`
+    does, and for a set, whose order may be another one in each process.
     """
     if isinstance(values, Set):
         raise InvalidArgument(f"{name} must be in an order; write a list, got a set")
-    choices = tuple(several(name, values))
+    return take_several(name, values)
+
+
+def take_choices(name: str, values: Iterable[T]) -> tuple[T, ...]:
+    """Return the values of an argument, of which one is to be drawn, in their order. Raises
+    InvalidArgument as `take_in_order` does, and if there is no value.
+    """
+    choices = take_in_order(name, values)
     if not choices:
         raise InvalidArgument(f"{name} must not be empty")
     return choices

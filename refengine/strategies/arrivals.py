@@ -16,7 +16,7 @@ from refengine.core.query import POSITIONS, Query, Window, WindowKind
 from refengine.core.semantics import T0, Semantics, Tick
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
-from refengine.strategies.arguments import check_argument, several
+from refengine.strategies.arguments import check_argument, take_several
 from refengine.strategies.extents import extent_of
 from refengine.strategies.indexes import pick
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
@@ -91,7 +91,7 @@ def streams(
     shape = Shape(**options)
     if isinstance(windows, Window):
         windows = [windows]
-    over = tuple(several("windows", windows))
+    over = take_several("windows", windows)
     for window in over:
         check_argument(
             "windows", window, Window, "a window or several; extents are size=10, slide=5"
@@ -267,7 +267,7 @@ def _lists(
     most = max(map(len, instants))
     # A stream with several windows has more instants, and yet no more elements than another. The
     # streams take turns, since of many choices Hypothesis draws the first ones more often.
-    stream_instants = [
+    choices_of_instant = [
         (number, possible[index * len(possible) // most])
         for index in range(most)
         for number, possible in enumerate(instants)
@@ -279,7 +279,7 @@ def _lists(
     lags = None
     if shape.disorder:
         lags = st.integers(0, shape.disorder)
-    element = _elements(sources, stream_instants, _details(extents, shape), lags)
+    element = _draw_element(sources, choices_of_instant, _details(extents, shape), lags)
     return st.lists(element, min_size=least, max_size=shape.most)
 
 
@@ -290,7 +290,9 @@ LIKE_THE_LAST = [(False, False)] * 5 + [(True, False)] * 2 + [(False, True)] * 2
 
 
 class _Source(NamedTuple):
-    """A stream: its name, what its elements carry, and all instants at which one may come."""
+    """A stream: its name, what its elements carry, and the instants of an element whose instant is
+    not a listed one.
+    """
 
     name: str
     payloads: Strategy[Graph | Triple]
@@ -312,10 +314,10 @@ Drawn = tuple[str, int, Graph | Triple, _Details, int]
 
 
 @st.composite
-def _elements(
+def _draw_element(
     draw: st.DrawFn,
     sources: Sequence[_Source],
-    stream_instants: Sequence[tuple[int, int | None]],
+    choices_of_instant: Sequence[tuple[int, int | None]],
     details: Sequence[_Details],
     lags: Strategy[int] | None,
 ) -> Drawn:
@@ -324,10 +326,10 @@ def _elements(
     successive choices at once. One of these is whether the list goes on. So an element of more
     choices would hardly ever be deleted.
 
-    `stream_instants` has numbers of sources, each with an instant, or with None for any. `lags` is
-    None where no element is late.
+    `choices_of_instant` has numbers of sources, each with an instant, or with None for one of the
+    source's `instants`. `lags` is None where no element is late.
     """
-    number, app = pick(draw, stream_instants)
+    number, app = pick(draw, choices_of_instant)
     name, payloads, instants = sources[number]
     if app is None:
         app = draw(instants)
@@ -353,7 +355,7 @@ def _details(extents: Sequence[tuple[tuple[int, int], ...]], shape: Shape) -> li
 
 def _graph(payload: Graph | Triple) -> Graph:
     """Return a graph, or the graph of a triple. Raises InvalidArgument for anything else."""
-    triples = [payload] if isinstance(payload, tuple) else several("payloads", payload)
+    triples = [payload] if isinstance(payload, tuple) else take_several("payloads", payload)
     for triple in triples:
         if not (
             isinstance(triple, tuple)
@@ -369,7 +371,7 @@ def _graph(payload: Graph | Triple) -> Graph:
 def _instants(extents: Sequence[tuple[int, int]], t0: int) -> list[int | None]:
     """Return instants, each as often as it is to be drawn. Those on the borders of each window and
     beside them stand twice. There are also at least as many instants near t0 as one window has on
-    and beside its borders, and just as many None, which stand for any instant (`_instants_around`).
+    and beside its borders, and just as many None, which stand for an instant of `_instants_around`.
     """
     borders = [instant for size, slide in extents for instant in _borders(size, slide, t0)]
     borders_of_a_window = len(borders) // len(extents)
@@ -379,7 +381,7 @@ def _instants(extents: Sequence[tuple[int, int]], t0: int) -> list[int | None]:
 
 
 def _instants_around(extents: Sequence[tuple[int, int]], t0: int) -> Strategy[int]:
-    """Return a strategy of all instants from before t0 to after several windows."""
+    """Return a strategy of instants from ω + β + 2 before t0 to 3(ω + β) after it."""
     reach = _reach(extents)
     return st.integers(t0 - reach - 2, t0 + 3 * reach)
 

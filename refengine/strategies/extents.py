@@ -10,7 +10,7 @@ from typing import TypedDict, TypeVar, Unpack
 from hypothesis import strategies as st
 
 from refengine.core.query import COUNTING, LAGGING, SIZED, SLIDING, Unit, Window, WindowKind
-from refengine.strategies.arguments import check_argument, choices_of
+from refengine.strategies.arguments import check_argument, take_choices, take_in_order
 from refengine.strategies.indexes import index_below, pick
 from refengine.strategies.payloads import Strategy
 
@@ -74,23 +74,24 @@ def windows(
     ...     assert window.size > 0
     >>> test_a_window_has_a_size()
     """
-    possible = [WindowKind(kind) for kind in choices_of("kinds", kinds)]
-    return _windows(possible, [None, *names], check_choices(WindowChoices(**options)))
+    possible = [WindowKind(kind) for kind in take_choices("kinds", kinds)]
+    possible_names = [None, *take_in_order("names", names)]
+    return _windows(possible, possible_names, normalize_choices(WindowChoices(**options)))
 
 
-def check_choices(choices: Choices) -> Choices:
-    """Return choices from which windows can be drawn. Raises InvalidArgument if a length is no
-    strategy, or if there is no stream, unit or key to choose from; ValueError for a unit that does
-    not exist.
+def normalize_choices(choices: Choices) -> Choices:
+    """Return choices with streams, units and keys as sequences, and with units in place of their
+    names. Raises InvalidArgument if `sizes`, `slides` or `lags` is no strategy, or if there is no
+    stream, unit or key to choose from; ValueError for a unit that does not exist.
     """
     lengths = (("sizes", choices.sizes), ("slides", choices.slides), ("lags", choices.lags))
     for name, strategy in lengths:
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
     return replace(
         choices,
-        streams=choices_of("streams", choices.streams),
-        units=[Unit(unit) for unit in choices_of("units", choices.units)],
-        keys=choices_of("keys", choices.keys),
+        streams=take_choices("streams", choices.streams),
+        units=[Unit(unit) for unit in take_choices("units", choices.units)],
+        keys=take_choices("keys", choices.keys),
     )
 
 
@@ -106,6 +107,7 @@ def draw_window(
     slide = _slide(draw, kind, size, choices.slides)
     unit = Unit.ELEMENTS
     if kind in COUNTING:
+        # `normalize_choices` has made units of their names; the type of `units` allows both
         unit = Unit(pick(draw, choices.units))
     by: tuple[str, ...] = ()
     if kind is WindowKind.PARTITION:

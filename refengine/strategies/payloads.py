@@ -111,8 +111,9 @@ def graphs(*, min_size: int = 1, max_size: int = 3) -> Strategy[Graph]:
     check_argument("max_size", max_size, int, "an integer")
     if min_size != 1 or max_size <= 1:
         return st.frozensets(triples(), min_size=min_size, max_size=max_size)
-    # The first triple by itself. A set that must not be empty makes a choice of whether it has a
-    # first one, too, and an element should be few choices (`arrivals`).
+    # The first triple by itself. A set that must not be empty draws, before its first member too,
+    # whether there is one. That is one choice more, and an element should take few of them
+    # (`arrivals._draw_element`).
     others = st.frozensets(triples(), max_size=max_size - 1)
     return st.tuples(triples(), others).map(_join_first_and_others)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Unpack
 
 from hypothesis import strategies as st
@@ -12,9 +12,9 @@ from hypothesis.errors import InvalidArgument
 from refengine.core.query import Body, Form, Query, Window, WindowKind
 from refengine.core.semantics import R2S
 from refengine.strategies import extents
-from refengine.strategies.arguments import check_argument, choices_of
+from refengine.strategies.arguments import check_argument, take_choices, take_in_order
 from refengine.strategies.payloads import Strategy
-from refengine.strategies.sparql import bodies as drawn_bodies
+from refengine.strategies.sparql import bodies_of_forms
 
 STREAMS = ("s", "http://example.org/streams/r")
 NAMES = ("urn:w1", "urn:w2", "http://example.org/windows#w3")
@@ -38,10 +38,13 @@ class QueryChoices(extents.WindowChoices):
 
 @dataclass(frozen=True)
 class Beside:
-    """What a query has beside its windows, each a strategy."""
+    """What a query has beside its windows: strategies of its operator and of when it is registered;
+    the forms that its body may have; and a strategy of its body, None for one of `bodies`.
+    """
 
     operator: Strategy[R2S | None]
     registered: Strategy[int | None]
+    forms: Sequence[Form]
     body: Strategy[Body] | None
 
 
@@ -71,24 +74,27 @@ def queries(
     ...     assert Body(query.body.text) == query.body
     >>> test_a_body_is_what_its_text_says()
     """
-    possible = [WindowKind(kind) for kind in choices_of("kinds", kinds)]
+    possible = [WindowKind(kind) for kind in take_choices("kinds", kinds)]
     if min_windows > 1 and set(possible) == {WindowKind.TUPLE}:
         raise InvalidArgument(
             "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
         )
-    choices = extents.check_choices(QueryChoices(**options))
-    forms = [Form(form) for form in choices_of("forms", choices.forms)]
+    possible_names = take_in_order("names", names)
+    choices = extents.normalize_choices(QueryChoices(**options))
+    forms = [Form(form) for form in take_choices("forms", choices.forms)]
     for name, strategy in (("bodies", bodies), ("registered", registered)):
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.none()")
-    operators = [None if operator is None else R2S(operator) for operator in choices_of("r2s", r2s)]
+    operators = [
+        None if operator is None else R2S(operator) for operator in take_choices("r2s", r2s)
+    ]
     if registered is None:
         registered = st.sampled_from([None, 0, 5, -1])
     return _queries(
         possible,
         st.integers(min_windows, max_windows),
-        names,
-        replace(choices, forms=forms),
-        Beside(st.sampled_from(operators), registered, bodies),
+        possible_names,
+        choices,
+        Beside(st.sampled_from(operators), registered, forms, bodies),
     )
 
 
@@ -114,8 +120,6 @@ def _queries(
     named = [window.name for window in found if window.name]
     bodies = beside.body
     if bodies is None:
-        bodies = drawn_bodies(
-            names=named, forms=choices.forms, graph_variable=choices.graph_variable
-        )
+        bodies = bodies_of_forms(named, beside.forms, choices.graph_variable)
     body = draw(bodies)
     return Query(tuple(found), body, draw(beside.operator), draw(beside.registered))

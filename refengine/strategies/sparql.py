@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from refengine.core.query import Body, Form
 from refengine.model.terms import Term
-from refengine.strategies.arguments import choices_of
+from refengine.strategies.arguments import take_choices, take_in_order
 from refengine.strategies.indexes import index_below, index_lists, pick
 from refengine.strategies.payloads import LINKS, NUMBER, SUBJECTS, TEXTS, Strategy
 
@@ -110,14 +110,17 @@ def bodies(
     ...     assert body.variables
     >>> test_a_select_has_variables()
     """
-    possible = [Form(form) for form in choices_of("forms", forms)]
-    return _bodies(tuple(names), possible, graph_variable)
+    possible = [Form(form) for form in take_choices("forms", forms)]
+    return bodies_of_forms(take_in_order("names", names), possible, graph_variable)
 
 
 @st.composite
-def _bodies(draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], variable: bool) -> Body:
+def bodies_of_forms(
+    draw: st.DrawFn, names: Sequence[str], forms: Sequence[Form], graph_variable: bool
+) -> Body:
+    """Draw a body as `bodies` does. The arguments are not checked."""
     prologue, prefix = pick(draw, PROLOGUES)
-    writer = _Writer(draw, pick(draw, VARIABLES), prefix, names, variable)
+    writer = _Writer(draw, pick(draw, VARIABLES), prefix, names, graph_variable)
     tokens = [*prologue, *writer.query(pick(draw, forms))]
     case = pick(draw, CASES)
     spaces = draw(LISTS_OF_SPACES)
@@ -186,7 +189,7 @@ class _Writer:
             case Form.CONSTRUCT:
                 return self.construct()
             case Form.SELECT:
-                return self.pick(self.select, self.select, self.aggregated)()
+                return self.pick(self.select, self.select, self.select_aggregates)()
 
     def where(self, *first: str) -> list[str]:
         return [*self.pick((), ("WHERE",)), *self.group(*first)]
@@ -223,7 +226,7 @@ class _Writer:
             ),
         )
 
-    def aggregated(self) -> list[str]:
+    def select_aggregates(self) -> list[str]:
         head = []
         tail = []
         if key := self.pick(None, self.s, self.s):

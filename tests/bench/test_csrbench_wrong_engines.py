@@ -24,7 +24,7 @@ from conformance.harness.engine_file import Deviation, command
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
-from conformance.verdict.time_limit import VerdictBudget
+from conformance.verdict.time_limit import VerdictLimit
 from refengine.core import r2r
 from refengine.core.question import Question
 from refengine.model.elements import Relation, row
@@ -63,12 +63,12 @@ def judge(
     query: str,
     answers: Sequence[str],
     late: int = 0,
-    budget: VerdictBudget | None = None,
+    verdict_limit: VerdictLimit | None = None,
     deviations: tuple[Deviation, ...] = (),
     is_fail_explained: bool = False,
 ) -> Result:
     """Return the result of an engine that gives rows of these observations, a relation for each
-    text. It gives Q1's answers so many ms after their windows have closed. `budget` has the
+    text. It gives Q1's answers so many ms after their windows have closed. `verdict_limit` has the
     answers that verdicts share, and `deviations` are what is known of the engine.
     """
     [workload] = CSRBENCH.workloads(Choice(data=stream, only=(query,)))
@@ -81,7 +81,9 @@ def judge(
     exchange = Exchange(Question(workload.query, loaded), reports, "the query")
     run = Run(workload, "theirs", 1, Feeding(exchange, 0, 1.0, [], 0.0, False))
     tested = replace(command("true", "csparql", "csparql"), deviations=deviations)
-    return judge_run(CSRBENCH, tested, run, {}, budget=budget, is_fail_explained=is_fail_explained)
+    return judge_run(
+        CSRBENCH, tested, run, {}, verdict_limit=verdict_limit, is_fail_explained=is_fail_explained
+    )
 
 
 def scores(result: Result) -> list[tuple[float, float]]:
@@ -150,33 +152,33 @@ def test_verdicts_on_several_engines_ask_witnesses_once(folder: Path, monkeypatc
     monkeypatch.setattr(
         r2r, "hear_witnesses", lambda *words: asked.append(words) or hear_witnesses(*words)
     )
-    budget = VerdictBudget()
-    judge(folder, "Q1", RIGHT_Q1, budget=budget)
+    verdict_limit = VerdictLimit()
+    judge(folder, "Q1", RIGHT_Q1, verdict_limit=verdict_limit)
     first_asked = len(asked)
-    assert first_asked and judge(folder, "Q1", wrong, budget=budget) == alone
+    assert first_asked and judge(folder, "Q1", wrong, verdict_limit=verdict_limit) == alone
     contents = [graph for _, graph, *_ in asked]
     assert len(contents) == len({*contents}) and len(asked) > first_asked
 
 
-def one_second_for_each_answer(seconds: float) -> VerdictBudget:
-    """A budget on a clock that goes on by a second whenever it is looked at."""
-    return VerdictBudget(seconds, count().__next__)
+def one_second_for_each_answer(seconds: float) -> VerdictLimit:
+    """A limit by a clock that goes on by a second whenever it is looked at."""
+    return VerdictLimit(seconds, count().__next__)
 
 
 def test_a_verdict_that_takes_too_long_is_none_and_the_next_goes_on(folder: Path) -> None:
     """Three answers take three seconds. What was computed until then can be used further."""
     for answers in (RIGHT_Q1, ["ab", "d", "f"]):
         alone = judge(folder, "Q1", answers)
-        budget = one_second_for_each_answer(3)
-        ended = judge(folder, "Q1", answers, budget=budget)
+        verdict_limit = one_second_for_each_answer(3)
+        ended = judge(folder, "Q1", answers, verdict_limit=verdict_limit)
         assert ended.outcome is Outcome.UNSUPPORTED
         assert ended.argument == (
             "no verdict: profile csparql; judging ended after 3 s of CPU time and 3 answers "
             "(a greater --verdict-seconds allows more)"
         )
         assert ended.evidence is not None and ended.evidence["run"]["answers"] == len(answers)
-        budget.seconds = inf
-        assert judge(folder, "Q1", answers, budget=budget) == alone
+        verdict_limit.seconds = inf
+        assert judge(folder, "Q1", answers, verdict_limit=verdict_limit) == alone
 
 
 IGNORED = Deviation("the slide is ignored", "https://example.org/", (), {"slide": "ignored"})
@@ -188,8 +190,8 @@ def test_a_fail_stays_if_it_takes_too_long_to_grant_a_deviation(folder: Path) ->
     """
     wrong = ["ab", "d", "f"]
     alone = judge(folder, "Q1", wrong)
-    budget = one_second_for_each_answer(1_000)
-    ended = judge(folder, "Q1", wrong, budget=budget, deviations=(IGNORED,))
+    verdict_limit = one_second_for_each_answer(1_000)
+    ended = judge(folder, "Q1", wrong, verdict_limit=verdict_limit, deviations=(IGNORED,))
     assert ended.outcome is Outcome.FAIL and not ended.known
     *before, line = ended.argument.splitlines()
     assert line == (
@@ -201,7 +203,7 @@ def test_a_fail_stays_if_it_takes_too_long_to_grant_a_deviation(folder: Path) ->
 
 def test_a_fail_stays_if_it_takes_too_long_to_explain_it(folder: Path) -> None:
     wrong = ["ab", "d", "f"]
-    budget = one_second_for_each_answer(1_000)
-    ended = judge(folder, "Q1", wrong, budget=budget, is_fail_explained=True)
+    verdict_limit = one_second_for_each_answer(1_000)
+    ended = judge(folder, "Q1", wrong, verdict_limit=verdict_limit, is_fail_explained=True)
     assert ended.outcome is Outcome.FAIL
     assert "what would explain it was not found: judging ended after 1000 s" in ended.argument

@@ -21,7 +21,7 @@ from conformance.bench.lsbench.declaration import (
     queries,
 )
 from conformance.bench.lsbench.features import FEATURES, class_of
-from conformance.bench.lsbench.tables import read_published
+from conformance.bench.lsbench.tables import read_published_figures
 from conformance.bench.queries import Origin
 from conformance.bench.wordings import make_wordings
 from conformance.verdict.outcomes import judge_relations
@@ -100,7 +100,7 @@ def test_the_class_of_a_query_is_that_of_table_1(name):
     """Apart from what the declaration says: features that the table does not list, and one that is
     not certain in our copy.
     """
-    query, told = queries()[name], read_published()["queries"][name]
+    query, told = queries()[name], read_published_figures()["queries"][name]
     found = class_of(from_table(query.table))
     assert (found.patterns, found.streams) == (told["patterns"], told["streams"])
     beyond, doubtful = {*told.get("beyond", "")}, {*told.get("doubtful", "")}

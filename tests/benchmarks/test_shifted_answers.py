@@ -61,13 +61,13 @@ def test_pairs_of_rows_that_change_are_those_of_whole_bags(
 
 @given(bags, bags, st.lists(lines, max_size=4), st.sampled_from(Mode))
 @settings(max_examples=draws(200))
-def test_rows_without_an_equal_are_those_that_have_no_place(
+def test_rows_without_an_equal_are_those_that_have_no_position(
     before: Bag, now: Bag, wanted: list[Row], mode: Mode
 ) -> None:
     rows = RowGroups(before.elements(), mode)
     rows.change((now - before).elements(), (before - now).elements())
-    places = compare.find_equal_rows(list(now), wanted, mode)
-    assert rows.select_without_equal(wanted) == [line for line in wanted if not places[line]]
+    positions = compare.find_positions_of_equal_rows(list(now), wanted, mode)
+    assert rows.select_without_equal(wanted) == [line for line in wanted if not positions[line]]
 
 
 def shift_by_definition(
@@ -154,12 +154,12 @@ def steps_by_definition(
     expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
 ) -> Iterator[Step]:
     """Yield the steps of YABench's code (docs/metrics.md), with each answer compared as a whole."""
-    relations_left = list(output.timed())
+    relations_left = list(output.rows_with_instants())
     before: Bag = Counter()
     for t in expects.instants:
         opened = next(k for k in range(t + 1) if k * slide + size >= t) * slide
         now = expects.answer(opened, t)
-        known = compare.find_equal_rows(list(before), list(now), mode)
+        known = compare.find_positions_of_equal_rows(list(before), list(now), mode)
         due = [line for line in now if not known[line] for _ in range(now[line])]
         if not due or (now.total() == 1 and not any(now)):
             continue

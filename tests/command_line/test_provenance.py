@@ -12,11 +12,11 @@ from incremental.incremental_trials import covered, is_same_report, trials
 
 from refengine import from_table, profile, stream
 from refengine.__main__ import main
-from refengine.confirmed_run import STATEMENTS_TO_CONFIRM, Hearing, RunWithWitnesses
 from refengine.core import engine, r2r
 from refengine.incremental.maintained import MaintainedAnswers
 from refengine.model.elements import Relation, row
 from refengine.model.errors import Disputed, RefengineError, TooManyReports
+from refengine.run_with_witnesses import STATEMENTS_TO_CONFIRM, Hearing, RunWithWitnesses
 from refengine.sparql import Limits
 
 P = "<urn:p>"
@@ -97,7 +97,7 @@ def test_a_fallback_on_the_way_is_said_with_its_reason():
 @pytest.mark.parametrize("definition", [False, True])
 def test_the_first_answers_are_confirmed(monkeypatch, definition):
     """Each has one statement; by definition all are confirmed."""
-    monkeypatch.setattr("refengine.confirmed_run.STATEMENTS_TO_CONFIRM", 4)
+    monkeypatch.setattr("refengine.run_with_witnesses.STATEMENTS_TO_CONFIRM", 4)
     confirmed = [witnesses for _, witnesses in start(6, definition=definition)]
     assert Counter(map(tuple, confirmed)) == (
         {("pyoxigraph",): 6} if definition else {("pyoxigraph",): 4, (): 2}
@@ -127,7 +127,7 @@ def test_after_one_that_is_too_large_no_answer_is_confirmed(monkeypatch, most, l
     """Datasets have 1, 3 and 1 statements. The second is beyond the bound of statements, or that of
     steps (R2R-17): its product has 27 solutions.
     """
-    monkeypatch.setattr("refengine.confirmed_run.STATEMENTS_TO_CONFIRM", most)
+    monkeypatch.setattr("refengine.run_with_witnesses.STATEMENTS_TO_CONFIRM", most)
     triples = [("<urn:a>", P, f"<urn:{name}>") for name in "bcd"]
     items = [(frozenset(triples[:1]), 5), (frozenset(triples), 15), (frozenset(triples[1:2]), 25)]
     run = start(0, "SELECT * { ?x ?p ?y . ?z ?p ?w . ?u ?p ?v }", items=items, limits=limits)
@@ -135,7 +135,7 @@ def test_after_one_that_is_too_large_no_answer_is_confirmed(monkeypatch, most, l
 
 
 def test_an_empty_dataset_counts_as_a_statement(monkeypatch):
-    monkeypatch.setattr("refengine.confirmed_run.STATEMENTS_TO_CONFIRM", 4)
+    monkeypatch.setattr("refengine.run_with_witnesses.STATEMENTS_TO_CONFIRM", 4)
     query = from_table({"windows": [TUMBLING], "body": "SELECT ?x { ?x <urn:p> ?y }"})
     elements = stream([(("<urn:a>", P, "<urn:b>"), 95)])
     semantics = profile("csparql").but(t0=0, report="window-close", tick="time").semantics()

@@ -29,7 +29,7 @@ def content_of(**fields):
         ({"kind": WindowKind.LANDMARK}, "since the first instant of window 0 (WIN-13)"),
         (
             {"kind": WindowKind.ROWS, "size": 3, "slide": 2, "unit": Unit.TRIPLES},
-            "the latest 3 triples, brought up to date every 2 (WIN-14, WIN-16)",
+            "the latest 3 triples, and changes only every 2 triples (WIN-14, WIN-16)",
         ),
         (
             {"kind": WindowKind.PARTITION, "size": 3, "by": ("subject",)},

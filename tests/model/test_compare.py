@@ -284,11 +284,11 @@ def test_numbers_of_several_types_are_paired_as_far_as_they_can_be(a: Bag, b: Ba
 
 @given(pairs(), st.sampled_from(Mode))
 @example(STEPS, Mode.VALUE)
-def test_places_are_those_of_the_equal_rows(drawn: tuple[Bag, Bag], mode: Mode):
+def test_positions_are_those_of_the_equal_rows(drawn: tuple[Bag, Bag], mode: Mode):
     """CMP-1 to CMP-3 of single rows; blank nodes go by label."""
     wanted, rows = drawn[0], list(drawn[1].elements())
-    assert compare.find_equal_rows(rows, wanted.elements(), mode) == {
-        line: [place for place, other in enumerate(rows) if same_row(line, other, mode)]
+    assert compare.find_positions_of_equal_rows(rows, wanted.elements(), mode) == {
+        line: [position for position, other in enumerate(rows) if same_row(line, other, mode)]
         for line in wanted
     }
 
@@ -755,7 +755,7 @@ def test_what_is_no_number_comes_last_in_the_order_of_numbers():
     paired in an order.
     """
     numbers = [row({"x": typed(text, "double")}) for text in ("2", "NaN", "1")]
-    assert compare.find_equal_rows(numbers, numbers) == {
+    assert compare.find_positions_of_equal_rows(numbers, numbers) == {
         line: [i] for i, line in enumerate(numbers)
     }
     assert not any(compare.difference(Counter(numbers), Counter(numbers[1:] + numbers[:1])))

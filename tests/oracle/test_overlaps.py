@@ -275,6 +275,14 @@ def test_an_overlap_holds_more_than_twice_its_union_and_the_static_data(
     found = whole(query.body, frozenset([other, static]))
     assert found == Relation(("x", "z"), Counter([(("x", "<urn:9>"), ("z", "<urn:z>"))]))
 
+    # a verdict can be ended before each of these answers, and each is counted once
+    calls: list[str] = []
+    limited = SharedAnswers(before_answer=lambda: calls.append("answer"))
+    whole = overlaps.AnswerWithinOverlaps([overlap], limited)
+    for number, graph in enumerate([{triple, static}, {triple}, {other, static}], 1):
+        whole(query.body, frozenset(graph))
+        assert len(calls) == number
+
     # what is heard of an overlap that is not confirmed is forgotten, and nothing else
     (heard,) = answers.testimonies_used
     for error in (Disputed("no", rule="R2R-5"), Unsupported("no", rule="R2R-5")):

@@ -85,8 +85,8 @@ def computed_here(truth_query: TruthQuery, rows: list[tuple], count: int) -> tup
 
     again = []
 
-    def find_enough(empty_parts: Mapping[int, Part]) -> set[int]:
-        check = part_reports.halos_of_blocks(truth_query, histogram.firsts, empty_parts)
+    def find_enough_halos(empty_parts: Mapping[int, Part]) -> set[int]:
+        check = part_reports.make_halo_check(truth_query, histogram.firsts, empty_parts)
         enough = {
             number
             for number, some in by_part(empty_parts).items()
@@ -97,7 +97,7 @@ def computed_here(truth_query: TruthQuery, rows: list[tuple], count: int) -> tup
         return enough
 
     planned = part_plan.plan_parts(query, semantics, histogram, count)
-    chosen = part_plan.choose_halos(planned, find_enough)
+    chosen = part_plan.choose_halos(planned, find_enough_halos)
     compute = part_reports.reports_of_blocks(truth_query, histogram.firsts, chosen)
     reports = [
         report

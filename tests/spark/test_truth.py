@@ -148,7 +148,7 @@ def test_the_format_of_a_stream(tmp_path):
         found.append(stored_stream.find_format(StoredSource("s", str(folder))))
     assert found == [("n3t", 1), ("parquet", 0), (None, 0), ("delta", 0)]
     (tmp_path / "0" / "e.parquet").touch()
-    with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet files; name"):
+    with pytest.raises(InvalidStream, match=r"has 2 \.n3t files and 1 \.parquet file; name"):
         stored_stream.find_format(StoredSource("s", str(tmp_path / "0")))
     with pytest.raises(InvalidStream, match=r"nowhere: IO-1: no such file or folder$"):
         stored_stream.find_format(StoredSource("s", str(tmp_path / "nowhere")))
@@ -678,7 +678,7 @@ def test_what_was_read_is_not_read_again(connected, tmp_path):
     plan = planned(asked(report="window-close", tick="tuple"), path, parts=2)
     out = tmp_path / "out"
     with truth_run.open_folder(out, plan, False):
-        stored = truth_run._store(connected, plan, out, 2)
+        stored = truth_run._plan_and_store(connected, plan, out, 2)
         (out / "plan.json").write_text(stored.line())
     (tmp_path / "stream" / "part-0.n3t").unlink()
     (out / "_attempts" / "of-another").mkdir(parents=True)

@@ -13,7 +13,6 @@ from typing import Any
 from conformance.bench.citybench.configuration import REPOSITORY_SENSORS
 from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.figures import (
-    NONE,
     ResultsOfTest,
     amount_cell,
     group_by_test,
@@ -22,7 +21,7 @@ from conformance.bench.figures import (
 )
 from conformance.bench.functional import functional_table, reasons_table
 from conformance.bench.queries import table_of_queries
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.verdict.results import Result
 
 ENGINES = {"csparql": "C-SPARQL", "cqels": "CQELS"}
@@ -133,7 +132,7 @@ def _completeness_cell(found: Sequence[Mapping[str, Any]]) -> Cell:
     """Return the cell of the completeness of several runs: of all their observations together."""
     expected = sum(one["expected"] for one in found)
     if not expected:
-        return NONE
+        return NO_VALUE
     captured = sum(one["captured"] for one in found)
     mark = "" if found[0]["is_of_observations"] else "*"
     return Cell(f"{captured / expected:.4f}{mark}")

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
-from conformance.bench.figures import NONE, outcome_cell, table_of_runs, worst_of
+from conformance.bench.figures import kind_cell, table_of_runs, worst_of
 from conformance.bench.streams import StoredStream
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.benchmarks import csrbench, own_engines
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
@@ -94,7 +94,7 @@ def _verdicts(results: Sequence[Result]) -> Table:
         (
             Cell(name),
             *(
-                outcome_cell(worst_of(runs[name, engine])) if (name, engine) in runs else NONE
+                kind_cell(worst_of(runs[name, engine])) if (name, engine) in runs else NO_VALUE
                 for engine in engines
             ),
         )

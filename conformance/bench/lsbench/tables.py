@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.bench.figures import (
-    NONE,
     amount_cell,
     feeding_evidence_of,
+    kind_cell,
     mean,
-    outcome_cell,
     table_of_runs,
     worst_of,
 )
@@ -27,7 +26,7 @@ from conformance.bench.lsbench.declaration import INSTANCES, USERS, queries
 from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
 from conformance.bench.queries import table_of_queries
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.metrics.lsbench import cmet
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
@@ -56,7 +55,7 @@ class RunKey(NamedTuple):
 
 
 @cache
-def read_published() -> Mapping[str, Any]:
+def read_published_figures() -> Mapping[str, Any]:
     """Return what is published: the classes of queries by name, and sizes of the data."""
     content = tomllib.loads(Path(__file__).with_name("published.toml").read_text(encoding="utf-8"))
     return {"queries": {entry["name"]: entry for entry in content["query"]}, **content["sizes"]}
@@ -80,13 +79,15 @@ def tables(results: Sequence[Result]) -> Sequence[Table]:
 
 
 def measures_of(result: Result) -> Entry:
-    """Return the measures of a run; nothing for a run that could not be asked or judged."""
+    """Return the measures of a run; nothing for a result without evidence of a run."""
     measures: Entry = feeding_evidence_of(result).get("measures", {})
     return measures
 
 
 def _runs_of_queries(results: Iterable[Result]) -> dict[RunKey, dict[str, Result]]:
-    """Return the runs of the twelve queries that took place, by engine; the scalings apart."""
+    """Return the runs of the twelve queries that have measures, by engine; not those of the
+    scalings.
+    """
     runs: dict[RunKey, dict[str, Result]] = {}
     for result in sorted(results, key=lambda result: result.key):
         measures, run = measures_of(result), result.benchmark_run
@@ -110,10 +111,10 @@ def _functional(results: Sequence[Result]) -> Table:
         by_query.setdefault((result.experiment, result.engine), []).append(result)
     rows = []
     for name, query in queries().items():
-        of_paper = read_published()["queries"][name]
+        of_paper = read_published_figures()["queries"][name]
         found = class_of(from_table(query.table))
         cells = [
-            outcome_cell(worst_of(by_query[name, engine])) if (name, engine) in by_query else NONE
+            kind_cell(worst_of(by_query[name, engine])) if (name, engine) in by_query else NO_VALUE
             for engine in engines
         ]
         told = [Cell(MARKS.get(of_paper[key], of_paper[key])) for key in ENGINES_OF_THE_PAPER]
@@ -168,7 +169,7 @@ def _outputs(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
                     Cell(key.query),
                     Cell(key.rate_text),
                     Cell(engine),
-                    outcome_cell(result),
+                    kind_cell(result),
                     amount_cell(measures["size"]),
                     amount_cell(measures.get("due")),
                     _percent_cell(measures.get("mismatch")),
@@ -198,7 +199,7 @@ def _outputs(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
 
 def _percent_cell(value: float | None) -> Cell:
     """Return the cell of a percentage."""
-    return NONE if value is None else Cell(f"{value:.2f}")
+    return NO_VALUE if value is None else Cell(f"{value:.2f}")
 
 
 def outputs_of(by_engine: Mapping[str, Result]) -> dict[str, list[Any]]:
@@ -220,7 +221,7 @@ def _comparability(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
         cells = []
         for one, other in pairs:
             if one not in outputs or other not in outputs:
-                cells += [NONE, NONE, NONE]
+                cells += [NO_VALUE, NO_VALUE, NO_VALUE]
                 continue
             percents, comparable = compare_outputs(
                 {one: outputs[one], other: outputs[other]}, EPSILON
@@ -260,11 +261,13 @@ def _throughput(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
     rows = []
     for key, by_engine in runs.items():
         outputs = outputs_of(by_engine)
-        comparable = NONE
+        comparable = NO_VALUE
         if len(outputs) > 1:
             comparable = _yes_or_no(compare_outputs(outputs, EPSILON)[1])
         cells = [
-            amount_cell(executions_per_second(by_engine[engine])) if engine in by_engine else NONE
+            amount_cell(executions_per_second(by_engine[engine]))
+            if engine in by_engine
+            else NO_VALUE
             for engine in engines
         ]
         rows.append((Cell(key.query), Cell(key.rate_text), comparable, *cells))
@@ -282,10 +285,10 @@ def executions_per_second(result: Result) -> float | None:
     """Return the executions of a run in a second; None for a live run, and one that is too short to
     time.
     """
-    run = feeding_evidence_of(result)
-    if not run or run["is_live"] or not run["seconds"]:
+    feeding = feeding_evidence_of(result)
+    if not feeding or feeding["is_live"] or not feeding["seconds"]:
         return None
-    return cmet(run["elements"], run["seconds"])
+    return cmet(feeding["elements"], feeding["seconds"])
 
 
 def _scaling(results: Iterable[Result], experiment: str, noun: str, column: str) -> Table:
@@ -329,8 +332,8 @@ def _sizes(results: Iterable[Result]) -> Table:
         (
             Cell(name),
             amount_cell(ours.get(name)),
-            amount_cell(read_published()["paper"].get(name)),
-            amount_cell(read_published()["public_generator"].get(name)),
+            amount_cell(read_published_figures()["paper"].get(name)),
+            amount_cell(read_published_figures()["public_generator"].get(name)),
         )
         for name in ("static", *STREAMS)
     )

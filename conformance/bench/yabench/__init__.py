@@ -97,10 +97,10 @@ def _shorten(test: TestSetup) -> TestSetup:
 def _workload(test: TestSetup) -> Workload:
     """Return a test as a workload.
 
-    The first window ends after one slide (`yabench.t0_of_first_window`), and the recording begins
-    with the stream, so that no output may be missing before its first. One may be missing after
-    its last. YABench's runner hands over the triples of an instant together, and so do we. Raises
-    RefengineError for a query that is no SPARQL.
+    t0 is that of YABench's windows under the engine's profile (`yabench.t0_of_first_window`). The
+    recording begins with the stream, so that no output may be missing before its first. One may be
+    missing after its last. YABench's runner hands over the triples of an instant together, and so
+    do we. Raises RefengineError for a query that is no SPARQL.
     """
     try:
         Body(test.query)

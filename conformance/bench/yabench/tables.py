@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.bench.figures import (
-    NONE,
     ResultsOfTest,
     amount_cell,
     cpu_used,
@@ -23,7 +22,7 @@ from conformance.bench.figures import (
     table_of_runs,
 )
 from conformance.bench.functional import reasons_table
-from conformance.bench.tables import Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.bench.yabench import files
 from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.results import Result
@@ -183,7 +182,7 @@ def _size_row(test: TestResults) -> tuple[Cell, ...]:
     first = feeding_evidence_of(test.results[0]).get("measures", {}).get("code", [])
     expected = [entry["expected"] for entry in first]
     theirs = means.get("expected")
-    is_equal = NONE
+    is_equal = NO_VALUE
     if theirs and expected:
         count = sum(a == b for a, b in zip(expected, theirs, strict=False))
         is_equal = Cell(f"{count} of {len(theirs)}")
@@ -208,7 +207,7 @@ def _size_row(test: TestResults) -> tuple[Cell, ...]:
 def _numbers_cell(numbers: Sequence[int]) -> Cell:
     """Return the cell of some numbers, of which a table shows the first ten."""
     if not numbers:
-        return NONE
+        return NO_VALUE
     text = " ".join(map(str, numbers[:10]))
     return Cell(text + " …" * (len(numbers) > 10))
 

@@ -112,7 +112,7 @@ def compile_result(expression: Expression, slots: Mapping[str, int]) -> ResultOf
         result = ask_definition(lambda: expressions.result(expression, solution, NO_NODES))
         return None if result is ERROR else result
 
-    return _compute_once(expression, slots, compute)
+    return _remember_results(expression, slots, compute)
 
 
 def _condition_by_definition(expression: Expression, slots: Mapping[str, int]) -> Condition:
@@ -121,15 +121,16 @@ def _condition_by_definition(expression: Expression, slots: Mapping[str, int]) -
     def compute(expressions: Expressions, solution: Solution) -> bool:
         return ask_definition(lambda: expressions.holds(expression, solution))
 
-    return _compute_once(expression, slots, compute)
+    return _remember_results(expression, slots, compute)
 
 
-def _compute_once(
+def _remember_results(
     expression: Expression,
     slots: Mapping[str, int],
     compute: Callable[[Expressions, Solution], T],
 ) -> Callable[[Terms], T]:
-    """Return `compute` as a function of terms, which keeps its last MOST_RESULTS results.
+    """Return a function that computes a result from the terms of a solution, and keeps the last
+    MOST_RESULTS results.
 
     `compute` is given the definition's evaluator, and the part of a solution that has the
     expression's variables. Its result depends on nothing else (`check_functions`). A solution is

@@ -1,4 +1,6 @@
-"""The evaluations that `run` prints, each with the witnesses that confirm its answer (R2R-5)."""
+"""The evaluations that `run` prints, each with the witnesses that confirm its answer, if they were
+asked (ENG-6, R2R-5).
+"""
 
 from __future__ import annotations
 
