@@ -154,8 +154,8 @@ def canonical_relation(relation: Relation, place: str) -> Relation:
     """MOD-4: Return a relation with canonical terms. Blank nodes keep their labels, since those
     that an evaluation made are none of the data (R2R-7).
 
-    Raises InvalidStream for what is no term, and for a variable that is written with its ? or $.
-    `place` names the relation in the error.
+    Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
+    written with its ? or $. `place` names the relation in the error.
 
     >>> from collections import Counter
     >>> from refengine.model.elements import Relation, row
@@ -163,6 +163,13 @@ def canonical_relation(relation: Relation, place: str) -> Relation:
     >>> canonical_relation(recorded, "relation 1").rows
     Counter({(('x', '"a"@en'),): 1})
     """
+    if not hasattr(relation, "rows"):
+        raise InvalidStream(
+            f"must be a Relation, got {display(relation)}; write "
+            'Relation(("x",), Counter([row({"x": "<urn:a>"}), …]))',
+            rule="MOD-4",
+            place=place,
+        )
     bindings = dict.fromkeys(chain.from_iterable(relation.rows))
     changed: dict[Term, Term] = {}
     try:

@@ -43,8 +43,9 @@ def read_query(
 def _parse_toml(text: str, source: Source) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
-        if not all(-TIME_BOUND <= number < TIME_BOUND for number in _integers(table)):
-            raise ValueError("an integer beyond 64 bits")  # which TOML has not, but tomllib reads
+        for number, place in _integers(table):
+            if not -TIME_BOUND <= number < TIME_BOUND:  # which TOML has not, but tomllib reads
+                raise ValueError(f"an integer beyond 64 bits, as {place}")
         return table
     # ValueError: a syntax error, or an integer of thousands of digits
     except (ValueError, RecursionError) as error:
@@ -64,13 +65,16 @@ def _not_toml(error: ValueError | RecursionError, text: str, source: Source) -> 
     return InvalidQuery(f"not TOML: {reason}", rule="QRY-1", place=place)
 
 
-def _integers(table: Any) -> Iterator[int]:
-    """Yield the integers in a TOML value, however deep."""
-    match table:
+def _integers(value: Any, place: str = "") -> Iterator[tuple[int, str]]:
+    """Yield the integers in a TOML value, however deep, each with its place in it, such as
+    `windows[0].size`.
+    """
+    match value:
         case int():
-            yield table
+            yield value, place
         case dict():
-            yield from _integers(list(table.values()))
+            for key, item in value.items():
+                yield from _integers(item, f"{place}.{key}".removeprefix("."))
         case list():
-            for item in table:
-                yield from _integers(item)
+            for number, item in enumerate(value):
+                yield from _integers(item, f"{place}[{number}]")

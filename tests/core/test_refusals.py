@@ -28,6 +28,7 @@ from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import OPTIONAL, Condition, OneOf, parse_field, show
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
+from refengine.oracle.judge import judge
 
 BODY = "SELECT ?x { ?x <urn:p> ?y }"
 TIME = {"stream": "s", "kind": "time", "size": 4, "slide": 2}
@@ -205,6 +206,11 @@ def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
             "elements",
         ),
         (lambda: stream([(TRIPLE, 0), (TRIPLE,)]), f"element 2: MOD-1: {ITEM} ({TRIPLE},)"),
+        (
+            lambda: judge(from_table(table(TIME)), {"s": stream([])}, PLAIN, [[{"x": "<urn:a>"}]]),  # type: ignore[list-item]
+            "relation 1: MOD-4: must be a Relation, got [{'x': '<urn:a>'}]; write "
+            'Relation(("x",), Counter([row({"x": "<urn:a>"}), …]))',
+        ),
         (lambda: stream([5]), f"element 1: MOD-1: {ITEM} 5"),  # type: ignore[list-item]
         (
             lambda: stream([(TRIPLE, 1, 2, 3, 4)]),

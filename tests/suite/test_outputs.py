@@ -114,6 +114,8 @@ def test_an_interrupted_run_says_which_files_are_of_an_earlier_one(tmp_path, mon
     assert run.stdout.count("is of an earlier run") == 1 and line in run.stdout
     assert diagnosis.read_text() == KEPT
     assert len(found.read_text().splitlines()) == 1
+    assert f"not all results are written; {found}.partial has 1: the same" in run.stdout
+    assert f"conformance: {found} has no more than these\n" in run.stdout
 
 
 def test_a_run_that_writes_its_files_says_nothing_of_earlier_ones(tmp_path):
