@@ -44,6 +44,8 @@ def test_another_spelling_of_a_term_is_the_term(term: str, spelt: str):
     ("binding", "reason"),
     [
         ({"y": "urn:a"}, "relation 1: MOD-4: not a term: 'urn:a'; write <urn:a>"),
+        ({"y": "_:"}, "relation 1: MOD-4: not a term: '_:'; write _:b"),
+        ({"y": "<>"}, "relation 1: MOD-4: relative IRI ''; write it in full"),
         ({"?y": '"x"'}, "relation 1: IO-2: a variable is given without its mark: 'y', not '?y'"),
     ],
 )
