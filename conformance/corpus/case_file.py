@@ -266,8 +266,7 @@ def _field(name: str, value: Any) -> Any:
                 f"{nearest_keys}",
                 rule="SEM-1",
             )
-        case str() if value != UNKNOWN:
-            semantics.known_field(name)
+        case str() if value != UNKNOWN and name in semantics.FIELDS:
             return _parse_value(name, value)
         case _:
             return value

@@ -17,7 +17,14 @@ from refengine.core.semantics import UNKNOWN, Profile
 from refengine.model.canonical import canonical_relation
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
-from refengine.model.errors import Disputed, TooManyReports, Unsupported, require
+from refengine.model.errors import (
+    Disputed,
+    InvalidSemantics,
+    TooManyReports,
+    Unsupported,
+    require,
+)
+from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial, reports_first_stated_window
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
@@ -144,12 +151,19 @@ def judge(
     - `windows`: the borders of the window that the engine states for each relation (none);
     - `window_closure`: which of these borders belong to the window (by the tried semantics).
 
-    Raises InvalidStream for what is no term. Raises Unsupported if the verdict depends on an
-    assignment that could not be tried: no other one explains the relations, or none explains them
-    with the stated windows. Raises TooManyReports if a profile without open fields gives too many.
-    Raises Disputed if no witness confirms what the verdict rests on; of several assignments that
-    explain the relations it is enough that a witness confirms one.
+    Raises InvalidStream for what is no relation or no term, and InvalidSemantics for what is no
+    profile. Raises Unsupported if the verdict depends on an assignment that could not be tried: no
+    other one explains the relations, or none explains them with the stated windows. Raises
+    TooManyReports if a profile without open fields gives too many. Raises Disputed if no witness
+    confirms what the verdict rests on; of several assignments that explain the relations it is
+    enough that a witness confirms one.
     """
+    if not isinstance(profile, Profile):
+        reason = (
+            f"judge takes a Profile, of which it tries the open fields, got {display(profile)}; "
+            "leave .semantics() out"
+        )
+        raise InvalidSemantics(reason, rule="SEM-3")
     relations = [
         canonical_relation(relation, f"relation {number}")
         for number, relation in enumerate(recording, 1)

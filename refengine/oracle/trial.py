@@ -18,6 +18,8 @@ from refengine.model import compare
 from refengine.model.canonical import canonical_dataset
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Stream
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display
 from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.reports import Reports
 
@@ -32,10 +34,15 @@ class Missing(NamedTuple):
 
     @staticmethod
     def of(bound: int | Missing) -> Missing:
-        """Return the bounds as a pair. One number stands for both ends."""
-        if isinstance(bound, Missing):
-            return bound
-        return Missing(bound, bound)
+        """Return the bounds as a pair. One number stands for both ends. Raises RefengineError for
+        what is no number of outputs.
+        """
+        bounds = bound if isinstance(bound, Missing) else Missing(bound, bound)
+        for count in bounds:
+            if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                reason = f"must be an integer >= 0, or a Missing of two, got {display(bound)}"
+                raise RefengineError(reason, rule="ORA-3", place="missing")
+        return bounds
 
     def __str__(self) -> str:
         if self.before == self.after:

@@ -281,7 +281,7 @@ def test_two_lists_are_all_pairs_and_a_test_says_its_values(tmp_path):
             r"rate: .*expected a number > 0, got 'fast'",
         ),
         ('[[experiment]]\nname = "x"\nquery = "Q14"', "no query 'Q14'; did you mean 'Q"),
-        ("[[experiment", "cannot be read"),
+        ("[[experiment", "configuration: not TOML: Expected"),
     ],
 )
 def test_a_malformed_configuration_is_one_error_that_names_the_key(tmp_path, text, message):

@@ -28,7 +28,9 @@ from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import OPTIONAL, Condition, OneOf, parse_field, show
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
+from refengine.model.messages import display
 from refengine.oracle.judge import judge
+from refengine.oracle.trial import Missing
 
 BODY = "SELECT ?x { ?x <urn:p> ?y }"
 TIME = {"stream": "s", "kind": "time", "size": 4, "slide": 2}
@@ -159,6 +161,12 @@ def incrementally(streams: object, semantics: object) -> Callable[[], object]:
     return lambda: list(incremental.evaluate(query, streams, semantics))  # type: ignore[arg-type]
 
 
+def judging(asked: object, **options: object) -> Callable[[], object]:
+    """Return what judges a recording without relations over the empty stream `s`."""
+    query = from_table(table(TIME))
+    return lambda: judge(query, {"s": stream([])}, asked, [], **options)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("evaluating", [over, incrementally])
 @pytest.mark.parametrize("streams", [{"s": stream([(TRIPLE, 3)])}, {"s": iter(())}])
 @pytest.mark.parametrize(
@@ -210,6 +218,24 @@ def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
             lambda: judge(from_table(table(TIME)), {"s": stream([])}, PLAIN, [[{"x": "<urn:a>"}]]),  # type: ignore[list-item]
             "relation 1: MOD-4: must be a Relation, got [{'x': '<urn:a>'}]; write "
             'Relation(("x",), Counter([row({"x": "<urn:a>"}), …]))',
+        ),
+        (
+            judging(PLAIN.semantics()),
+            f"SEM-3: judge takes a Profile, of which it tries the open fields, got "
+            f"{display(PLAIN.semantics())}; leave .semantics() out",
+        ),
+        (
+            judging(PLAIN, missing=-1),
+            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got -1",
+        ),
+        (
+            judging(PLAIN, missing=Missing(0, -1)),
+            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got Missing(before=0, "
+            "after=-1)",
+        ),
+        (
+            judging(PLAIN, missing=True),
+            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got True",
         ),
         (lambda: stream([5]), f"element 1: MOD-1: {ITEM} 5"),  # type: ignore[list-item]
         (

@@ -56,7 +56,7 @@ def listed(capsys) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize(
     ("file", "text", "state"),
     [
-        ("engine.toml", "title =", "cannot be read"),
+        ("engine.toml", "title =", "engine: not TOML: Invalid value"),
         ("engine.toml", 'title = "Mine"', "key 'command' is missing"),
         ("engine.json", "{", "is malformed; add the engine again"),
         ("engine.json", "[" * 100_000, "is malformed; add the engine again"),

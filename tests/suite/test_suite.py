@@ -419,7 +419,7 @@ def test_a_deviation_of_no_case_is_refused(tmp_path):
         path.read_text() + '[[deviations]]\nreason = "it never answers"\nlink = '
         '"https://example.org/1"\ncases = ["WIN-2-x"]\n'
     )
-    with pytest.raises(RefengineError, match="mine: deviations: engine: no case 'WIN-2-x'"):
+    with pytest.raises(RefengineError, match=r"mine\.toml: deviations: engine: no case 'WIN-2-x'"):
         conformance.check_engine(path)
 
 
