@@ -97,7 +97,7 @@ DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_s
   tests/spark/test_judging.py::test_the_mismatch_is_that_of_the_definition \
   tests/spark/test_streaming.py::test_micro_batches_are_the_batch
 
-draws: $(READY) ## try every other property on new draws, up to eight times as many as `make test` (some minutes)
+draws: $(READY) ## try every other property on new draws, up to eight times as many as `make test` (an hour or more)
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
