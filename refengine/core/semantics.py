@@ -460,7 +460,9 @@ class Profile:
             known_field(name)
             if isinstance(value, Between):
                 refuse_empty_range(name, value)
-            if is_open(value):
+            if isinstance(value, OneOf):
+                parsed[name] = OneOf(tuple(parse_field(name, each) for each in value.values))
+            elif is_open(value):
                 parsed[name] = value
             else:
                 parsed[name] = parse_field(name, value)

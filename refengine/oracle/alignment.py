@@ -61,7 +61,7 @@ def nearest_trial(
     recorded: RecordingToJudge, failed: Sequence[Trial], answers: SharedAnswers
 ) -> Trial | None:
     """ORA-9: return the failed assignment that is nearest to the recording, and where the two part;
-    None if there is none.
+    None if there is none. One with too many reports is not near to any recording.
 
     The one with the fewest differing rows is nearest. Of several, up to TIES_BOUND, it is the one
     with the fewest rows that no slip over the edge of a window explains. A recording whose
@@ -70,6 +70,7 @@ def nearest_trial(
     The windows that the engine states are compared, too, if `recorded` has them. Then each trial
     must have a report that is about the first of them (`reports_first_stated_window`).
     """
+    failed = [trial for trial in failed if not trial.has_too_many_reports]
     candidates: list[_Candidate] = []
     bound: int | None = None  # the fewest differing rows so far
     # Assignments that match many relations come first: they are near, so the bound falls soon.

@@ -59,19 +59,24 @@ def refuse_t0_beyond_64_bits(
 def _classes_beyond(
     planned: engine.Plan, every: T0Candidates, is_window_stated: bool
 ) -> Iterator[T0Class]:
-    """Yield the classes of an open t0 of which no value is within 64 bits. `every` are all its
+    """Yield the values of an open t0 that are beyond 64 bits, in classes. `every` are all its
     values.
+
+    Those that are in one class with a value within 64 bits are left out, since they give the same
+    contents. But if the engine states its windows they are yielded: they give other windows.
     """
     least, greatest = -TIME_BOUND, TIME_BOUND - 1
-    # The value on the bound is taken along: those beyond that are in its class need not be tried.
+    # The value on the bound is taken along: it tells which class has values within.
     if every.lo < least:
         below = T0Candidates(every.lo, min(every.hi, least))
-        classes = split_into_t0_classes(planned, below, is_window_stated)
-        yield from (each for each in classes if each.hi < least)
+        for t0, lo, hi in split_into_t0_classes(planned, below, is_window_stated):
+            if hi < least or (is_window_stated and lo < least):
+                yield T0Class(min(t0, least - 1), lo, min(hi, least - 1))
     if every.hi > greatest:
         above = T0Candidates(max(every.lo, greatest), every.hi)
-        classes = split_into_t0_classes(planned, above, is_window_stated)
-        yield from (each for each in classes if each.lo > greatest)
+        for t0, lo, hi in split_into_t0_classes(planned, above, is_window_stated):
+            if lo > greatest or (is_window_stated and hi > greatest):
+                yield T0Class(max(t0, greatest + 1), max(lo, greatest + 1), hi)
     yield from _single_values([other for other in every.others if isinstance(other, int)])
 
 

@@ -62,7 +62,8 @@ def find_divergence(
         if report is None:
             return _without_report(index, actual, "the semantics reports nothing more", cost)
         if not alignment.is_about(index, report):
-            if require(alignment.stated_window(index)) > require(report.window):
+            begins, _ = require(alignment.stated_window(index))
+            if begins > require(report.window)[0]:
                 return diverge_at(index, report, None, SKIPPED)
             return diverge_at(index, report, actual, OTHER_WINDOW)
         if not compare.equal(report.relation.rows, actual, recorded.mode):

@@ -284,7 +284,7 @@ def search(
                 continue
             # This value of an open t0 gives more reports than any recording has relations. So it
             # explains nothing, and the trial has failed.
-            trial = Trial(semantics, t0_class, accepting_state=None)
+            trial = Trial(semantics, t0_class, accepting_state=None, has_too_many_reports=True)
 
         if not trial.explains_recording:
             failed.append(trial)

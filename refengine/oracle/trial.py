@@ -248,6 +248,9 @@ class Trial:
     looked at, and `last_answer` is what incremental evaluation answers over it (None: the
     definition answered).
 
+    `has_too_many_reports` says that the assignment gives more reports than are computed (ENG-3). So
+    it failed, and there is nothing to be near to.
+
     `reports` are there for a trial that explains the recording and for the one that a judgement
     names; so is `alignment`, unless arrival orders were searched.
     """
@@ -261,6 +264,7 @@ class Trial:
     last_answer: Bag | None = None
     computed_by: str = "the definition"
     most_matched: int = 0
+    has_too_many_reports: bool = False
     alignment: Alignment | None = None
     reports: Reports | None = field(default=None, compare=False, repr=False)
 

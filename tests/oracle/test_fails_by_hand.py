@@ -13,6 +13,8 @@ import pytest
 from small_streams import SELECT, bag, line, relations, streams
 
 from refengine import (
+    UNKNOWN,
+    Between,
     Body,
     OneOf,
     Query,
@@ -21,6 +23,7 @@ from refengine import (
     Window,
     WindowKind,
     evaluate,
+    from_table,
     literal,
     profile,
     stream,
@@ -548,3 +551,25 @@ def test_each_alignment_has_no_more_differing_rows_than_the_one_before(texts, bo
     for most, count in ((None, 1), (3, 1), (2, 0)):
         only = list(alignment._candidates(recorded, searched, 7, SharedAnswers(), most))
         assert only == [alignment._Candidate(3, 0, 7, searched, None)] * count
+
+
+@pytest.mark.parametrize("recorded", [[], ["z"]])
+def test_a_value_with_too_many_reports_is_not_the_nearest(recorded: list[str]):
+    """ENG-3, ORA-9: With t0 = 0, which is tried too, windows that close since 1970 are reported,
+    each ms. What is nearest is a value at the element, which is the only one.
+    """
+    now = 1_700_000_000_000
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "time", "size": 10_000, "slide": 1_000}],
+            "body": "SELECT ?x { ?x <urn:p> ?y }",
+        }
+    )
+    source = stream([(("<urn:a>", "<urn:p>", "<urn:y>"), now)])
+    unknown = profile("csparql").but(t0=UNKNOWN, report="window-close")
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in recorded]
+    found = judge(query, {"s": source}, unknown, answers, missing=0)
+    assert not found.passed and abs(found.trial.t0_class.t0 - now) < 20_000
+
+    none = judge(query, {"s": source}, unknown.but(t0=Between(0, 3)), answers, missing=0)
+    assert not none.passed and none.trial is None

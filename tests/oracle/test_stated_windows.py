@@ -165,6 +165,15 @@ def test_a_fail_parts_where_a_stated_window_or_its_rows_do(
     assert (where.index + 1, where.window, where.reason) == (relation, window, reason)
 
 
+def test_a_longer_stated_window_is_another_one_and_no_later_one():
+    """The engine states [10, 21) in place of [10, 20), and gives a wrong row for it."""
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in "acaabc"]
+    windows = [(10 * n, 10 * n + 10 + (n == 1)) for n in range(6)]
+    found = judge(TUMBLING, {"s": SIX}, FROM_0, answers, missing=0, windows=windows)
+    where = found.trial.divergence
+    assert (where.index, where.window, where.reason) == (1, (10, 20), OTHER_WINDOW)
+
+
 def test_without_stated_windows_a_fail_looks_at_rows_alone():
     found = verdict_on("aaab", "")
     assert (found.alignment.before, found.trial.divergence.index) == (1, 4)

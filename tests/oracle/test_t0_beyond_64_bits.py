@@ -9,6 +9,7 @@ import pytest
 from refengine import (
     UNKNOWN,
     Between,
+    InvalidSemantics,
     OneOf,
     Relation,
     Stream,
@@ -75,6 +76,23 @@ def test_a_value_beyond_64_bits_in_a_class_with_one_within_changes_nothing():
     LEAST + 8 give the same reports.
     """
     assert not verdict(elements(a=LEAST + 18), OPEN, "b").passed
+
+
+def test_a_class_with_one_value_within_may_have_the_stated_windows_beyond():
+    """Of an element at LEAST + 15, all values from LEAST - 2 to LEAST hold it in the second of two
+    windows that close until the horizon, LEAST + 27. Those that are stated begin at LEAST - 1.
+    """
+    own = OPEN.but(report="window-close")
+    stated = [(LEAST + start, LEAST + start + 10) for start in (-1, 9)]
+    with pytest.raises(Unsupported, match=str(LEAST - 1)):
+        verdict(elements(a=LEAST + 15), own, "", "a", windows=stated)
+    within = [(opens + 1, closes + 1) for opens, closes in stated]
+    assert verdict(elements(a=LEAST + 15), own, "", "a", windows=within).passed
+
+
+def test_a_listed_value_beyond_64_bits_is_refused():
+    with pytest.raises(InvalidSemantics, match="SEM-1: t0 must be within 64 bits"):
+        OPEN.but(t0=OneOf((LEAST - 1, LEAST)))
 
 
 def test_a_range_within_64_bits_has_a_verdict():

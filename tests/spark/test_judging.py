@@ -244,7 +244,9 @@ def test_measures(connected):
 @spark
 def test_what_cannot_be_judged_is_refused(connected):
     reports = reported(connected, "a")
-    with pytest.raises(RefengineError, match="missing: ORA-3: must be >= 0, got -1"):
+    with pytest.raises(
+        RefengineError, match="missing: ORA-3: must be an integer >= 0, or a Missing of two, got -1"
+    ):
         judge(recorded(connected, "a"), reports, missing=-1)
     with pytest.raises(InvalidStream, match="recorded: IO-2: needs the columns bindings; has "):
         judge(recorded(connected, "a").drop("bindings"), reports)
