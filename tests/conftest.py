@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,17 @@ def draws(usual: int) -> int:
         "ci": max(quarter // 2, min(quarter, 50)),
     }
     return scaled.get(PROFILE, usual)
+
+
+def needs_commands(*names: str) -> pytest.MarkDecorator:
+    """Return a mark of a test about what engines lack beside these commands. Where one of them is
+    not installed an engine lacks the command first, and the test is skipped; in CI it fails.
+    """
+    lacking = [name for name in names if shutil.which(name) is None]
+    return pytest.mark.skipif(
+        bool(lacking) and "CI" not in os.environ,
+        reason=f"needs {', '.join(names)}: no {', '.join(lacking)}",
+    )
 
 
 # Groups and files of tests that take long together, the longest first.

@@ -8,6 +8,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from conftest import needs_commands
 
 from conformance import suite
 from conformance.harness import engine_file
@@ -96,6 +97,7 @@ def harnesses():
     running.stop()
 
 
+@needs_commands("java")
 @pytest.mark.parametrize("name", [KAFKA, ESPER])
 def test_an_engine_that_is_not_installed_says_how_it_is(name, tmp_path, monkeypatch):
     monkeypatch.setenv(places.CACHE, str(tmp_path))

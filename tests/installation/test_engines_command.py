@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import needs_commands
 
 from conformance.__main__ import main
 from conformance.harness import engine_file
@@ -69,6 +70,7 @@ def files_in(folder: Path) -> list[str]:
 # Installing
 
 
+@needs_commands("java", "node", "npm")
 def test_an_installed_engine_is_found_until_it_is_removed(tmp_path, monkeypatch, capsys, home):
     put_on_path(monkeypatch, tmp_path / "bin", "npm", NPM)
     engine = engine_file.engine("rsp-js")
@@ -151,6 +153,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsy
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@needs_commands("java", "node", "npm")
 def test_only_packages_are_installed(capsys):
     assert main(["engines", "install", "cqels"]) == 2
     assert "python -m conformance engines add cqels PATH" in capsys.readouterr().err
@@ -214,6 +217,7 @@ def test_the_manifest_of_each_engine_can_be_counted(name):
 # What users bring
 
 
+@needs_commands("java", "node", "npm")
 def test_a_brought_class_path_is_found_by_its_name(tmp_path, capsys):
     jars = tmp_path / "jars"
     jars.mkdir()
@@ -322,6 +326,7 @@ def test_an_engine_is_installed_or_brought_and_not_both(tmp_path):
 # The list and the examination
 
 
+@needs_commands("java", "node", "npm")
 def test_the_list_has_a_row_for_each_engine(capsys):
     assert main(["engines", "list", "--format", "json"]) == 0
     rows = {row["engine"]: row for row in json.loads(capsys.readouterr().out)}
@@ -347,6 +352,7 @@ def test_an_engine_that_is_not_held_to_the_corpus_is_asked_no_case_of_it():
     assert last.is_well
 
 
+@needs_commands("java", "node", "npm")
 def test_the_examination_says_the_one_thing_to_do_next(capsys):
     assert main(["engines", "doctor", "rsp-js"]) == 1
     lines = capsys.readouterr().out.splitlines()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from conftest import needs_commands
 from installation.test_engines_command import HANGS, NPM, files_in, keep_engines_in, put_on_path
 
 from conformance.__main__ import main
@@ -393,6 +394,7 @@ def test_an_engine_that_cannot_be_put_in_its_place_is_not_said_to_be_installed(
 # The examination
 
 
+@needs_commands("npm")
 def test_the_next_step_names_the_file_by_which_an_engine_was_named(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "a b"
     folder.mkdir()
