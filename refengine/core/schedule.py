@@ -15,7 +15,7 @@ from refengine.core import report, tick, window
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import ChangeBaseline, Condition, Semantics
+from refengine.core.semantics import ChangeBaseline, Condition, End, Semantics
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import TooManyReports, require
 
@@ -320,7 +320,9 @@ def bounded(count: int, bound: int, planned: Plan, k: int) -> int:
         if k:
             since = f"element {k} at {arrivals[k - 1].app}"
         until = f"element {k + 1} at {arrivals[k].app}"
-        if arrivals[k].app == planned.semantics.horizon:  # no element is there or later (ENG-1)
+        # the sentinel comes last and has no triples (ENG-1)
+        may_be_sentinel = planned.semantics.horizon is not End.NONE and k == len(arrivals) - 1
+        if may_be_sentinel and not arrivals[k].graph:
             until = f"the horizon at {arrivals[k].app}"
         raise TooManyReports(
             f"{count} reports exceed max_reports={bound}, in the gap between {since} and {until}; "

@@ -12,6 +12,7 @@ from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
 from refengine.core.schedule import evaluations
 from refengine.core.startup import notes_on_hidden_ranges
+from refengine.model.errors import TooManyReports
 
 QUERY = from_table(
     {
@@ -62,6 +63,20 @@ def test_evaluations_can_be_left_out():
     rest = list(engine.steps(QUERY, planned, skip=2))
     assert [step.at for step in rest] == [step.at for step in whole[2:]]
     assert (len(whole), len(rest)) == (4, 2)
+
+
+@pytest.mark.parametrize("horizon", ["flush", 24])
+def test_too_many_reports_before_the_horizon_name_it(horizon: str | int):
+    """ENG-1, ENG-3: flush is 2 + ω + 2. From 2 on a window of 20 closes at each instant, and the
+    sentinel is no third element.
+    """
+    window = {"stream": "s", "kind": "time", "size": 20, "slide": 1}
+    query = from_table({"body": "SELECT * {?x ?p ?o}", "windows": [window]})
+    chosen = profile("csparql").but(t0=-20, horizon=horizon, report="window-close").semantics()
+    reports = evaluate(query, {"s": stream([(A, 1), (A, 2)])}, chosen, max_reports=10)
+    message = "in the gap between element 2 at 2 and the horizon at 24;"
+    with pytest.raises(TooManyReports, match=message):
+        list(reports)
 
 
 def test_a_window_that_never_opens_has_no_number():
