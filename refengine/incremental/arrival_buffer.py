@@ -21,7 +21,6 @@ from refengine.core.semantics import (
     CloseRule,
     Semantics,
     Tick,
-    refuse_incomplete,
 )
 from refengine.core.window import Content
 from refengine.incremental.whole_stream import window_start_at
@@ -171,7 +170,6 @@ def plan_streamed(
 
     Raises what `core.plan.plan` raises, and Unsupported for a query that needs its stream whole.
     """
-    refuse_incomplete(semantics)
     of_empty_stream = plan.plan_without_elements(query, streams, semantics)
     spec = _streamed_window(query, semantics)
 

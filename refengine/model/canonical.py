@@ -173,10 +173,7 @@ def canonical_relation(relation: Relation, place: str) -> Relation:
     bindings = dict.fromkeys(chain.from_iterable(relation.rows))
     changed: dict[Term, Term] = {}
     try:
-        for name in dict.fromkeys([*relation.variables, *(name for name, _ in bindings)]):
-            if name.startswith(("?", "$")):
-                reason = f"a variable is given without its mark: {name[1:]!r}, not {name!r}"
-                raise InvalidStream(reason, rule="IO-2")
+        _refuse_marked_variables([*relation.variables, *(name for name, _ in bindings)])
         for term in dict.fromkeys(term for _, term in bindings):
             found = canonical(term)
             if found != term and not term.startswith("_:"):
@@ -190,6 +187,14 @@ def canonical_relation(relation: Relation, place: str) -> Relation:
     for line, count in relation.rows.items():
         rows[tuple((name, changed.get(term, term)) for name, term in line)] += count
     return replace(relation, rows=rows)
+
+
+def _refuse_marked_variables(names: Iterable[str]) -> None:
+    """Raise InvalidStream for the first variable that is written with its ? or $."""
+    for name in dict.fromkeys(names):
+        if name.startswith(("?", "$")):
+            reason = f"a variable is given without its mark: {name[1:]!r}, not {name!r}"
+            raise InvalidStream(reason, rule="IO-2")
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search

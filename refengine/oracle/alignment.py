@@ -60,15 +60,15 @@ def align(recorded: RecordingToJudge, winner: Trial) -> Alignment:
 def nearest_trial(
     recorded: RecordingToJudge, failed: Sequence[Trial], answers: SharedAnswers
 ) -> Trial | None:
-    """ORA-9: return the failed assignment that is nearest to the recording, and where the two part;
-    None if there is none. One with too many reports is not near to any recording.
+    """ORA-9, ORA-11: return the failed assignment that is nearest to the recording, and where the
+    two part; None if there is none. One with too many reports is not near to any recording.
 
     The one with the fewest differing rows is nearest. Of several, up to TIES_BOUND, it is the one
     with the fewest rows that no slip over the edge of a window explains. A recording whose
     relations are all right has no such row, and one that skips a report counts as one.
 
-    The windows that the engine states are compared, too, if `recorded` has them. Then each trial
-    must have a report that is about the first of them (`reports_first_stated_window`).
+    The windows that the engine states are compared, too, if `recorded` has them. Then a trial of
+    which no report is about the first of them is not compared (ORA-11).
     """
     failed = [trial for trial in failed if not trial.has_too_many_reports]
     candidates: list[_Candidate] = []
@@ -124,20 +124,6 @@ def _candidates(
                 yield _Candidate(gap.rows, before, number, trial, reports, gap.lost, gap.repeated)
         if reports.get(before) is None:
             return
-
-
-def reports_first_stated_window(
-    recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers
-) -> bool:
-    """ORA-11: whether some report of a failed trial is about the first window that the engine
-    states, so that its windows can be compared with the reports'. Where arrival orders were
-    searched, they were compared already.
-    """
-    if trial.divergence is not None:
-        return True
-    reports = reports_of(recorded, trial.semantics, answers)
-    beside = _Beside(recorded, reports, trial.semantics.closure)
-    return len(beside.numbers_before(recorded.missing.before + SURPLUS_BOUND)) > 0
 
 
 def _exceeds(rows: int, bound: int | None) -> bool:

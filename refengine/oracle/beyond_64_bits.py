@@ -23,6 +23,7 @@ from refengine.oracle.assignments import (
 from refengine.oracle.comparison import Borders
 from refengine.oracle.trial import T0Class
 
+LEAST, GREATEST = -TIME_BOUND, TIME_BOUND - 1  # the integers of 64 bits
 StatedWindow = tuple[Borders, Closure | None]
 
 
@@ -65,19 +66,31 @@ def _classes_beyond(
     Those that are in one class with a value within 64 bits are left out, since they give the same
     contents. But if the engine states its windows they are yielded: they give other windows.
     """
-    least, greatest = -TIME_BOUND, TIME_BOUND - 1
-    # The value on the bound is taken along: it tells which class has values within.
-    if every.lo < least:
-        below = T0Candidates(every.lo, min(every.hi, least))
-        for t0, lo, hi in split_into_t0_classes(planned, below, is_window_stated):
-            if hi < least or (is_window_stated and lo < least):
-                yield T0Class(min(t0, least - 1), lo, min(hi, least - 1))
-    if every.hi > greatest:
-        above = T0Candidates(max(every.lo, greatest), every.hi)
-        for t0, lo, hi in split_into_t0_classes(planned, above, is_window_stated):
-            if lo > greatest or (is_window_stated and hi > greatest):
-                yield T0Class(max(t0, greatest + 1), max(lo, greatest + 1), hi)
+    # The value on a bound is taken along: it tells which class has a value within.
+    below = T0Candidates(every.lo, min(every.hi, LEAST))
+    above = T0Candidates(max(every.lo, GREATEST), every.hi)
+    for side in (below, above):
+        if side.lo > side.hi:
+            continue
+        for t0_class in split_into_t0_classes(planned, side, is_window_stated):
+            part = _part_beyond(t0_class)
+            if part is not None and (is_window_stated or part == t0_class):
+                yield part
     yield from _single_values([other for other in every.others if isinstance(other, int)])
+
+
+def _part_beyond(t0_class: T0Class) -> T0Class | None:
+    """Return the values of a class that are beyond 64 bits; None if there are none. Of a class from
+    LEAST - 3 to LEAST these are LEAST - 3 to LEAST - 1.
+    """
+    t0, lo, hi = t0_class
+    if lo < LEAST:
+        hi = min(hi, LEAST - 1)
+        return T0Class(min(t0, hi), lo, hi)
+    if hi > GREATEST:
+        lo = max(lo, GREATEST + 1)
+        return T0Class(max(t0, lo), lo, hi)
+    return None
 
 
 def _single_values(values: list[int]) -> Iterator[T0Class]:

@@ -25,7 +25,7 @@ from refengine.model.errors import (
     require,
 )
 from refengine.model.messages import display
-from refengine.oracle.alignment import align, nearest_trial, reports_first_stated_window
+from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
     T0Candidates,
@@ -220,14 +220,8 @@ def judge_recording(
     # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
     # begin as the stated ones do. Of these, it is one with a report that is about the first stated
     # window. If there is none, the windows tell nothing of where the two part (ORA-11).
-    with_first_window = [
-        trial
-        for trial in search_with_windows.failed
-        if reports_first_stated_window(recorded, trial, answers)
-    ]
-    if with_first_window:
-        best = nearest_trial(recorded, with_first_window, answers)
-    else:
+    best = nearest_trial(recorded, search_with_windows.failed, answers)
+    if best is None:
         best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
     # To confirm the fail, the trials of the search without windows are taken: all assignments
     # failed there, and a recording that fails without its windows also fails with them.
