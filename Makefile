@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
+.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -61,6 +61,10 @@ check: $(READY) ## hold the code to the format, the linter and the types (half a
 	@$(PY) -m ruff format --check
 	@$(PY) -m ruff check
 	@$(PY) -m mypy
+
+claims: $(READY) ## hold each claim of the pages, or those with NAME=... in them, to what its command prints (docs/trust.md; an hour or more)
+	@export CSRBENCH="$(or $(CSRBENCH),$(wildcard $(EVIDENCE)/csrbench))" SECRET="$(or $(SECRET),$(wildcard $(EVIDENCE)/secret))" \
+	  W3C="$(W3C)" TEXTS="$(TEXTS)"; exec $(PY) -m tools.claims $(if $(NAME),"$(NAME)")
 
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import argparse
 import re
-import resource
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,6 @@ from pathlib import Path
 from conformance.harness.engine_file import Engine, engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
-from conformance.suite.diagnosis import diagnose
 from conformance.suite.item import Item, live_items
 from conformance.suite.summary import summarize_run
 from conformance.verdict.results import Outcome, Result
@@ -62,19 +59,14 @@ class Cause:
 
 @dataclass(frozen=True)
 class Examination:
-    """What a run said about the engine with a --report and some defects. `seconds` is the CPU time
-    of the run, with that of the engine; `diagnosis_seconds` that of its diagnosis, and
-    `verdict_seconds` that of all else that is said at its end, which is a verdict on each rule.
-    There are no `lines` if this did not end within `MOST_SECONDS`.
+    """What a run said about the engine with a --report and some defects. There are no `lines` if
+    its end took longer than `MOST_SECONDS`.
     """
 
     report: str
     defects: tuple[Defect, ...]
     fails: int
     lines: tuple[str, ...]
-    seconds: float
-    diagnosis_seconds: float
-    verdict_seconds: float
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -107,21 +99,12 @@ def _examine_engine(
     """Put the corpus to an engine, and return what is said of it."""
     items = live_items(tested, ItemSelection(smoke=smoke))
     harnesses = Harnesses()
-    start = _cpu_seconds()
     try:
         results = [item.run(harnesses) for item in items]
     finally:
         harnesses.stop()
-    end = _cpu_seconds()
-    lines = describe_in_time(results, items, MOST_SECONDS)
-    described = _cpu_seconds()
-    diagnose(results, items)
-    diagnosis_seconds = _cpu_seconds() - described
-    verdict_seconds = described - end - diagnosis_seconds
     fails = sum(result.outcome is Outcome.FAIL for result in results)
-    return Examination(
-        report, defects, fails, lines, end - start, diagnosis_seconds, verdict_seconds
-    )
+    return Examination(report, defects, fails, describe_in_time(results, items, MOST_SECONDS))
 
 
 def describe_in_time(
@@ -143,26 +126,16 @@ def describe_in_time(
         signal.signal(signal.SIGPROF, before)
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU time so far of this process and of the processes that it has waited for."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
 def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
     """Yield the lines of the table of single defects."""
-    yield (
-        "| profile | defect | fails | first line of the diagnosis | named "
-        "| CPU s: run | diagnosis | verdicts |"
-    )
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| profile | defect | fails | first line of the diagnosis | named |"
+    yield "|---|---|---|---|---|"
     for found in examinations:
         names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
         is_named = "–" if not found.defects else _yes_or_no(map(found.is_named, found.defects))
         yield (
             f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
-            f"{is_named} | {found.seconds:.1f} | {found.diagnosis_seconds:.1f} | "
-            f"{found.verdict_seconds:.1f} |"
+            f"{is_named} |"
         )
 
 
@@ -192,7 +165,7 @@ def _yes_or_no(answers: Iterable[bool]) -> str:
 
 
 def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iterator[str]:
-    """Yield the lines that count what is named, and what the end of a run costs."""
+    """Yield the lines that count what is named."""
     alone = {
         (found.report, one.name): found.is_named(one) for found in singles for one in found.defects
     }
@@ -214,12 +187,6 @@ def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iter
     yield f"- Of {len(easy)} pairs of defects that are named alone {easy.count(2)} have both named."
     endless = sum(not found.lines for found in (*singles, *pairs))
     yield f"- {endless} diagnoses were given up after {MOST_SECONDS} s of CPU time."
-    shares = [found.diagnosis_seconds / found.seconds for found in singles]
-    if shares:
-        yield (
-            f"- The diagnosis takes {sum(shares) / len(shares):.0%} of the CPU time of the run "
-            f"itself on average, {max(shares):.0%} at most."
-        )
 
 
 def examine_all(
@@ -229,11 +196,7 @@ def examine_all(
     for place, (report, defects) in enumerate(chosen, 1):
         found = examine(report, defects)
         names = " ".join(one.name for one in defects) or "no defect"
-        print(
-            f"{place} of {len(chosen)}: {report} {names}: "
-            f"{found.seconds:.1f} s, {found.diagnosis_seconds:.1f} s for the diagnosis",
-            file=sys.stderr,
-        )
+        print(f"{place} of {len(chosen)}: {report} {names}: {found.fails} fails", file=sys.stderr)
         for line in found.lines:
             print(f"  {line}", file=sys.stderr)
         yield found

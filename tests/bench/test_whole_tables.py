@@ -25,6 +25,7 @@ from conformance.bench.srbench.observations import STREAM
 from conformance.harness import engine_file
 from conformance.verdict.results import Result, from_json
 from refengine.rdf.recordings import read_recording
+from tools import claims
 
 TITLES = {
     "csrbench": "CSRBench",
@@ -140,6 +141,27 @@ def test_rsp_js_passes_all_but_what_its_defects_show_in(
     kinds = {case: result.kind for case, result in read_results(run_folder(name), "rsp-js").items()}
     assert {case: kind for case, kind in kinds.items() if kind != "pass"} == NOT_PASSED[name]
     assert [*kinds] == [*read_results(run_folder(name), "reference")]
+
+
+TABLES = {
+    "lsbench": "What a run shows",
+    "srbench": "What engines answer of SRBench",
+    "citybench": "What engines answer of CityBench",
+}
+KINDS = {"✓": "pass", "wrong": "fail"}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_page_says_what_rsp_js_answers(name: str) -> None:
+    """And that the reference engine answers every query right."""
+    page = (claims.ROOT / "docs" / "bench.md").read_text(encoding="utf-8")
+    rows = map(claims.cells_of, claims.rows_of(claims.section(page, TABLES[name]) or ""))
+    shown = {row[0]: row[1:3] for row in rows if row[0].startswith("Q")}
+    assert {reference for reference, _ in shown.values()} == {"✓"}
+    words = {query: of_rsp_js.partition(":")[0] for query, (_, of_rsp_js) in shown.items()}
+    kinds = {query: KINDS.get(word, word) for query, word in words.items()}
+    due = {test.partition(" ")[0]: kind for test, kind in NOT_PASSED[name].items()}
+    assert {query: kind for query, kind in kinds.items() if kind != "pass"} == due
 
 
 @pytest.mark.parametrize("name", TITLES)

@@ -42,7 +42,8 @@ class Pushed(NamedTuple):
 
 def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
     """Yield, for the definition and for incremental evaluation, the least CPU seconds of several
-    runs of cases of some lengths: an element a second, tumbling windows of ten.
+    runs of cases of some lengths: an element a second, tumbling windows of ten. The growth says how
+    many times as much an element costs in the last case as in the first.
     """
     for way in WAYS:
         points = []
@@ -57,7 +58,9 @@ def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
                     "cpu_microseconds_per_element": round(1e6 * least.cpu_seconds / length),
                 }
             )
-        yield {"name": f"{name}/{way}", "points": points}
+        costs = [point["cpu_microseconds_per_element"] for point in points]
+        growth = round(costs[-1] / max(costs[0], 1), 2)
+        yield {"name": f"{name}/{way}", "points": points, "growth": growth}
 
 
 def push_in_new_process(case: PushedCase) -> Pushed:
