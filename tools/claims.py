@@ -95,7 +95,7 @@ def read_claims(text: str) -> Iterator[Claim]:
 
 def squeeze(text: str) -> str:
     """Return the words of a text, without quotes, brackets and borders of cells."""
-    return " ".join(re.sub("[`()]", "", text).replace("|", " ").split())
+    return " ".join(re.sub("[`()]", "", text).replace("|", " ").split()).replace(" %", "%")
 
 
 def section(page: str, heading: str) -> str | None:
