@@ -50,7 +50,11 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     """Return the term of a literal. xsd:string is left implicit and language tags are lower case,
     as in canonical N-Triples.
     """
-    text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    try:
+        text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    except TypeError:  # no text
+        reason = f"a lexical form must be text, got {display(lexical)}"
+        raise _invalid(f"{reason}{_write(_python_literal(lexical))}") from None
     if language:
         return f"{text}@{language.lower()}"
     if datatype == XSD + "string":
@@ -136,7 +140,7 @@ TERM = (  # five groups: iri, blank, lexical, datatype, language
     rf"(?:\^\^(?P<datatype>{IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
 )
 _TERM = re.compile(TERM)
-_MADE = re.compile(r"_:made/([0-9]+k?)/([0-9]+)")  # by R2R-7
+_MADE = re.compile(r"_:made(?:/[0-9]+k?)?/[0-9]+")  # by R2R-7, or by a body that is evaluated alone
 
 # Terms of most streams are like these, and canonical as they stand.
 PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
@@ -184,8 +188,8 @@ def _read(text: str) -> Term | None:
         return text
     if match := _TERM.fullmatch(text):
         return term_of(*match.groups())
-    if made := _MADE.fullmatch(text):
-        return f"_:made-{made[1]}-{made[2]}"
+    if _MADE.fullmatch(text):
+        return text.replace("/", "-")
     return None
 
 
