@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import SHOWN, display
+from refengine.model.messages import SHOWN, display, display_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -176,7 +176,7 @@ def canonical(term: Term) -> Term:
         raise _invalid(f"a term must be text, got {display(term)}{_write(_python_literal(term))}")
     found = _read(term)
     if found is None:
-        raise _invalid(f"not a term: {display(term)}{_nearest(term)}")
+        raise _invalid(f"not a term: {display_text(term)}{nearest_term(term)}")
     return found
 
 
@@ -211,7 +211,7 @@ def term_of(
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
         raise _invalid(
-            f'rdf:langString without a language: {display(unescape(lexical))}; write it as "…"@en'
+            f'rdf:langString without a language: {display_text(unescape(lexical))}; write it as "…"@en'
         )
     return literal_term(unescape(lexical), datatype, language)
 
@@ -220,9 +220,9 @@ def term_of(
 def iri_term(text: str) -> Term:
     """Return the term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
     if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
-        raise _invalid(f"relative IRI {display(text)}; write it in full")
+        raise _invalid(f"relative IRI {display_text(text)}; write it in full")
     if not ABSOLUTE_IRI.fullmatch(text):
-        raise _invalid(f"not an IRI (RFC 3987): {display(text)}")
+        raise _invalid(f"not an IRI (RFC 3987): {display_text(text)}")
     return f"<{text}>"
 
 
@@ -231,9 +231,9 @@ def literal_term(lexical: str, datatype: str | None = None, language: str | None
     a relative datatype or what is no language tag (RFC 5646).
     """
     if _SURROGATE.search(lexical):
-        raise _invalid(f"a surrogate is no character: {display(lexical)}")
+        raise _invalid(f"a surrogate is no character: {display_text(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
-        raise _invalid(f"not a language tag (RFC 5646): {display(language)}")
+        raise _invalid(f"not a language tag (RFC 5646): {display_text(language)}")
     if datatype is None:
         datatype = XSD + "string"
     else:
@@ -244,7 +244,7 @@ def literal_term(lexical: str, datatype: str | None = None, language: str | None
 # What is wrong with a term
 
 
-def _nearest(term: str) -> str:
+def nearest_term(term: str) -> str:
     """Return `; write … or …`: the terms that are nearest to a text that is none."""
     if re.fullmatch(r"[?$]\w+", term):
         return "; a variable is no RDF term"
@@ -305,7 +305,15 @@ def _write(*texts: str) -> str:
     """Return `; write … or …` with those texts that are not empty; '' if there are none."""
     if not any(texts):
         return ""
-    return "; write " + " or ".join(filter(None, texts))
+    return "; write " + " or ".join(map(_escape_unprintable, filter(None, texts)))
+
+
+def _escape_unprintable(term: Term) -> Term:
+    """Return a term in which every character that cannot be printed is an escape of N-Triples."""
+    return "".join(
+        character if character.isprintable() else f"\\U{ord(character):08X}".replace("U0000", "u")
+        for character in term
+    )
 
 
 # Places of terms
@@ -316,14 +324,14 @@ def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term
     that is a subject, and for a predicate that is no IRI.
     """
     if subject.startswith('"'):
-        raise _invalid(f"a subject must be an IRI or a blank node, got {display(subject)}")
+        raise _invalid(f"a subject must be an IRI or a blank node, got {display_text(subject)}")
     if not predicate.startswith("<"):
-        raise _invalid(f"a predicate must be an IRI, got {display(predicate)}")
+        raise _invalid(f"a predicate must be an IRI, got {display_text(predicate)}")
     return subject, predicate, object_
 
 
 def graph_name(term: Term) -> Term:
     """Return a term that may name a graph. Raises InvalidStream for a literal."""
     if term.startswith('"'):
-        raise _invalid(f"a graph must be an IRI or a blank node, got {display(term)}")
+        raise _invalid(f"a graph must be an IRI or a blank node, got {display_text(term)}")
     return term
