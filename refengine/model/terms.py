@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from refengine.model.errors import InvalidStream
+from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import SHOWN, display, display_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -210,9 +210,8 @@ def term_of(
     lexical = lexical or ""
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
-        raise _invalid(
-            f'rdf:langString without a language: {display_text(unescape(lexical))}; write it as "…"@en'
-        )
+        shown = display_text(unescape(lexical))
+        raise _invalid(f'rdf:langString without a language: {shown}; write it as "…"@en')
     return literal_term(unescape(lexical), datatype, language)
 
 
@@ -224,6 +223,13 @@ def iri_term(text: str) -> Term:
     if not ABSOLUTE_IRI.fullmatch(text):
         raise _invalid(f"not an IRI (RFC 3987): {display_text(text)}")
     return f"<{text}>"
+
+
+def check_base(text: str) -> None:
+    """DIA-5: Check that the base of relative IRIs is an absolute IRI. Raises RefengineError."""
+    if not isinstance(text, str) or not ABSOLUTE_IRI.fullmatch(text):
+        reason = f"must be an absolute IRI, such as http://example.org/, got {display(text)}"
+        raise RefengineError(reason, rule="DIA-5", place="base")
 
 
 def literal_term(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
