@@ -1,6 +1,6 @@
 """What is given to a public door and is of another type: one error of ours, which says what to
-write. Each of these was an AttributeError, a TypeError or a ValueError, or was taken for something
-else.
+write. Most of these were an AttributeError, a TypeError or a ValueError, or were taken for another
+value.
 """
 
 from __future__ import annotations
