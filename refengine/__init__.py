@@ -28,8 +28,6 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.semantics import Profile as Profile
     from refengine.core.semantics import Semantics as Semantics
     from refengine.model.compare import Mode as Mode
-    from refengine.model.compare import difference as difference
-    from refengine.model.compare import equal as equal
     from refengine.model.elements import Element as Element
     from refengine.model.elements import Relation as Relation
     from refengine.model.elements import Stream as Stream
@@ -37,6 +35,8 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.model.elements import parse_literal as parse_literal
     from refengine.model.elements import row as row
     from refengine.model.elements import stream as stream
+    from refengine.model.entrance import difference as difference
+    from refengine.model.entrance import equal as equal
     from refengine.model.errors import Disputed as Disputed
     from refengine.model.errors import ForbiddenAccess as ForbiddenAccess
     from refengine.model.errors import InvalidQuery as InvalidQuery
@@ -52,7 +52,8 @@ if TYPE_CHECKING:  # the names below, for what checks types
 # Where each public name is defined. They are imported when they are asked for: a command line
 # answers before rdflib is there.
 HOMES = {
-    "model.compare": ("Mode", "difference", "equal"),
+    "model.compare": ("Mode",),
+    "model.entrance": ("difference", "equal"),
     "core.engine": (
         "Engine",
         "Evaluation",

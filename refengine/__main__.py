@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections import deque
@@ -246,6 +245,7 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
 def _add_base(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
+        type=cli.base_iri,
         default="",
         metavar="IRI",
         help="the base of relative IRIs in QUERY, if it is a text in a language, and of the IRIs "
@@ -292,6 +292,8 @@ def _run(options: argparse.Namespace) -> None:
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
+    if options.seconds is not None and not options.seconds > 0:  # NaN among them
+        raise RefengineError(f"--seconds must be > 0, got {options.seconds}", rule="R2R-17")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
@@ -411,9 +413,9 @@ def _streams(
 
     streams: dict[str, Stream] = {}
     for word in options.stream:
-        name, equals, path = word.partition("=")
-        if not equals or os.path.exists(word):
-            name, path = query.windows[0].stream, word
+        name, path = cli.stream_and_file(word)
+        if name is None:
+            name = query.windows[0].stream
         if name in streams:
             raise InvalidQuery(f"stream {name!r} is given twice", rule="QRY-4")
         file = source(path)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TextIO
 
 from refengine.model import iris
 from refengine.model.errors import RefengineError
-from refengine.model.messages import did_you_mean
+from refengine.model.messages import did_you_mean, display
 
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
 # What a command may find missing, and the extras that bring it.
@@ -47,6 +47,30 @@ def path(text: str) -> Path:
     if not text:
         raise RefengineError("an empty path; write . for the current folder", rule="IO-1")
     return Path(text)
+
+
+def base_iri(text: str) -> str:
+    """Return the base of relative IRIs; an empty one is none. Raises RefengineError for what is no
+    absolute IRI.
+    """
+    if text:
+        from refengine.model.terms import check_base  # where it is used: it compiles patterns
+
+        check_base(text)
+    return text
+
+
+def stream_and_file(word: str) -> tuple[str | None, str]:
+    """Return the name and the file of a word of `--stream [NAME=]FILE`. The name is None where none
+    is given; a word that is the name of a file has none. Raises RefengineError for an empty name.
+    """
+    name, equals, file = word.partition("=")
+    if not equals or os.path.exists(word):
+        return None, word
+    if not name:
+        reason = f"an empty name of a stream in {display(word)}; write NAME=FILE, or the file alone"
+        raise RefengineError(reason, rule="QRY-4", place="--stream")
+    return name, file
 
 
 def graphs_and_files(

@@ -13,7 +13,7 @@ from conformance.command_line.options import (
     progress_bar,
 )
 from refengine.model.errors import RefengineError
-from refengine.model.messages import did_you_mean, display, plain
+from refengine.model.messages import display, nearest, plain
 
 if TYPE_CHECKING:
     from conformance.adaptive.run import JoinFigures
@@ -105,7 +105,7 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
 
     for name in options.window:
         if name not in WINDOWS:
-            reason = f"{display(name)} is no window{did_you_mean(name, WINDOWS)}"
+            reason = f"{display(name)} is no window{nearest(name, WINDOWS)}"
             raise RefengineError(reason, rule="usage", place="--window")
     workloads = [find_workload(name) for name in dict.fromkeys(options.workload or WORKLOADS)]
     return workloads, list(dict.fromkeys(options.window or WINDOWS))

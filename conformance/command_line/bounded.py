@@ -229,8 +229,9 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
         raise error.at(str(options.join)) from None
     streams: dict[str, Stream] = {}
     for word in options.stream:
-        name, _, path = word.rpartition("=")
-        name = name or query.windows[0].stream
+        name, path = cli.stream_and_file(word)
+        if name is None:
+            name = query.windows[0].stream
         if name in streams:
             raise RefengineError(f"stream {display(name)} is given twice", rule="usage")
         streams[name] = read_stream(cli.path(path))
@@ -287,7 +288,7 @@ def _fingerprint(options: argparse.Namespace) -> str:
     from conformance.verdict.journal import fingerprint
 
     files = [] if options.join is None else [options.join]
-    files += [cli.path(word.rpartition("=")[2]) for word in options.stream]
+    files += [cli.path(cli.stream_and_file(word)[1]) for word in options.stream]
     parts = [file.read_bytes() for file in files if file.is_file()]
     words = (options.stream, options.reproduce, options.dialect, options.selection)
     measures = (options.period, options.warm_up, str(options.observations))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -214,11 +213,9 @@ def _sources(options: argparse.Namespace, truth_query: TruthQuery) -> list[Store
     names = truth_query.stream_names
     sources = []
     for word in options.stream:
-        name, equals, path = word.partition("=")
-        if not equals or os.path.exists(word):
-            name, path = None, word
-            if len(names) == 1 or len(options.stream) > 1:
-                name = names[0]
+        name, path = cli.stream_and_file(word)
+        if name is None and (len(names) == 1 or len(options.stream) > 1):
+            name = names[0]
         sources.append(StoredSource(name, path, options.format))
     _check_names([source.name for source in sources], names)
     return sources

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from refengine.model.canonical import canonical_bags, canonical_rows
 from refengine.model.elements import Bag, Row, Term
+from refengine.model.terms import canonical
 
 MARK = "obId"  # what the names of the variables have that name observations
 
@@ -50,7 +52,8 @@ def completeness(
     >>> completeness([{row: 1}, {row: 2}], [], ["obId1"])
     Completeness(expected=1, captured=0, unexpected=0)
     """
-    due, found = _named(expected, variables), _named(answered, variables)
+    due = _named(canonical_bags(expected, "expected answer"), variables)
+    found = _named(canonical_bags(answered, "answer"), variables)
     return Completeness(len(due), len(due & found), len(found - due))
 
 
@@ -80,8 +83,10 @@ def latencies(
     `answers` are bags with when they came, and `sent` says when an observation was sent; of others
     no latency is known. Times are in seconds of one clock.
     """
+    sent = {canonical(observation): instant for observation, instant in sent.items()}
     found: dict[Term, float] = {}
-    for bag, came in answers:
+    for number, (rows, came) in enumerate(answers, 1):
+        bag = canonical_rows(rows, f"answer {number}")
         for observation in observations_of(bag, variables):
             if observation in sent and observation not in found:
                 found[observation] = came - sent[observation]

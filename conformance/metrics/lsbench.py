@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import permutations
 
 from refengine.model import compare
+from refengine.model.canonical import canonical_bags
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 from refengine.model.errors import RefengineError, Unsupported
@@ -53,6 +54,8 @@ def mm(
     order of the second output. Raises Unsupported for blank nodes. Source: LSBench; the order of
     rows and the empty output are decided here.
     """
+    first = canonical_bags(first, "relation of the first output")
+    second = canonical_bags(second, "relation of the second output")
     refuse_blank_nodes(first, second)
     if not size(first):
         return None

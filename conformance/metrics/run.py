@@ -90,6 +90,7 @@ def of_run(
             f"{len(output.instants)} instants are given for {len(output.rows)} answers",
             rule="of_run",
         )
+    output = output.with_canonical_rows()
     report = setting.semantics.report
     if Condition.CLOSE in report:
         contents = None

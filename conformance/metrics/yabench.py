@@ -17,6 +17,7 @@ from conformance.metrics.row_pairs import RowPairs
 from refengine.core.semantics import Closure
 from refengine.core.window import borders
 from refengine.model import compare
+from refengine.model.canonical import canonical_bags, canonical_rows
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
 
@@ -85,6 +86,10 @@ class EngineOutput(NamedTuple):
     rows: Sequence[Bag]
     instants: Sequence[int | None] = ()
 
+    def with_canonical_rows(self) -> EngineOutput:
+        """Return the output with canonical terms (MOD-4)."""
+        return self._replace(rows=canonical_bags(self.rows, "relation"))
+
     def rows_with_instants(self) -> list[tuple[Bag, int | None]]:
         """Return each relation's rows with their instant."""
         unknown = [None] * (len(self.rows) - len(self.instants))
@@ -117,6 +122,8 @@ def count_matches(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> int:
     unless the bags are equal up to a renaming (CMP-4). Raises Unsupported for bags too symmetric to
     compare.
     """
+    expected = canonical_rows(expected, "expected rows")
+    actual = canonical_rows(actual, "actual rows")
     missing, extra = compare.difference(expected, actual, mode)
     has_blanks = compare.blanks([*missing, *extra])
     if has_blanks and compare.equal(expected, actual, mode):
@@ -129,9 +136,10 @@ def score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     are empty they are 1 and 1; else a division by zero gives 0. Source: YABench's paper and
     FMeasure.
     """
+    pairs = count_matches(expected, actual, mode)
     if not expected and not actual:
         return PERFECT
-    return Score.of(count_matches(expected, actual, mode), expected.total(), actual.total())
+    return Score.of(pairs, expected.total(), actual.total())
 
 
 def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
@@ -142,10 +150,10 @@ def slide_score(expected: Bag, actual: Bag, mode: Mode = Mode.VALUE) -> Score:
     Source: YABench's OnContentChangeComparator. That these are counted by slide, and not in the
     order of arrival, is decided here.
     """
+    pairs = count_matches(expected, actual, mode)
     most = max(expected.total(), actual.total())
     if not most:
         return PERFECT
-    pairs = count_matches(expected, actual, mode)
     return Score(
         Fraction(pairs + most - actual.total(), most),
         Fraction(pairs + most - expected.total(), most),
@@ -221,6 +229,7 @@ def gracious(
     peak is the greatest sum of the two, and of equal sums the nearest window. Source: YABench's
     paper; the reach and what a peak is are decided here.
     """
+    actual = canonical_rows(actual, "actual rows")
     best = ShiftedWindow(score(expected, actual, mode), window)
     if best.score == PERFECT:
         return best

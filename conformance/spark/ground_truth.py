@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from conformance.spark.blocks import BLOCK, COLUMNS, NOT_READ, POSITIONS, blocks_of_parts
 from conformance.spark.jobs import slots
@@ -95,15 +95,23 @@ def truth(
     Raises what `refengine.evaluate` raises of the query, InvalidStream for other columns and for a
     stream without triples, and Unsupported for a stream if the query is not computed in parts.
     """
-    if isinstance(static, Mapping | frozenset | set) or static is None:
-        query, dataset = resolve_static(query, static or {})
+    refuse_no_dataframe(triples, "triples")
+    if hasattr(static, "toArrow"):
+        dataset = _collect_static(cast("DataFrame", static))
     else:
-        dataset = _collect_static(static)
+        query, dataset = resolve_static(query, cast("Static", static or {}))
     truth_query = TruthQuery(query, semantics, canonical_dataset(dataset))
     if triples.isStreaming:
         check_query(truth_query)
         return reports_of_stream(rows_of_streams(triples, truth_query), truth_query, lateness)
     return reports_of(triples, truth_query, parts)
+
+
+def refuse_no_dataframe(value: object, place: str) -> None:
+    """IO-1: Refuse what is no DataFrame, where one is needed. Raises InvalidStream."""
+    if not hasattr(value, "toArrow"):
+        reason = f"must be a DataFrame of Spark, got {display(value)}"
+        raise InvalidStream(reason, rule="IO-1", place=place)
 
 
 def _collect_static(static: DataFrame) -> Dataset:

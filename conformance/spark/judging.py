@@ -19,8 +19,9 @@ from conformance.spark.compared_rows import (
     keys_of_rows,
     walk_through,
 )
+from conformance.spark.ground_truth import refuse_no_dataframe
 from conformance.spark.offsets import with_offsets
-from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.oracle.trial import Missing
 
@@ -132,9 +133,9 @@ def compare_reports(
     """
     from pyspark.sql import functions as f
 
+    refuse_no_dataframe(recorded, "recorded")
+    refuse_no_dataframe(reports, "reports")
     allowed = Missing.of(missing)
-    if min(allowed) < 0:
-        raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="missing")
     each_before = f.explode(f.sequence(f.lit(0).cast("long"), f.lit(allowed.before).cast("long")))
     window = f.col("windows")[0]
     expected = (
@@ -181,6 +182,9 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     With blank nodes the job ends with Unsupported.
     """
     from pyspark.sql import functions as f
+
+    refuse_no_dataframe(first, "first")
+    refuse_no_dataframe(second, "second")
 
     def add_keys(output: DataFrame) -> DataFrame:
         return output.mapInArrow(keys_of_rows, KEYED)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, Never, assert_never
 
 from refengine.adaptive.adaptation import HeldRecords, initial_state, next_state
 from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
 from refengine.adaptive.window import Emission, JoinWindow, LateRecords, Opening, WindowState
+from refengine.model.errors import InvalidStream
+from refengine.model.messages import display
 
 
 class Match(NamedTuple):
@@ -34,6 +36,15 @@ class Eviction(NamedTuple):
     left: tuple[JoinRecord, ...]
     right: tuple[JoinRecord, ...]
     state: WindowState
+
+
+def refuse_no_step(value: object) -> Never:
+    """ADA-2: Refuse what is neither a record nor a watermark. Raises InvalidStream."""
+    reason = (
+        f"a JoinRecord or a Watermark must be pushed, got {display(value)}; write "
+        'JoinRecord(Side.LEFT, 0, "key", "name")'
+    )
+    raise InvalidStream(reason, rule="ADA-2")
 
 
 class PendingEviction(NamedTuple):
@@ -101,7 +112,7 @@ class WindowJoin:
                 self._watermark = at
                 return list(self._evict_until(at))
             case _:
-                assert_never(step)
+                refuse_no_step(step)
 
     def finish(self) -> list[Match | Eviction]:
         """Return what the end of both streams brings about: the eviction of all open windows."""

@@ -20,7 +20,8 @@ from refengine.bounded.plans import (
 )
 from refengine.bounded.policies import Fifo, Policy
 from refengine.bounded.shedding import NoShedding, Shedding
-from refengine.model.elements import Element, Stream
+from refengine.model.canonical import canonical_elements
+from refengine.model.elements import Element, Stream, check_elements, refuse_no_streams
 from refengine.model.errors import InvalidStream
 
 Result = tuple[Binding, ...]  # a binding for each input
@@ -96,8 +97,11 @@ class BoundedJoin:
         """BND-2: Take the next element, store its bindings, and return the results that it
         completes, in the order of their bindings' numbers.
 
-        Raises InvalidStream for an element that is earlier than the one before it.
+        Raises InvalidStream for an element that is earlier than the one before it, and for what is
+        no element (MOD-1) or no term (MOD-4).
         """
+        check_elements([element])
+        (element,) = canonical_elements([element])
         t = element.app
         check_order(self.now, element)
         self.now = t
@@ -234,6 +238,7 @@ def merge_arrivals(
 
     Raises InvalidStream if a stream of the query is missing.
     """
+    refuse_no_streams(streams)
     for name in query.streams:
         if name not in streams:
             raise InvalidStream(f"there is no stream {name!r}", rule="BND-1", place="streams")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
 from refengine.bounded.inputs import BoundedQuery, Input, Source, variables_of
-from refengine.core.query import Form, Query, Window, WindowKind
+from refengine.core.query import Form, Query, Window, WindowKind, refuse_no_query
 from refengine.model.errors import Unsupported
 from refengine.sparql.algebra import (
     AlgebraQuery,
@@ -51,6 +51,7 @@ def bounded_query(query: Query, selection: Selection = Selection.BEFORE_STORING)
     >>> [each.variables for each in join.inputs], len(join.sources), len(join.conditions)
     ([('a', 'x'), ('b', 'y')], 1, 1)
     """
+    refuse_no_query(query)
     if query.r2s is not None:
         _refuse(f"the query states {query.r2s}; a result is sent once, when it is complete")
     match query.body.algebra.pattern:

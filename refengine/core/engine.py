@@ -35,7 +35,7 @@ from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
-from refengine.model.elements import Dataset, Element, Stream
+from refengine.model.elements import Dataset, Element, Stream, refuse_no_names
 from refengine.model.errors import InvalidStream
 
 
@@ -137,6 +137,7 @@ class Engine:
         InvalidSemantics (QRY-4, QRY-5).
         """
         query, data = resolve_static(query, static)
+        refuse_no_names(streams)
         self._arrivals = Arrivals(query, streams, semantics)
         planned = self._arrivals.plan
         self.answers = make_answers(query, planned, data, answer)

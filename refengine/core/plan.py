@@ -12,7 +12,15 @@ from itertools import accumulate, chain
 from operator import attrgetter
 
 from refengine.core import tick, window
-from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind, patterns_of
+from refengine.core.query import (
+    BORDERED,
+    CLOSING,
+    Query,
+    Window,
+    WindowKind,
+    patterns_of,
+    refuse_no_query,
+)
 from refengine.core.semantics import (
     R2S,
     T0,
@@ -24,14 +32,18 @@ from refengine.core.semantics import (
 )
 from refengine.core.static import refuse_unknown_graphs
 from refengine.core.window import WindowView
-from refengine.model.elements import Element, Stream, admit
+from refengine.model.elements import (
+    Element,
+    Stream,
+    admit,
+    refuse_no_stream,
+    refuse_no_streams,
+)
 from refengine.model.errors import (
     InvalidQuery,
     InvalidSemantics,
-    InvalidStream,
     RefengineError,
 )
-from refengine.model.messages import display
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
 
     Raises InvalidQuery, InvalidSemantics and InvalidStream (QRY-4, QRY-5, MOD-2, ENG-1).
     """
+    refuse_no_streams(streams)
     check_query(query, streams, semantics)
     kept, late = _admit_all(query, streams, semantics)
     views = tuple(
@@ -101,6 +114,7 @@ def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> N
     body are resolved (QRY-2). Raises InvalidQuery, InvalidSemantics, UnknownField and
     ForbiddenAccess.
     """
+    refuse_no_query(query)
     refuse_incomplete(semantics)
     refuse_unknown_graphs(query.body)
     check_meaning(query, semantics)
@@ -132,13 +146,7 @@ def _admit_all(
     kept: dict[str, tuple[Element, ...]] = {}
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
-        if not isinstance(streams[name], Stream):
-            raise InvalidStream(
-                f"a stream must be a Stream, got {display(streams[name])}; "
-                "write stream([(graph or triple, t_app), …])",
-                rule="MOD-1",
-                place=f"stream {name!r}",
-            )
+        refuse_no_stream(name, streams[name])
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
         except RefengineError as error:

@@ -32,7 +32,7 @@ from refengine.core.semantics import (
     show,
 )
 from refengine.model.errors import InvalidSemantics
-from refengine.model.messages import nearest
+from refengine.model.messages import display, nearest
 
 PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "offset": None,
@@ -169,8 +169,9 @@ PROFILES: Mapping[str, Profile] = MappingProxyType({row[0]: _profile(*row) for r
 
 def profile(name: str) -> Profile:
     """Return the profile of that name. Raises InvalidSemantics, with the nearest valid name."""
-    if name not in PROFILES:
-        raise InvalidSemantics(f"unknown profile {name!r}{nearest(name, PROFILES)}", rule="SEM-1")
+    if not isinstance(name, str) or name not in PROFILES:
+        reason = f"unknown profile {display(name)}{nearest(name, PROFILES)}"
+        raise InvalidSemantics(reason, rule="SEM-1")
     return PROFILES[name]
 
 

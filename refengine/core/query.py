@@ -237,8 +237,25 @@ class Query:
     registered: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.windows, tuple) or not isinstance(self.body, Body):
+            reason = (
+                f"a query has a tuple of windows and a Body, got {display(self.windows)} and "
+                f"{display(self.body)}; write Query((Window(…),), Body(…))"
+            )
+            raise InvalidQuery(reason, rule="QRY-1", place="query")
         if not self.windows:
             raise InvalidQuery("a query has at least one window", rule="QRY-1", place="windows")
+
+
+def refuse_no_query(value: object) -> None:
+    """QRY-1: Refuse what is no query, where one is needed. Raises InvalidQuery."""
+    if isinstance(value, Query):
+        return
+    advice = 'from_table({"windows": […], "body": "SELECT …"}) makes one'
+    if isinstance(value, str):
+        advice += ', and refengine.dialects.read(text, "rspql") reads a text'
+    reason = f"must be a Query, got {display(value)}; {advice}"
+    raise InvalidQuery(reason, rule="QRY-1", place="query")
 
 
 WINDOW_KEYS = ("stream", "kind", "size", "slide", "lag", "unit", "by", "name", "triggers")
@@ -250,6 +267,9 @@ def from_table(table: Mapping[str, Any]) -> Query:
     """QRY-1: Return a query from its table (TOML or JSON) with the keys `windows`, `body` and
     optionally `r2s` and `registered`. Raises InvalidQuery for another key.
     """
+    if not isinstance(table, Mapping):
+        reason = f"a query must be a table, got {display(table)}; write {{windows: […], body: …}}"
+        raise InvalidQuery(reason, rule="QRY-1", place="query")
     check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
     check_types(table, {"windows": list, "body": str, "registered": int}, "query")
     windows = tuple(

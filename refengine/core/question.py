@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from refengine.core.query import Query
+from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import Semantics
-from refengine.model.elements import Dataset, Stream
+from refengine.model.canonical import canonical_dataset
+from refengine.model.elements import Dataset, Stream, refuse_no_stream, refuse_no_streams
+from refengine.model.errors import InvalidQuery
+from refengine.model.messages import display
 
 
 @dataclass(frozen=True)
@@ -16,15 +19,32 @@ class Question:
 
     `streams` are by name. `static` is the data that never changes: triples of the default graph and
     quads of named graphs. What the question means is left open: a semantics says that.
+
+    Raises InvalidQuery and InvalidStream for values of other types, and for what is no term in the
+    static data, whose terms are made canonical (MOD-4).
     """
 
     query: Query
     streams: Mapping[str, Stream]
     static: Dataset = frozenset()
 
+    def __post_init__(self) -> None:
+        refuse_no_query(self.query)
+        refuse_no_streams(self.streams)
+        for name, stream in self.streams.items():
+            refuse_no_stream(name, stream)
+        object.__setattr__(self, "static", canonical_dataset(self.static))
+
     def under(self, semantics: Semantics) -> Setting:
         """Return the question with the semantics under which it is answered."""
         return Setting(self, semantics)
+
+
+def refuse_no_question(value: object) -> None:
+    """QRY-1: Refuse what is no question, where one is needed. Raises InvalidQuery."""
+    if not isinstance(value, Question):
+        reason = f"must be a Question, got {display(value)}; write Question(query, streams)"
+        raise InvalidQuery(reason, rule="QRY-1", place="question")
 
 
 @dataclass(frozen=True)

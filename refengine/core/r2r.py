@@ -26,6 +26,7 @@ from refengine.model.elements import (
     literal,
 )
 from refengine.model.errors import Disputed
+from refengine.sparql import evaluation
 from refengine.sparql.datasets import DatasetOverStatic
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
 from refengine.sparql.witnesses import NoSay as NoSay
@@ -139,7 +140,7 @@ def ask_evaluator(
     has no single one.
     """
     if name == DEFINITION:
-        return sparql.evaluate(body.algebra, graph, limits)
+        return evaluation.evaluate(body.algebra, graph, limits)
     return ask_witness(name, body.algebra, body.plain, graph)
 
 

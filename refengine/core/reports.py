@@ -18,6 +18,7 @@ from refengine.core.schedule import Evaluation
 from refengine.core.semantics import R2S, Empty, Instant, Semantics
 from refengine.core.window import Content
 from refengine.model.elements import Element, Relation
+from refengine.model.errors import RefengineError
 
 
 class Contents(Sequence[Element]):
@@ -128,14 +129,16 @@ class ReportMaker:
         self.is_silent = applied is not R2S.RSTREAM and semantics.empty is Empty.SUPPRESS
 
     def step(self, at: Evaluation) -> Step:
-        """Return the step of the next evaluation. Raises what R2R raises."""
-        return self._step(at, self.answers.at(at.windows))
+        """Return the step of the next evaluation. Raises what R2R raises, with the windows and the
+        instant.
+        """
+        return self._step(at, self._answer(at))
 
     def report(self, at: Evaluation) -> Report | None:
         """Return the report of the next evaluation; None if it is not emitted. It is the report of
-        `step`, found more quickly where the answer equals its baseline. Raises what R2R raises.
+        `step`, found more quickly where the answer equals its baseline. Raises what `step` raises.
         """
-        change = self.answers.at(at.windows)
+        change = self._answer(at)
         if self.is_silent and not change.came and not change.gone:
             return None
         step = self._step(at, change)
@@ -143,11 +146,37 @@ class ReportMaker:
             return None
         return step.report
 
+    def _answer(self, at: Evaluation) -> AnswerChange:
+        """Return the answer of an evaluation, beside its baseline. An error of R2R gets its place
+        here, whatever it is: the windows and the instant.
+        """
+        try:
+            return self.answers.at(at.windows)
+        except RefengineError as error:
+            error.at(place_of_evaluation(self.planned, at))
+            raise
+
     def _step(self, at: Evaluation, change: AnswerChange) -> Step:
         output = self.r2s.step(change)
         if output.base_moves:
             self.answers.rebase()
         return Step(self.planned, at, change, output)
+
+
+def place_of_evaluation(planned: Plan, at: Evaluation) -> str:
+    """Return the borders of the windows and the instant of an evaluation, for errors: `window [0,
+    10) at 9`.
+    """
+    left, right = planned.semantics.closure or "[]"
+    found = [
+        window.borders_of_window(view, held.n)
+        for view, held in zip(planned.views, at.windows, strict=True)
+    ]
+    shown = [f"{left}{borders[0]}, {borders[1]}{right}" for borders in found if borders]
+    if not shown:
+        return f"evaluation at {at.t}"
+    word = "window" if len(shown) == 1 else "windows"
+    return f"{word} {' and '.join(shown)} at {at.t}"
 
 
 def output_instant(

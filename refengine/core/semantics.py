@@ -544,6 +544,21 @@ def refuse_incomplete(value: object) -> None:
     raise InvalidSemantics(reason, rule="SEM-3")
 
 
+def refuse_no_profile(value: object) -> None:
+    """SEM-3: Refuse what is no profile, where one is needed. Raises InvalidSemantics."""
+    if isinstance(value, Profile):
+        return
+    advice = 'write profile("csparql")'
+    if isinstance(value, Semantics):
+        advice = "leave .semantics() out"
+    elif isinstance(value, str):
+        advice = f"write profile({display(value)})"
+    reason = (
+        f"judge takes a Profile, of which it tries the open fields, got {display(value)}; {advice}"
+    )
+    raise InvalidSemantics(reason, rule="SEM-3")
+
+
 def is_open(value: Any) -> bool:
     """Return whether a profile's value for a field leaves the field open."""
     return isinstance(value, OPEN) or value == UNKNOWN

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from refengine.core.query import ABSOLUTE, Body, Query
+from refengine.core.query import ABSOLUTE, Body, Query, refuse_no_query
 from refengine.core.r2r import scope_blank_nodes
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Dataset, Quad, Triple
@@ -28,10 +28,11 @@ def resolve_static(
     is returned as it is.
 
     Raises ForbiddenAccess for a clause whose IRI is not given, and InvalidStream for data of an IRI
-    that have other named graphs.
+    that have other named graphs, and for what is no term (MOD-4).
     """
+    refuse_no_query(query)
     if not isinstance(static, Mapping):
-        return query, frozenset(static) | always
+        return query, canonical_dataset(static) | always
     for iri in static:
         check_iri(iri)
     refuse_unknown_graphs(query.body, static)

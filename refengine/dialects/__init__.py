@@ -12,7 +12,7 @@ from functools import lru_cache
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from refengine.core.query import Query
+from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import R2S
 from refengine.dialects import faults, grammar
 from refengine.dialects.cqels import CQELS
@@ -25,7 +25,8 @@ from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported
-from refengine.model.messages import nearest
+from refengine.model.messages import display, nearest
+from refengine.model.terms import check_base
 
 __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 
@@ -55,9 +56,15 @@ def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query
     not see (DIA-5); where the text has FROM or FROM NAMED, it is. Relative IRIs are resolved
     against `base`, as if BASE stood first in the text.
 
-    Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with line and column.
+    Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with line and column;
+    InvalidQuery for what is no text, and RefengineError for a base that is no absolute IRI.
     """
     spoken = find_dialect(dialect)
+    if not isinstance(text, str):
+        reason = f"a query in {spoken.title} must be text, got {display(text)}"
+        raise InvalidQuery(reason, rule="DIA-1", place="query")
+    if base:
+        check_base(base)
     try:
         source = DialectText(text, spoken.added.parser.parse(text), base=base)
     except UnexpectedInput as error:
@@ -91,6 +98,7 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     one if it can. Where the text cannot state any, the query's must be the same. `static` is that
     of `read`. Raises Unrenderable, which names the construct that the dialect cannot say.
     """
+    refuse_no_query(query)
     spoken = find_dialect(dialect)
     static = static or bool(query.body.graphs)
     _check_renderable(query)
@@ -137,10 +145,9 @@ def _check_renderable(query: Query) -> None:
 
 def find_dialect(dialect: str) -> Dialect:
     """Return a dialect by its name. Raises InvalidQuery, with the nearest valid one."""
-    if dialect not in DIALECTS:
-        raise InvalidQuery(
-            f"no dialect {dialect!r}{nearest(dialect, DIALECTS)}", rule="DIA-1", place="dialect"
-        )
+    if not isinstance(dialect, str) or dialect not in DIALECTS:
+        reason = f"no dialect {display(dialect)}{nearest(dialect, DIALECTS)}"
+        raise InvalidQuery(reason, rule="DIA-1", place="dialect")
     return DIALECTS[dialect]
 
 

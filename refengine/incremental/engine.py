@@ -21,7 +21,7 @@ from refengine.core.semantics import Semantics
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
-from refengine.model.elements import Dataset, Element, Stream
+from refengine.model.elements import Dataset, Element, Stream, refuse_no_streams
 
 
 class IncrementalRun(Iterator[Report]):
@@ -100,6 +100,7 @@ def evaluate_incrementally(
 
     Raises what `core.engine.evaluate` raises.
     """
+    refuse_no_streams(streams)
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):
         planned = engine.plan(query, whole, semantics)

@@ -8,7 +8,7 @@ expression, and only if that fails are triples taken apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -20,7 +20,7 @@ from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
 if TYPE_CHECKING:
-    from refengine.model.elements import Dataset, Element, Quad, Relation, Row, Triple
+    from refengine.model.elements import Bag, Dataset, Element, Quad, Relation, Triple
 
 T = TypeVar("T")
 
@@ -143,16 +143,37 @@ def _in_order(graph: Collection[T]) -> Collection[T]:
     return graph
 
 
-def canonical_dataset(static: Iterable[Triple | Quad]) -> Dataset:
+def canonical_dataset(static: Iterable[Triple | Quad], place: str = "static data") -> Dataset:
     """MOD-4: Return static data with canonical terms: triples of the default graph and quads of
-    named ones. Raises InvalidStream.
+    named ones. Raises InvalidStream, with the place.
     """
-    return _canonical_dataset(frozenset(static))
+    return _statements(static, place, graph_name)
+
+
+def canonical_dataset_with_times(statements: Iterable[Triple | Quad], place: str) -> Dataset:
+    """MOD-4: Return what `canonical_dataset` does for a dataset that may also have times: a literal
+    in the fourth place (R2R-21).
+    """
+    return _statements(statements, place, _graph_or_time)
+
+
+def _statements(
+    statements: Iterable[Triple | Quad], place: str, fourth: Callable[[Term], Term]
+) -> Dataset:
+    try:
+        return _canonical_dataset(frozenset(statements), fourth)
+    except TypeError:  # no iterable, or with lists in it
+        reason = (
+            f"statements must be triples and quads, which are tuples of text, got "
+            f"{display(statements)}; write frozenset([('<urn:s>', '<urn:p>', '<urn:o>'), …])"
+        )
+        raise InvalidStream(reason, rule="MOD-4", place=place) from None
+    except InvalidStream as error:
+        raise error.at(place) from None
 
 
 def canonical_relation(relation: Relation, place: str) -> Relation:
-    """MOD-4: Return a relation with canonical terms. Blank nodes keep their labels, since those
-    that an evaluation made are none of the data (R2R-7).
+    """MOD-4: Return a relation with canonical terms, as `canonical_rows` makes them.
 
     Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
     written with its ? or $. `place` names the relation in the error.
@@ -163,46 +184,133 @@ def canonical_relation(relation: Relation, place: str) -> Relation:
     >>> canonical_relation(recorded, "relation 1").rows
     Counter({(('x', '"a"@en'),): 1})
     """
-    if not hasattr(relation, "rows"):
+    if not hasattr(relation, "rows") or not hasattr(relation, "variables"):
         raise InvalidStream(
             f"must be a Relation, got {display(relation)}; write "
             'Relation(("x",), Counter([row({"x": "<urn:a>"}), …]))',
             rule="MOD-4",
             place=place,
         )
-    bindings = dict.fromkeys(chain.from_iterable(relation.rows))
-    changed: dict[Term, Term] = {}
+    variables = relation.variables
+    if not isinstance(variables, tuple):
+        reason = f'variables must be a tuple, got {display(variables)}; write ("x", "y")'
+        raise InvalidStream(reason, rule="MOD-4", place=place)
     try:
-        _refuse_marked_variables([*relation.variables, *(name for name, _ in bindings)])
-        for term in dict.fromkeys(term for _, term in bindings):
-            found = canonical(term)
-            if found != term and not term.startswith("_:"):
-                changed[term] = found
+        _refuse_marked_variables(variables)
     except InvalidStream as error:
         raise error.at(place) from None
-    if not changed:
+    rows = canonical_rows(relation.rows, place)
+    if rows is relation.rows:
         return relation
-
-    rows: Counter[Row] = Counter()
-    for line, count in relation.rows.items():
-        rows[tuple((name, changed.get(term, term)) for name, term in line)] += count
     return replace(relation, rows=rows)
 
 
+def canonical_recording(recording: Iterable[Relation]) -> tuple[Relation, ...]:
+    """MOD-4: Return the relations of a recording with canonical terms. Raises InvalidStream, with
+    the number of the relation, and for a single relation in place of several.
+    """
+    if isinstance(recording, str | Mapping) or not isinstance(recording, Iterable):
+        raise InvalidStream(
+            f"must be Relations, got {display(recording)}; write a list of them, "
+            '[Relation(("x",), Counter([row({"x": "<urn:a>"}), …])), …]',
+            rule="MOD-4",
+            place="recording",
+        )
+    return tuple(
+        canonical_relation(relation, f"relation {number}")
+        for number, relation in enumerate(recording, 1)
+    )
+
+
+def canonical_rows(rows: Bag, place: str) -> Bag:
+    """MOD-4: Return a bag of rows with canonical terms, each row sorted by its variables. Blank
+    nodes keep their labels, since those that an evaluation made are none of the data (R2R-7).
+
+    Raises InvalidStream for what is no bag, no row or no term, and for a variable that is written
+    with its ? or $. `place` names the bag in the error.
+    """
+    try:
+        return _canonical_rows(rows)
+    except InvalidStream as error:
+        raise error.at(place) from None
+
+
+def canonical_bags(bags: Iterable[Bag], name: str) -> list[Bag]:
+    """MOD-4: Return bags of rows with canonical terms, as `canonical_rows` makes them. In errors
+    each is named by its number after `name`.
+    """
+    if isinstance(bags, str | Mapping) or not isinstance(bags, Iterable):
+        reason = f"must be bags of rows, got {display(bags)}; write [Counter([row({{…}}), …]), …]"
+        raise InvalidStream(reason, rule="MOD-4", place=name)
+    return [canonical_rows(rows, f"{name} {number}") for number, rows in enumerate(bags, 1)]
+
+
+def _canonical_rows(rows: Bag) -> Bag:
+    _refuse_what_is_no_bag(rows)
+    bindings = dict.fromkeys(chain.from_iterable(rows))
+    for binding in bindings:
+        if not isinstance(binding, tuple) or len(binding) != 2:
+            raise _no_row(binding)
+    _refuse_marked_variables(name for name, _ in bindings)
+    changed: dict[Term, Term] = {}
+    for term in dict.fromkeys(term for _, term in bindings):
+        found = canonical(term)
+        if found != term and not term.startswith("_:"):
+            changed[term] = found
+
+    headings = {tuple([name for name, _ in line]) for line in rows}
+    for names in headings:
+        if len({*names}) < len(names):
+            raise InvalidStream(f"a variable stands twice in a row: {display(names)}", rule="MOD-4")
+    is_sorted = all(list(names) == sorted(names) for names in headings)
+    if not changed and is_sorted and isinstance(rows, Counter):
+        return rows
+    canonical_bag: Bag = Counter()
+    for line, count in rows.items():
+        bindings_of_line = sorted((name, changed.get(term, term)) for name, term in line)
+        canonical_bag[tuple(bindings_of_line)] += count
+    return canonical_bag
+
+
+def _refuse_what_is_no_bag(rows: Bag) -> None:
+    """Raise InvalidStream for rows that are no tuples, each with how often it is there."""
+    if not isinstance(rows, Mapping):
+        raise InvalidStream(
+            f"rows must be a Counter of rows, got {display(rows)}; write "
+            'Counter([row({"x": "<urn:a>"}), …])',
+            rule="MOD-4",
+        )
+    for line in rows:
+        if not isinstance(line, tuple):
+            raise _no_row(line)
+    for count in rows.values():
+        if type(count) is not int or count < 1:
+            reason = f"a row is there {display(count)} times; write an integer > 0"
+            raise InvalidStream(reason, rule="MOD-4")
+
+
+def _no_row(value: object) -> InvalidStream:
+    reason = (
+        f"a row must be a tuple of pairs of a variable and a term, got {display(value)}; write "
+        'row({"x": "<urn:a>"})'
+    )
+    return InvalidStream(reason, rule="MOD-4")
+
+
 def _refuse_marked_variables(names: Iterable[str]) -> None:
-    """Raise InvalidStream for the first variable that is written with its ? or $."""
+    """Raise InvalidStream for the first variable that is no text, or is written with its ? or $."""
     for name in dict.fromkeys(names):
+        if not isinstance(name, str):
+            reason = f"a variable must be text, got {display(name)}; write its name, such as 'x'"
+            raise InvalidStream(reason, rule="IO-2")
         if name.startswith(("?", "$")):
             reason = f"a variable is given without its mark: {name[1:]!r}, not {name!r}"
             raise InvalidStream(reason, rule="IO-2")
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
-def _canonical_dataset(static: Dataset) -> Dataset:
-    try:
-        found = frozenset(_canonical_statement(statement) for statement in _in_order(static))
-    except InvalidStream as error:
-        raise error.at("static data") from None
+def _canonical_dataset(static: Dataset, fourth: Callable[[Term], Term]) -> Dataset:
+    found = frozenset(_canonical_statement(statement, fourth) for statement in _in_order(static))
     if found == static:
         return static
     return found
@@ -218,11 +326,16 @@ def _canonical_triple(statement: object) -> Triple:
     return triple_of(*_canonical_terms(statement))
 
 
-def _canonical_statement(statement: object) -> Triple | Quad:
+def _canonical_statement(statement: object, fourth: Callable[[Term], Term]) -> Triple | Quad:
     if not isinstance(statement, tuple) or len(statement) != 4:
         return _canonical_triple(statement)
     subject, predicate, object_, graph = _canonical_terms(statement)
-    return (*triple_of(subject, predicate, object_), graph_name(graph))
+    return (*triple_of(subject, predicate, object_), fourth(graph))
+
+
+def _graph_or_time(term: Term) -> Term:
+    """Return a term that may name a graph, or state the time of a triple."""
+    return term
 
 
 def _canonical_terms(statement: tuple[Any, ...]) -> tuple[Term, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -33,8 +33,18 @@ Bag = Counter[Row]
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
-    """Return the row, in canonical form, of a solution mapping."""
-    return tuple(sorted(dict(mapping).items()))
+    """Return the row of a solution mapping: its variables with their terms, sorted. The terms are
+    made canonical where the row is compared or judged (MOD-4). Raises InvalidStream for what is no
+    mapping of variables.
+    """
+    try:
+        return tuple(sorted(dict(mapping).items()))
+    except (TypeError, ValueError):
+        raise InvalidStream(
+            f"a row must map variables to terms, got {display(mapping)}; write "
+            'row({"x": "<urn:a>"})',
+            rule="MOD-4",
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,13 @@ class Stream:
     ordered: bool = True
 
     def __post_init__(self) -> None:
+        if isinstance(self.elements, str) or not isinstance(self.elements, Iterable):
+            raise InvalidStream(
+                f"elements must be a tuple, got {display(self.elements)}; "
+                "stream([(graph or triple, t_app), …]) makes a stream of elements",
+                rule="MOD-1",
+                place="stream",
+            )
         check_elements(self.elements)
         object.__setattr__(self, "elements", canonical_elements(self.elements))
 
@@ -93,6 +110,39 @@ class Stream:
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self.elements)
+
+
+def refuse_no_streams(value: object) -> None:
+    """MOD-1: Refuse what is no mapping of names to streams, where one is needed. Raises
+    InvalidStream.
+    """
+    if not isinstance(value, Mapping):
+        reason = (
+            f'streams are given by their names, got {display(value)}; write {{"s": stream([…])}}'
+        )
+        raise InvalidStream(reason, rule="MOD-1", place="streams")
+
+
+def refuse_no_names(value: object) -> None:
+    """MOD-1: Refuse what is no list of names of streams, where one is needed. Raises
+    InvalidStream.
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        reason = f'streams are declared by their names, got {display(value)}; write ["s"]'
+        raise InvalidStream(reason, rule="MOD-1", place="streams")
+
+
+def refuse_no_stream(name: str, value: object) -> None:
+    """MOD-1: Refuse what is no stream, where the one of that name is needed. Raises
+    InvalidStream.
+    """
+    if not isinstance(value, Stream):
+        raise InvalidStream(
+            f"a stream must be a Stream, got {display(value)}; "
+            "write stream([(graph or triple, t_app), …])",
+            rule="MOD-1",
+            place=f"stream {name!r}",
+        )
 
 
 def check_elements(elements: Iterable[Element]) -> None:
@@ -191,7 +241,7 @@ def admit(elements: Iterable[Element], allowed_lateness: int | str) -> AdmittedE
 
 def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
     """Return a stream of (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is
-    the position, from 1.
+    the position, from 1. Raises InvalidStream for what are no such items.
 
     >>> len(stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 0), (("<urn:a>", "<urn:p>", '"c"'), 5)]))
     2
@@ -203,6 +253,9 @@ def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
     """Yield the elements of (graph or triple, t_app[, batch[, end]]) items; t_sys is the position,
     from 1. Raises InvalidStream for what is no such item.
     """
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        reason = f"items must be a list, got {display(items)}; write [(graph or triple, t_app), …]"
+        raise InvalidStream(reason, rule="MOD-1", place="stream")
     for position, item in enumerate(items, 1):
         if not isinstance(item, tuple | list) or not 2 <= len(item) <= 4:
             reason = (

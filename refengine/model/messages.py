@@ -11,6 +11,7 @@ from typing import Any
 
 MESSAGE = 2000  # characters of an error
 SHOWN = 80  # characters of a value in it
+_PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}  # of ASCII's controls
 LISTED = 30  # valid words
 LISTED_LENGTH = 800  # characters of all valid words that are listed; at least one word is
 ALIKE = 4  # valid words with the same beginning
@@ -55,6 +56,20 @@ def display(value: Any) -> str:
     if len(text) <= SHOWN:
         return text
     return f"{text[: SHOWN - 4]} …"
+
+
+def display_text(text: str) -> str:
+    r"""Return a text in quotes as it stands, cut if it is long. Unlike `display` it doubles no
+    backslash, and a control character is its picture: a line break is ␊, and \n is the escape.
+
+    >>> print(display_text("a\nb"), display_text("a\\nb"))
+    'a␊b' 'a\nb'
+    """
+    shown = escape_unprintable(text[:MESSAGE].translate(_PICTURES))
+    mark = '"' if "'" in shown and '"' not in shown else "'"
+    if len(shown) > SHOWN - 2:
+        return f"{mark}{shown[: SHOWN - 5]} …"
+    return f"{mark}{shown}{mark}"
 
 
 def did_you_mean(word: Any, valid: Iterable[str]) -> str:

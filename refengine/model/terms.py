@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from refengine.model.errors import InvalidStream
-from refengine.model.messages import SHOWN, display
+from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.messages import SHOWN, display, display_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -50,7 +50,11 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     """Return the term of a literal. xsd:string is left implicit and language tags are lower case,
     as in canonical N-Triples.
     """
-    text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    try:
+        text = '"' + re.sub(r'[\\"\n\r]', lambda m: _ESCAPES[m[0]], lexical) + '"'
+    except TypeError:  # no text
+        reason = f"a lexical form must be text, got {display(lexical)}"
+        raise _invalid(f"{reason}{_write(_python_literal(lexical))}") from None
     if language:
         return f"{text}@{language.lower()}"
     if datatype == XSD + "string":
@@ -136,7 +140,7 @@ TERM = (  # five groups: iri, blank, lexical, datatype, language
     rf"(?:\^\^(?P<datatype>{IRIREF})|@(?P<language>[A-Za-z]+(?:-[A-Za-z0-9]+)*))?"
 )
 _TERM = re.compile(TERM)
-_MADE = re.compile(r"_:made/([0-9]+k?)/([0-9]+)")  # by R2R-7
+_MADE = re.compile(r"_:made(?:/[0-9]+k?)?/[0-9]+")  # by R2R-7, or by a body that is evaluated alone
 
 # Terms of most streams are like these, and canonical as they stand.
 PLAIN_IRI = r"<https?://[A-Za-z0-9.-]++(?:/[A-Za-z0-9._~-]*+)*+(?:\#[A-Za-z0-9._~-]*+)?>"
@@ -172,7 +176,7 @@ def canonical(term: Term) -> Term:
         raise _invalid(f"a term must be text, got {display(term)}{_write(_python_literal(term))}")
     found = _read(term)
     if found is None:
-        raise _invalid(f"not a term: {display(term)}{_nearest(term)}")
+        raise _invalid(f"not a term: {display_text(term)}{nearest_term(term)}")
     return found
 
 
@@ -184,8 +188,8 @@ def _read(text: str) -> Term | None:
         return text
     if match := _TERM.fullmatch(text):
         return term_of(*match.groups())
-    if made := _MADE.fullmatch(text):
-        return f"_:made-{made[1]}-{made[2]}"
+    if _MADE.fullmatch(text):
+        return text.replace("/", "-")
     return None
 
 
@@ -206,9 +210,8 @@ def term_of(
     lexical = lexical or ""
     datatype = datatype and unescape(datatype[1:-1])
     if datatype == LANG_STRING:
-        raise _invalid(
-            f'rdf:langString without a language: {display(unescape(lexical))}; write it as "…"@en'
-        )
+        shown = display_text(unescape(lexical))
+        raise _invalid(f'rdf:langString without a language: {shown}; write it as "…"@en')
     return literal_term(unescape(lexical), datatype, language)
 
 
@@ -216,10 +219,17 @@ def term_of(
 def iri_term(text: str) -> Term:
     """Return the term of an absolute IRI (RFC 3987). Raises InvalidStream for another text."""
     if not re.match(r"[A-Za-z][A-Za-z0-9+.\-]*:", text):
-        raise _invalid(f"relative IRI {display(text)}; write it in full")
+        raise _invalid(f"relative IRI {display_text(text)}; write it in full")
     if not ABSOLUTE_IRI.fullmatch(text):
-        raise _invalid(f"not an IRI (RFC 3987): {display(text)}")
+        raise _invalid(f"not an IRI (RFC 3987): {display_text(text)}")
     return f"<{text}>"
+
+
+def check_base(text: str) -> None:
+    """DIA-5: Check that the base of relative IRIs is an absolute IRI. Raises RefengineError."""
+    if not isinstance(text, str) or not ABSOLUTE_IRI.fullmatch(text):
+        reason = f"must be an absolute IRI, such as http://example.org/, got {display(text)}"
+        raise RefengineError(reason, rule="DIA-5", place="base")
 
 
 def literal_term(lexical: str, datatype: str | None = None, language: str | None = None) -> Term:
@@ -227,9 +237,9 @@ def literal_term(lexical: str, datatype: str | None = None, language: str | None
     a relative datatype or what is no language tag (RFC 5646).
     """
     if _SURROGATE.search(lexical):
-        raise _invalid(f"a surrogate is no character: {display(lexical)}")
+        raise _invalid(f"a surrogate is no character: {display_text(lexical)}")
     if language and not _LANGUAGE.fullmatch(language):
-        raise _invalid(f"not a language tag (RFC 5646): {display(language)}")
+        raise _invalid(f"not a language tag (RFC 5646): {display_text(language)}")
     if datatype is None:
         datatype = XSD + "string"
     else:
@@ -240,7 +250,7 @@ def literal_term(lexical: str, datatype: str | None = None, language: str | None
 # What is wrong with a term
 
 
-def _nearest(term: str) -> str:
+def nearest_term(term: str) -> str:
     """Return `; write … or …`: the terms that are nearest to a text that is none."""
     if re.fullmatch(r"[?$]\w+", term):
         return "; a variable is no RDF term"
@@ -301,7 +311,15 @@ def _write(*texts: str) -> str:
     """Return `; write … or …` with those texts that are not empty; '' if there are none."""
     if not any(texts):
         return ""
-    return "; write " + " or ".join(filter(None, texts))
+    return "; write " + " or ".join(map(_escape_unprintable, filter(None, texts)))
+
+
+def _escape_unprintable(term: Term) -> Term:
+    """Return a term in which every character that cannot be printed is an escape of N-Triples."""
+    return "".join(
+        character if character.isprintable() else f"\\U{ord(character):08X}".replace("U0000", "u")
+        for character in term
+    )
 
 
 # Places of terms
@@ -312,14 +330,14 @@ def triple_of(subject: Term, predicate: Term, object_: Term) -> tuple[Term, Term
     that is a subject, and for a predicate that is no IRI.
     """
     if subject.startswith('"'):
-        raise _invalid(f"a subject must be an IRI or a blank node, got {display(subject)}")
+        raise _invalid(f"a subject must be an IRI or a blank node, got {display_text(subject)}")
     if not predicate.startswith("<"):
-        raise _invalid(f"a predicate must be an IRI, got {display(predicate)}")
+        raise _invalid(f"a predicate must be an IRI, got {display_text(predicate)}")
     return subject, predicate, object_
 
 
 def graph_name(term: Term) -> Term:
     """Return a term that may name a graph. Raises InvalidStream for a literal."""
     if term.startswith('"'):
-        raise _invalid(f"a graph must be an IRI or a blank node, got {display(term)}")
+        raise _invalid(f"a graph must be an IRI or a blank node, got {display_text(term)}")
     return term

@@ -13,18 +13,15 @@ from typing import Unpack
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import UNKNOWN, Profile
-from refengine.model.canonical import canonical_relation
+from refengine.core.semantics import UNKNOWN, Profile, refuse_no_profile
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import (
     Disputed,
-    InvalidSemantics,
     TooManyReports,
     Unsupported,
     require,
 )
-from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
@@ -35,6 +32,7 @@ from refengine.oracle.assignments import (
 )
 from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
+from refengine.oracle.checked_options import check_witnesses
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
@@ -158,17 +156,7 @@ def judge(
     confirms what the verdict rests on; of several assignments that explain the relations it is
     enough that a witness confirms one.
     """
-    if not isinstance(profile, Profile):
-        reason = (
-            f"judge takes a Profile, of which it tries the open fields, got {display(profile)}; "
-            "leave .semantics() out"
-        )
-        raise InvalidSemantics(reason, rule="SEM-3")
-    relations = [
-        canonical_relation(relation, f"relation {number}")
-        for number, relation in enumerate(recording, 1)
-    ]
-    recorded = RecordingToJudge.of(Question(query, streams, static), relations, **options)
+    recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
 
 
@@ -176,8 +164,11 @@ def judge_recording(
     recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> Judgement:
     """Judge a recorded answer as `judge` does. `answers` is a table that several verdicts may
-    share.
+    share. Raises InvalidSemantics for what is no profile, and RefengineError for what is no
+    witness.
     """
+    refuse_no_profile(profile)
+    check_witnesses(witnesses)
     # Begin this verdict's list of testimonies: the table may come from an earlier verdict.
     answers.testimonies_used.clear()
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)

@@ -5,21 +5,22 @@ and an assignment that was tried on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypedDict, Unpack
 
 from refengine.core import window
 from refengine.core.query import Query
-from refengine.core.question import Question
+from refengine.core.question import Question, refuse_no_question
 from refengine.core.semantics import Closure, Semantics
 from refengine.core.window import Content
 from refengine.model import compare
-from refengine.model.canonical import canonical_dataset
+from refengine.model.canonical import canonical_recording
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Stream
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
+from refengine.oracle.checked_options import check_options
 from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.reports import Reports
 
@@ -84,20 +85,27 @@ class RecordingToJudge:
     def of(
         question: Question, recording: Sequence[Relation], **options: Unpack[JudgementOptions]
     ) -> RecordingToJudge:
-        """Return what is judged: a question and recorded relations, with some options.
+        """Return what is judged: a question and recorded relations, with some options. Every door
+        to the judge comes through here.
+
+        MOD-4: the terms of the relations are made canonical. Raises InvalidStream for what is no
+        relation or no term.
 
         ORA-3: of a recording without relations no output may be missing.
         """
+        refuse_no_question(question)
+        check_options(options)
+        relations = canonical_recording(recording)
         missing = Missing.of(options.get("missing", 1))
-        if not recording:
+        if not relations:
             missing = Missing(0, 0)
         windows = tuple(options.get("windows", ()))
         is_window_stated = any(windows)
         if not is_window_stated:
             windows = ()
         return RecordingToJudge(
-            replace(question, static=canonical_dataset(question.static)),
-            tuple(recording),
+            question,
+            relations,
             missing,
             options.get("mode", Mode.VALUE),
             windows,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from refengine.model.elements import XSD, Term, Triple, is_blank
 from refengine.model.errors import InvalidStream, require
-from refengine.model.messages import display
+from refengine.model.messages import display_text
 from refengine.model.terms import (
     IRIREF,
     PLAIN_DATATYPE,
@@ -16,6 +16,7 @@ from refengine.model.terms import (
     TERM,
     canonical,
     graph_name,
+    nearest_term,
     unescape,
 )
 from refengine.model.xsd import INTEGERS
@@ -29,6 +30,7 @@ _TOKEN = re.compile(rf"[ \t]*(?P<term>{TERM})")
 TIMED_TOKEN = re.compile(rf"[ \t]*(?:(?P<term>{TERM})|{_UNQUOTED})")
 _VERSION = re.compile(r'[ \t]*VERSION[ \t]*"([^"\\]*)"[ \t]*(?:#.*)?')
 _MESSAGE = re.compile(r"[ \t]*MESSAGE[ \t]*(?:#.*)?")
+_MEANT = re.compile(r'"(?:[^"\\]|\\.)*+"?[^ \t]*|<[^>]*>?[^ \t]*|[^ \t]*')  # as a term
 _LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
 
 # Most lines are like these, and their terms canonical as they stand.
@@ -55,9 +57,9 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
     dot is optional. Raises Fault.
     """
     terms = []
-    end = 0
+    start = end = 0
     while match := token.match(line, end):
-        end = match.end()
+        start, end = match.span()
         if match["term"] is not None:
             terms.append(make(canonical, match["term"]))
         else:
@@ -68,8 +70,20 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
     if not _LINE_END.fullmatch(line, end):
         rest = line[end:].lstrip(" \t")
         column = len(line) - len(rest) + 1
-        raise Fault(f"no RDF term at column {column}: {display(rest.rstrip())}")
+        reason = f"no RDF term at column {column}: {display_text(rest.rstrip())}"
+        is_glued = end > 0 and len(rest) == len(line) - end
+        raise Fault(reason + _advice(line[start if is_glued else end :].lstrip(" \t")))
     return terms
+
+
+def _advice(text: str) -> str:
+    """Return what may be written in place of the beginning of a text, which is no term."""
+    token = require(_MEANT.match(text))[0]
+    if token.startswith('"') and '"' not in token[1:]:
+        return '; a literal ends with " in its line, in which a line break is written \\n'
+    if token.startswith(('"', "'", "<", "_:")):
+        return nearest_term(token)
+    return ""
 
 
 def read_quads(source: Source) -> Document:

@@ -6,12 +6,13 @@ Begin with `evaluation`, where `BodyEvaluator` has a case for each operator. It 
 `expressions`, `functions`, `values`, `unknowns` and `regex`, set functions (§18.5.1) in
 `aggregates`, ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `datasets` and `graphs` index
 triples, static ones once, `choices` tries what an evaluator may choose, `limits` bounds the cost,
-`witnesses` asks rdflib and pyoxigraph. Nothing here knows of windows.
+`witnesses` asks rdflib and pyoxigraph, `entrance` checks what users give. Nothing here knows of
+windows.
 
 Imports `model` alone.
 """
 
-from refengine.sparql.evaluation import evaluate
+from refengine.sparql.entrance import evaluate
 from refengine.sparql.limits import Limits
 from refengine.sparql.translate import read_body
 

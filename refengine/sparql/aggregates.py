@@ -9,11 +9,12 @@ from fractions import Fraction
 from itertools import permutations
 from math import fsum, isfinite
 
-from refengine.model.elements import Term, parse_literal
+from refengine.model.elements import Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.choices import Choose
 from refengine.sparql.functions import lexical
+from refengine.sparql.naming import name_terms
 from refengine.sparql.order import compare_in_order, extremes
 from refengine.sparql.values import (
     DOUBLE,
@@ -52,8 +53,10 @@ def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) ->
     """
     if function.name == "COUNT" and not function.is_distinct:
         return number_term(Number(INTEGER, sum(result is not ERROR for result in results)))
-    if any(isinstance(result, Unknown) for result in results):
-        raise NoSingleAnswer(f"{function.name} of a value that has no single answer")
+    if unknown := next((result for result in results if isinstance(result, Unknown)), None):
+        raise NoSingleAnswer(
+            f"{function.name} of a value that has no single answer ({unknown.kind})"
+        )
     if ERROR in results and errors_decide(function.name, choose):
         return ERROR
     members = [result for result in results if result is not ERROR]
@@ -216,11 +219,12 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
         return choose(
             ("MIN or MAX", tuple(candidates)),
             candidates,
-            "MIN or MAX of one value in several datatypes or forms",
+            f"MIN or MAX of one value in several datatypes or forms{name_terms(candidates)}",
         )
     name = "MIN" if is_least else "MAX"
     raise NoSingleAnswer(
         f"which of {len(candidates)} values that are equal or have no order {name} gives"
+        f"{name_terms(candidates)}"
     )
 
 
@@ -245,19 +249,24 @@ def sample(terms: Sequence[Term], choose: Choose) -> Result:
     values = distinct_terms(terms)
     if not values:
         return ERROR
-    return choose(("SAMPLE", tuple(values)), values, "SAMPLE of several values")
+    if len(values) == 1:
+        return values[0]
+    reason = f"SAMPLE of several values{name_terms(values)}"
+    return choose(("SAMPLE", tuple(values)), values, reason)
 
 
 def concatenate_forms(terms: Sequence[Term], separator: str, choose: Choose) -> Result:
     """Return the lexical forms, in any order, as one string (§18.5.1.7, GROUP_CONCAT)."""
-    if any(not term.startswith('"') for term in terms):
-        raise NoSingleAnswer("GROUP_CONCAT of what is no literal")
+    others = [term for term in terms if not term.startswith('"')]
+    if others:
+        raise NoSingleAnswer(f"GROUP_CONCAT of what is no literal{name_terms(others)}")
     forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
     check_string_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
-    reason = "GROUP_CONCAT of several values, whose order is not fixed"
-    orders = [tuple(forms)]
-    if len(forms) <= MOST_PERMUTED:
-        orders = sorted(set(permutations(forms)))
-    elif len(set(forms)) > 1:
+    if len(set(forms)) < 2:
+        return text(separator.join(forms))
+    named = name_terms([literal(form) for form in forms])
+    reason = f"GROUP_CONCAT of several values, whose order is not fixed{named}"
+    if len(forms) > MOST_PERMUTED:
         raise NoSingleAnswer(reason)
+    orders = sorted(set(permutations(forms)))
     return text(separator.join(choose(("GROUP_CONCAT", tuple(forms)), orders, reason)))

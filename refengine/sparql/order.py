@@ -4,11 +4,12 @@ about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.model.xsd import Moment
+from refengine.sparql.naming import name_solution, name_terms
 from refengine.sparql.values import (
     ERROR,
     Number,
@@ -86,7 +87,10 @@ def extremes(terms: Sequence[Term], is_least: bool) -> list[Term]:
         best.append(term)
         if len(best) > MOST_TIED:
             name = "MIN" if is_least else "MAX"
-            reason = f"{name} of more than {MOST_TIED} values that are equal or have no order"
+            reason = (
+                f"{name} of more than {MOST_TIED} values that are equal or have no order"
+                f"{name_terms(best)}"
+            )
             raise Unsupported(reason, rule="R2R-17", place="body")
     return best
 
@@ -173,4 +177,14 @@ def check_border(
             if rows[i] != rows[j] and compare_solutions(keys[i], keys[j], descending) != -1:
                 raise NoSingleAnswer(
                     "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"
+                    f"{_name_solutions(rows[i], rows[j])}"
                 )
+
+
+def _name_solutions(one: object, other: object) -> str:
+    """Return two solutions in brackets; nothing for those of incremental evaluation, which the
+    definition names.
+    """
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return f" ({name_solution(one)} and {name_solution(other)})"
+    return ""

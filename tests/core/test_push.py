@@ -201,7 +201,10 @@ def test_an_error_of_an_evaluation_ends_the_engine():
     with pytest.raises(Unsupported):
         engine.push("s", at(25, 3))
     for ask in (lambda: engine.push("s", at(26, 4)), lambda: engine.advance(30), engine.finish):
-        message = r"ENG-8.*broke down at an earlier call, with Unsupported: R2R-17: b"
+        message = (
+            r"ENG-8.*broke down at an earlier call, "
+            r"with Unsupported: window \[10, 20\) at 19: R2R-17: b"
+        )
         with pytest.raises(InvalidStream, match=message):
             ask()
 

@@ -207,13 +207,21 @@ VALUES = [
         [literal("x", language="en"), literal("y", language="en")],
         "MIN or MAX of terms that are equal or have no order",
     ),
-    (AGGREGATE.format("SAMPLE(?v)"), ["<urn:a>", "<urn:b>"], "SAMPLE of several values"),
+    (
+        AGGREGATE.format("SAMPLE(?v)"),
+        ["<urn:a>", "<urn:b>"],
+        "SAMPLE of several values (<urn:a> and <urn:b>)",
+    ),
     (
         AGGREGATE.format("GROUP_CONCAT(?v)"),
         [literal("x"), literal("y")],
-        "GROUP_CONCAT of several values, whose order is not fixed",
+        'GROUP_CONCAT of several values, whose order is not fixed ("x" and "y")',
     ),
-    (AGGREGATE.format("GROUP_CONCAT(?v)"), ["<urn:a>"], "GROUP_CONCAT of what is no literal"),
+    (
+        AGGREGATE.format("GROUP_CONCAT(?v)"),
+        ["<urn:a>"],
+        "GROUP_CONCAT of what is no literal (<urn:a>)",
+    ),
     (
         AGGREGATE.format("GROUP_CONCAT(?v)"),
         list(map(literal, "abcde")),

@@ -188,6 +188,46 @@ def test_what_an_error_says_to_write_is_a_term(written):
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        *(w for w, _ in REFUSED if isinstance(w, str)),
+        *(f'"x{character}y"' for character in "\n\r"),
+        *(f'"x{character}y"@en_US' for character in "\t\x01\x7f\x85\u2028"),
+        *(f"<urn:x{character}y>" for character in '\n\t\r\\"'),
+        '"x\\qy"',
+        '"x\\',
+        "'x\ny'",
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_what_an_error_says_to_write_does_not_look_like_what_was_written(written):
+    """A line break is shown as ␊, and advised as the escape \\n."""
+    with pytest.raises(InvalidStream) as error:
+        canonical(written)
+    shown, write, texts = str(error.value).partition("; write ")
+    assert str(error.value).isprintable()
+    if write and not texts.startswith(("it ", "as ")):
+        for text in texts.split(" or "):
+            assert f"'{text}'" not in shown and f'"{text}"' not in shown
+            assert canonical(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('"x\ny"', 'MOD-4: not a term: \'"x␊y"\'; write "x\\ny"'),
+        ('"x\ry"', 'MOD-4: not a term: \'"x␍y"\'; write "x\\ry"'),
+        ('"x\\qy"', 'MOD-4: not a term: \'"x\\qy"\'; write "x\\\\qy"'),
+        ('"x\x01y"@en_US', 'MOD-4: not a term: \'"x␁y"@en_US\'; write "x\\u0001y"@en-US'),
+    ],
+)
+def test_a_control_character_is_shown_and_its_escape_advised(written, message):
+    with pytest.raises(InvalidStream) as error:
+        canonical(written)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
     ("graph", "words"),
     [
         ([('"x"', P, A)], "a subject must be an IRI or a blank node"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from refengine.model.elements import Row
 from refengine.sparql.evaluation.run import Run, Solution
+from refengine.sparql.naming import name_solution
 from refengine.sparql.values import same
 
 
@@ -25,9 +26,11 @@ def reduce_solutions(run: Run, solutions: list[Solution]) -> list[Solution]:
     """
     copies = Counter(first_occurrences(run, solutions))
     choose = run.choose_anew()
-    reason = "REDUCED leaves open how often a solution is there"
     reduced: list[Solution] = []
     for first, most in copies.items():
+        reason = "REDUCED leaves open how often a solution is there"
+        if most > 1:
+            reason += f" ({name_solution(solutions[first])})"
         times = choose(first, range(most, 0, -1), reason)
         reduced += [solutions[first]] * times
     return reduced

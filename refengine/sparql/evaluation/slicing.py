@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import (
@@ -19,6 +20,7 @@ from refengine.sparql.algebra import (
 from refengine.sparql.evaluation.duplicates import first_occurrences
 from refengine.sparql.evaluation.run import Run, Solution
 from refengine.sparql.expressions import LabelledNodes
+from refengine.sparql.naming import name_solution
 from refengine.sparql.order import Keys, check_border, sort_indices
 from refengine.sparql.values import Unknown
 
@@ -87,8 +89,9 @@ def put_in_order(
     """
     run.budget.spend(len(solutions) * len(order.conditions))
     keys = [keys_of(run, solution, order.conditions) for solution in solutions]
-    if any(isinstance(result, Unknown) for own in keys for result in own):
-        raise NoSingleAnswer("ORDER BY a value that has no single answer")
+    results = chain.from_iterable(keys)
+    if unknown := next((result for result in results if isinstance(result, Unknown)), None):
+        raise NoSingleAnswer(f"ORDER BY a value that has no single answer ({unknown.kind})")
     indices = sort_indices(keys, order.descending)
     return [solutions[index] for index in indices], [keys[index] for index in indices]
 
@@ -111,12 +114,17 @@ def once_in_order(
     """
     firsts = first_occurrences(run, rows)
     unique = [index for index, first in enumerate(firsts) if index == first]
-    if is_reduced and len(unique) < len(rows):
-        raise NoSingleAnswer("REDUCED leaves open how often a solution is there")
-    if any(keys[index] != keys[first] for index, first in enumerate(firsts)):
+    again = [index for index, first in enumerate(firsts) if index != first]
+    if is_reduced and again:
         raise NoSingleAnswer(
-            "LIMIT after DISTINCT, where equal solutions have several places in the order"
+            f"REDUCED leaves open how often a solution is there ({name_solution(rows[again[0]])})"
         )
+    for index in again:
+        if keys[index] != keys[firsts[index]]:
+            raise NoSingleAnswer(
+                "LIMIT after DISTINCT, where equal solutions have several places in the order "
+                f"({name_solution(rows[index])})"
+            )
     return [rows[index] for index in unique], [keys[index] for index in unique]
 
 
