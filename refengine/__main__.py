@@ -299,7 +299,7 @@ def _render(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
-    from refengine.core import engine, profiles
+    from refengine.core import engine, profiles, silence
     from refengine.core.static import resolve_static
     from refengine.rdf.documents import join_static, read_all_static, read_static
     from refengine.rdf.forms.reading import Undated
@@ -342,13 +342,16 @@ def _run(options: argparse.Namespace) -> None:
     limits = sparql.Limits(seconds=options.seconds, clock=time.monotonic)
     hearing = Hearing(_witnesses(options), limits)
     run = RunWithWitnesses(query, planned, static, hearing, options.max_reports, options.definition)
+    heard = silence.Heard()
     for step, confirming in run:
+        heard.hear(step)
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
+    _print_notes(filter(None, [silence.why_silent(query, streams, planned, heard)]))
     print(f"refengine: provenance: {run.describe_provenance()}", file=sys.stderr)
 
 

@@ -60,8 +60,8 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="the data of a stream, in a form that `refengine run` reads; NAME is the name of the "
-        "stream (default: that of the query's first window). May be given several times",
+        help="the data of a stream, in a form that `refengine run` reads without options, so that "
+        "what has no time is refused; NAME is the name of the stream (default: that of the query's first window). May be given several times",
     )
     bounded.add_argument(
         "--reproduce",
