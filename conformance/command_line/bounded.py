@@ -61,7 +61,8 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         default=[],
         metavar="[NAME=]FILE",
         help="the data of a stream, in a form that `refengine run` reads without options, so that "
-        "what has no time is refused; NAME is the name of the stream (default: that of the query's first window). May be given several times",
+        "what has no time is refused; NAME is the name of the stream (default: that of the query's "
+        "first window). May be given several times",
     )
     bounded.add_argument(
         "--reproduce",
