@@ -221,7 +221,7 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
     from refengine.bounded.join import merge_arrivals
     from refengine.bounded.measures import Measuring
     from refengine.rdf.queries import read_query
-    from refengine.rdf.streams import read_stream
+    from refengine.rdf.streams import read_stream_and_rest
 
     query = read_query(options.join, options.dialect)
     try:
@@ -234,7 +234,10 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
         name = name or query.windows[0].stream
         if name in streams:
             raise RefengineError(f"stream {display(name)} is given twice", rule="usage")
-        streams[name] = read_stream(cli.path(path))
+        found = read_stream_and_rest(cli.path(path))
+        for note in found.notes:
+            print(f"conformance: note: {plain(note)}", file=sys.stderr)
+        streams[name] = found.stream
     list(merge_arrivals(join, streams))  # raises before the work begins
 
     def streams_of(seed: int) -> Mapping[str, Stream]:

@@ -136,7 +136,9 @@ def parse_quad(line: str, has_graphs: bool = True) -> tuple[Term | None, Triple]
     """
     terms = parse_terms(line)
     if len(terms) == 4 and not has_graphs:
-        raise Fault("a line of N-Triples must be s p o; got 4 terms, as in a file that ends in .nq")
+        raise Fault(
+            "a line of N-Triples has no graph: it must be s p o, got 4 terms; N-Quads end in .nq"
+        )
     if len(terms) not in (3, 4):
         form = "s p o, or s p o graph" if has_graphs else "s p o"
         raise Fault(f"a line must be {form}; got {len(terms)} terms")

@@ -387,7 +387,7 @@ MALFORMED = {
         (
             f"{LOG}<urn:a> <urn:p> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> <urn:h> .",
             ":2: ",
-            "a line of N-Triples must be s p o; got 4 terms",
+            "a line of N-Triples has no graph: it must be s p o, got 4 terms",
         ),
     ],
     "log.nq": [

@@ -183,6 +183,13 @@ def test_what_has_no_time_is_left_out_and_counted(name):
     assert note.startswith(f"{name}: 1 triple without a time left out (--undated drop), the first")
 
 
+def test_a_choice_may_be_written_as_text_and_another_is_refused():
+    options = ReadingOptions(undated="static")  # type: ignore[arg-type]
+    assert read_stream_and_rest(source("s.ttl"), options).static == {HEADER}
+    with pytest.raises(InvalidStream, match=r"^undated: IO-1: must be refuse, static or drop, got"):
+        ReadingOptions(undated="ignore")  # type: ignore[arg-type]
+
+
 def test_a_graph_without_a_time_is_a_static_graph():
     text = trig([*GRAPHS[:2], ("<urn:c>", "<urn:p>", '"3"', "<urn:undated>")])
     found = read(Text("s.trig", text), "static")
@@ -202,7 +209,9 @@ def test_a_row_without_a_time_is_treated_alike():
     for undated in Undated:
         options = ReadingOptions(undated=undated, columns=columns)
         if undated is Undated.REFUSE:
-            with pytest.raises(InvalidStream, match=r"^s.csv:3: IO-1: column 't': no time; --und"):
+            with pytest.raises(
+                InvalidStream, match=r"^s.csv:3: IO-1: column 't': no time; with --und"
+            ):
                 read_stream_and_rest(Text("s.csv", text), options)
             continue
         found = read_stream_and_rest(Text("s.csv", text), options)
@@ -252,7 +261,9 @@ def test_a_graph_may_be_dated_by_its_own_triples():
 
 def test_a_date_of_a_graph_that_is_not_there_is_set_aside():
     text = trig([*GRAPHS[:2], date("<urn:elsewhere>", 9)])
-    with pytest.raises(InvalidStream, match="a date of a graph that is not in the file; --undated"):
+    with pytest.raises(
+        InvalidStream, match="a date of a graph that is not in the file; with --undated"
+    ):
         read(Text("s.trig", text))
     assert read(Text("s.trig", text), "static").static == {date("<urn:elsewhere>", 9)}
 
@@ -386,6 +397,13 @@ def test_relative_iris_are_resolved_against_the_users_base(name, text):
         read(Text(name, text), base="x")
 
 
+@pytest.mark.parametrize("messages", [MESSAGES, [[(*s, "")[:4] for s in one] for one in MESSAGES]])
+def test_a_file_of_jelly_may_declare_namespaces(messages):
+    data = frames_to_jelly(messages, {"x": "urn:x:", "y": "http://example.org/y#"})
+    assert b"http://example.org/y#" in data
+    assert times(read(Piped("s.jelly", io.BytesIO(data)), "drop")) == [5, 6]
+
+
 # The command line
 
 QUERY = """
@@ -404,7 +422,7 @@ def run(folder: Path, *words: str) -> int:
 
 def test_the_command_line_takes_the_choice(tmp_path, capsys):
     assert run(tmp_path) == 2
-    assert "--undated static makes static data" in capsys.readouterr().err
+    assert "with --undated static of `refengine run` what has no time" in capsys.readouterr().err
 
     (tmp_path / "static.ttl").write_text(PREFIXES + ":gateway :at :room7 . _:b :at :z .")
     assert run(tmp_path, "--undated", "static", "--static", str(tmp_path / "static.ttl")) == 0

@@ -9,14 +9,15 @@ from typing import NoReturn
 
 from refengine.model.elements import Dataset, Quad, Stream, Triple
 from refengine.model.errors import InvalidStream
+from refengine.model.messages import display
 from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
 from refengine.rdf.sources import Folder, Source
 from refengine.rdf.terms import Fault, make_iri
 from refengine.rdf.times import Zones
 
 CHOICES = (
-    "--undated static makes static data of what has no time, and --undated drop leaves it out; in "
-    "a log of messages (IO-3) each message has its own time"
+    "with --undated static of `refengine run` what has no time is static data, with --undated drop "
+    "it is left out; in a log of messages (IO-3) each message has its own time"
 )
 
 
@@ -36,7 +37,7 @@ class ReadingOptions:
     prov:generatedAtTime), and `batch_predicate` the batch ids (None: there are none). `undated`
     says what becomes of what has no time. `columns` is a file that says what the columns of a table
     mean. `base` is what relative IRIs are resolved against in a document that states no base.
-    Raises InvalidStream for a base that is no absolute IRI.
+    Raises InvalidStream for another choice than these, and for a base that is no absolute IRI.
     """
 
     time_predicate: str | None = None
@@ -46,6 +47,10 @@ class ReadingOptions:
     base: str = ""
 
     def __post_init__(self) -> None:
+        if self.undated not in list(Undated):
+            reason = f"must be refuse, static or drop, got {display(self.undated)}"
+            raise InvalidStream(reason, rule="IO-1", place="undated")
+        object.__setattr__(self, "undated", Undated(self.undated))
         if self.base:
             try:
                 make_iri(self.base)
