@@ -342,16 +342,16 @@ def _run(options: argparse.Namespace) -> None:
     limits = sparql.Limits(seconds=options.seconds, clock=time.monotonic)
     hearing = Hearing(_witnesses(options), limits)
     run = RunWithWitnesses(query, planned, static, hearing, options.max_reports, options.definition)
-    heard = silence.Heard()
+    counts = silence.EvaluationCounts()
     for step, confirming in run:
-        heard.hear(step)
+        counts.add(step)
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
-    _print_notes(filter(None, [silence.why_silent(query, streams, planned, heard)]))
+    _print_notes(filter(None, [silence.why_silent(query, streams, planned, counts)]))
     print(f"refengine: provenance: {run.describe_provenance()}", file=sys.stderr)
 
 

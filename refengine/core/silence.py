@@ -24,6 +24,7 @@ from refengine.core.semantics import (
     Trigger,
     show,
 )
+from refengine.core.startup import notes_on_hidden_ranges
 from refengine.core.window import WindowView, borders_of_window
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError, require
@@ -33,7 +34,7 @@ MOST_ARRIVALS_FOR_PAIRS = 100_000  # of a plan that is tried with two other valu
 OPERATORS = {R2S.RSTREAM: "R2S-1", R2S.ISTREAM: "R2S-2", R2S.DSTREAM: "R2S-3", R2S.APPEND: "R2S-7"}
 
 
-class Remedy(NamedTuple):
+class OtherFields(NamedTuple):
     """Other values of fields, why the values of a run may be the reason, and the rule."""
 
     changes: Mapping[str, Any]
@@ -42,7 +43,7 @@ class Remedy(NamedTuple):
 
 
 @dataclass
-class Heard:
+class EvaluationCounts:
     """What the evaluations of a run were: how many there were, and of how many a window held an
     element, the answer had a row, and the output was emitted.
     """
@@ -52,7 +53,7 @@ class Heard:
     with_rows: int = 0
     emitted: int = 0
 
-    def hear(self, step: Step) -> None:
+    def add(self, step: Step) -> None:
         """Count an evaluation."""
         self.evaluations += 1
         self.with_elements += any(held.content for held in step.at.windows)
@@ -61,26 +62,29 @@ class Heard:
 
 
 def why_silent(
-    query: Query, streams: Mapping[str, Stream], planned: Plan, heard: Heard
+    query: Query, streams: Mapping[str, Stream], planned: Plan, counts: EvaluationCounts
 ) -> str | None:
-    """Return why a run over elements gave no report, with the rule, and what would show something;
-    None for a run that gave one, and for one without elements.
+    """Return why a run over elements gave no report, with the rule, and what would show something.
+    Return None for a run that gave one, for one without elements, and for one over a range that is
+    not shown yet, which has a note of its own (WIN-12).
     """
-    if heard.emitted or not any(view.elements for view in planned.views):
+    if counts.emitted or not any(view.elements for view in planned.views):
         return None
-    if heard.with_rows:
+    if counts.with_rows:
         applied = operator(query, planned.semantics)
         return (
-            f"no report: {applied} gives no row for any of the {heard.evaluations} answers "
+            f"no report: {applied} gives no row for any of the {counts.evaluations} answers "
             f"({OPERATORS[applied]}), and {_empty_outputs(planned.semantics)}; write r2s=Rstream "
             "base=none to see the answers"
         )
-    if heard.with_elements:
+    if counts.with_elements:
         return (
-            f"no report: the body matches nothing at any of the {heard.with_elements} evaluations "
+            f"no report: the body matches nothing at any of the {counts.with_elements} evaluations "
             f"over elements (R2R-1), and {_empty_outputs(planned.semantics)}; write empty=emit to "
             "see each of them"
         )
+    if any(notes_on_hidden_ranges(planned)):
+        return None
     return f"no report: {_why_nothing_is_looked_at(query, streams, planned)}"
 
 
@@ -93,11 +97,11 @@ def _why_nothing_is_looked_at(query: Query, streams: Mapping[str, Stream], plann
     """Return why no evaluation was over an element: the fewest fields with whose other values one
     would be.
     """
-    remedies = list(_remedies(planned))
+    alternatives = list(_alternatives(planned))
     sizes = (1, 2) if len(planned.arrivals) <= MOST_ARRIVALS_FOR_PAIRS else (1,)
     for size in sizes:
-        for chosen in combinations(remedies, size):
-            changes = {name: value for remedy in chosen for name, value in remedy.changes.items()}
+        for chosen in combinations(alternatives, size):
+            changes = {name: value for fields in chosen for name, value in fields.changes.items()}
             if _has_something(query, streams, planned.semantics, changes):
                 reasons = ", and ".join(f"{one.reason} ({one.rule})" for one in chosen)
                 values = " ".join(
@@ -110,13 +114,13 @@ def _why_nothing_is_looked_at(query: Query, streams: Mapping[str, Stream], plann
     return f"the conditions {named} hold at no instant at which a window has an element (REP-6)"
 
 
-def _remedies(planned: Plan) -> Iterator[Remedy]:
+def _alternatives(planned: Plan) -> Iterator[OtherFields]:
     """Yield which other value of a field may give reports, the likeliest first."""
     semantics = planned.semantics
     last = max(view.times[-1] for view in planned.views if view.times)
     if semantics.horizon is End.NONE:
         reason = f"nothing comes after {last} to close a window, by horizon=none"
-        yield Remedy({"horizon": End.FLUSH}, reason, "ENG-1")
+        yield OtherFields({"horizon": End.FLUSH}, reason, "ENG-1")
     for view in planned.views:
         t0 = _t0_that_reaches(view)
         if t0 is not None:
@@ -124,28 +128,28 @@ def _remedies(planned: Plan) -> Iterator[Remedy]:
                 f"the first window {_first_window(view, semantics)} by t0={semantics.t0}, and "
                 f"the elements come from {view.first} to {view.times[-1]}"
             )
-            yield Remedy({"t0": t0, "offset": None}, reason, "WIN-3")
+            yield OtherFields({"t0": t0, "offset": None}, reason, "WIN-3")
     if semantics.trigger is not Trigger.ANY:
         reason = f"not every window that trigger={semantics.trigger} asks for is ready at once"
-        yield Remedy({"trigger": Trigger.ANY}, reason, "REP-12")
+        yield OtherFields({"trigger": Trigger.ANY}, reason, "REP-12")
     if semantics.close_rule is CloseRule.PASSED:
         reason = "no element comes after the end of a window, as close_rule=passed asks"
-        yield Remedy({"close_rule": CloseRule.REACHED}, reason, "TICK-6")
+        yield OtherFields({"close_rule": CloseRule.REACHED}, reason, "TICK-6")
     yield from _other_conditions(semantics)
 
 
-def _other_conditions(semantics: Semantics) -> Iterator[Remedy]:
+def _other_conditions(semantics: Semantics) -> Iterator[OtherFields]:
     """Yield the report with fewer conditions, and the one that is fulfilled first."""
     without = {"period": None, "anchor": None}
     if Condition.PERIODIC in semantics.report and Condition.CLOSE in semantics.report:
         reason = "the period meets no instant at which a window closes"
-        yield Remedy(
+        yield OtherFields(
             {"report": semantics.report - {Condition.PERIODIC}, **without}, reason, "REP-5"
         )
     if semantics.report != {Condition.CHANGE}:
         reason = f"report={show(semantics.report)} holds at no instant while a window has elements"
         changes = {"report": frozenset({Condition.CHANGE}), "missed_instants": MissedInstants.ALL}
-        yield Remedy({**changes, **without}, reason, "REP-6")
+        yield OtherFields({**changes, **without}, reason, "REP-6")
 
 
 def _t0_that_reaches(view: WindowView) -> int | None:

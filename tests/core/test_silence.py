@@ -30,10 +30,10 @@ def run(
     """Return the number of reports, and why there is none."""
     semantics = profile(name).but(**fields).semantics()
     planned = engine.plan(asked, streams, semantics)
-    heard = silence.Heard()
+    counts = silence.EvaluationCounts()
     for step in engine.steps(asked, planned):
-        heard.hear(step)
-    return heard.emitted, silence.why_silent(asked, streams, planned, heard)
+        counts.add(step)
+    return counts.emitted, silence.why_silent(asked, streams, planned, counts)
 
 
 OF_TWO = ({**TUMBLING, "triggers": True}, {**TUMBLING, "stream": "t"})
