@@ -25,15 +25,17 @@ from refengine.model.errors import (
     RefengineError,
     UnknownField,
 )
+from refengine.model.messages import plain
 
 # the engine is imported where it is used, within `cli.run`: that takes long enough to be
 # interrupted
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from refengine.core.engine import Plan, Report
     from refengine.core.query import Query
     from refengine.model.elements import Stream
+    from refengine.rdf.forms.reading import ReadStream
     from refengine.rdf.sources import Source
 
 
@@ -103,7 +105,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine import dialects
     from refengine.core import engine, profiles, r2r
     from refengine.rdf import documents, streams
-    from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
+    from refengine.rdf.forms import reading
 
     cli.add_query(
         run,
@@ -142,10 +144,23 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--time-predicate",
-        default=PROV_GENERATED_AT_TIME,
         metavar="IRI",
         help="the predicate that states the time of a graph, a subject or a message (IO-1; "
-        "default: %(default)s)",
+        "default: the ldes:timestampPath of a feed, or else prov:generatedAtTime)",
+    )
+    run.add_argument(
+        "--undated",
+        choices=[str(choice) for choice in reading.Undated],
+        default=str(reading.Undated.REFUSE),
+        help="what becomes of triples and graphs of a stream's file that have no time: an error, "
+        "static data beside that of --static, or nothing (IO-1; default: %(default)s)",
+    )
+    run.add_argument(
+        "--data-base",
+        default="",
+        metavar="IRI",
+        help="the base of relative IRIs in the files of --stream and --static that state none "
+        "(IO-1; default: such IRIs are refused)",
     )
     run.add_argument(
         "--batch-predicate",
@@ -284,9 +299,10 @@ def _render(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
-    from refengine.core import engine, profiles
+    from refengine.core import engine, profiles, silence
     from refengine.core.static import resolve_static
-    from refengine.rdf.documents import read_all_static
+    from refengine.rdf.documents import join_static, read_all_static, read_static
+    from refengine.rdf.forms.reading import Undated
     from refengine.rdf.queries import read_query
     from refengine.run_with_witnesses import Hearing, RunWithWitnesses
 
@@ -297,20 +313,28 @@ def _run(options: argparse.Namespace) -> None:
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
-    query = read_query(options.query, options.dialect, bool(always), options.base)
+    has_static = bool(always) or options.undated == Undated.STATIC
+    query = read_query(options.query, options.dialect, has_static, options.base)
     source = _sources(options)
-    streams = _streams(options, query, source)
-    for note in _notes_on_graphs(query, graphs):
-        print(f"refengine: note: {note}", file=sys.stderr)
+    read = _read_streams(options, query, source)
+    streams = {name: found.stream for name, found in read.items()}
+    _print_notes(_notes_on_graphs(query, graphs))
+    for found in read.values():
+        _print_notes(found.notes)
+    base = options.data_base
     query, static = resolve_static(
         query,
-        {iri: read_all_static(map(source, files)) for iri, files in graphs.items()},
-        read_all_static(map(source, always)),
+        {iri: read_all_static(map(source, files), base) for iri, files in graphs.items()},
+        join_static(
+            [
+                *(read_static(source(file), base) for file in always),
+                *(found.static for found in read.values() if found.static),
+            ]
+        ),
     )
 
     planned = engine.plan(query, streams, chosen)
-    for note in _notes(query, streams, planned):
-        print(f"refengine: note: {note}", file=sys.stderr)
+    _print_notes(_notes(query, streams, planned))
     schedule = incremental.schedule_evaluations
     if options.definition:
         schedule = engine.evaluations
@@ -320,14 +344,22 @@ def _run(options: argparse.Namespace) -> None:
     limits = sparql.Limits(seconds=options.seconds, clock=time.monotonic)
     hearing = Hearing(_witnesses(options), limits)
     run = RunWithWitnesses(query, planned, static, hearing, options.max_reports, options.definition)
+    counts = silence.EvaluationCounts()
     for step, confirming in run:
+        counts.add(step)
         if options.trace:
             for line in trace.lines(query, planned, step):
                 print(line, file=sys.stderr)
             print(file=sys.stderr)
         if step.emitted:
             print(json.dumps(_as_json(query, step.report, confirming), ensure_ascii=False))
+    _print_notes(filter(None, [silence.why_silent(query, streams, planned, counts)]))
     print(f"refengine: provenance: {run.describe_provenance()}", file=sys.stderr)
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        print(f"refengine: note: {plain(note)}", file=sys.stderr)
 
 
 def _notes_on_graphs(query: Query, graphs: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -405,13 +437,16 @@ def _sources(options: argparse.Namespace) -> Callable[[str], Source]:
     return source
 
 
-def _streams(
+def _read_streams(
     options: argparse.Namespace, query: Query, source: Callable[[str], Source]
-) -> dict[str, Stream]:
-    """Return the streams by name; one without a name is the stream of the query's window."""
-    from refengine.rdf.streams import is_table, read_stream
+) -> dict[str, ReadStream]:
+    """Return what is read of the streams by name; one without a name is the stream of the query's
+    window.
+    """
+    from refengine.rdf.forms.reading import ReadingOptions, Undated
+    from refengine.rdf.streams import is_table, read_stream_and_rest
 
-    streams: dict[str, Stream] = {}
+    streams: dict[str, ReadStream] = {}
     for word in options.stream:
         name, path = cli.stream_and_file(word)
         if name is None:
@@ -422,7 +457,14 @@ def _streams(
         columns = options.columns
         if len(options.stream) > 1 and not is_table(file):
             columns = None
-        streams[name] = read_stream(file, options.time_predicate, options.batch_predicate, columns)
+        chosen = ReadingOptions(
+            options.time_predicate,
+            options.batch_predicate,
+            Undated(options.undated),
+            columns,
+            options.data_base,
+        )
+        streams[name] = read_stream_and_rest(file, chosen)
     return streams
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from refengine.core import engine, report, startup, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import R2S, Condition, Empty, Semantics, Tick
+from refengine.core.semantics import Condition, Empty, Semantics, Tick
+from refengine.core.silence import OPERATORS
 from refengine.core.window import Content, WindowView
 
 SHOWN = 12  # elements of a content
 
 TICKS = {Tick.TUPLE: "TICK-1", Tick.TIME: "TICK-2", Tick.BATCH: "TICK-3"}
-OPERATORS = {R2S.RSTREAM: "R2S-1", R2S.ISTREAM: "R2S-2", R2S.DSTREAM: "R2S-3", R2S.APPEND: "R2S-7"}
 EMPTY_OUTPUTS = {Empty.EMIT: "R2S-5", Empty.SUPPRESS: "R2S-5", Empty.ONCE: "R2S-9"}
 FORMS = {Form.SELECT: "R2R-2", Form.ASK: "R2R-3", Form.CONSTRUCT: "R2R-4"}
 CONTENTS = {WindowKind.ROWS: "WIN-14", WindowKind.PARTITION: "WIN-15"}

@@ -60,8 +60,9 @@ def _add_what(bounded: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="the data of a stream, in a form that `refengine run` reads; NAME is the name of the "
-        "stream (default: that of the query's first window). May be given several times",
+        help="the data of a stream, in a form that `refengine run` reads without options, so that "
+        "what has no time is refused; NAME is the name of the stream (default: that of the query's "
+        "first window). May be given several times",
     )
     bounded.add_argument(
         "--reproduce",
@@ -220,7 +221,7 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
     from refengine.bounded.join import merge_arrivals
     from refengine.bounded.measures import Measuring
     from refengine.rdf.queries import read_query
-    from refengine.rdf.streams import read_stream
+    from refengine.rdf.streams import read_stream_and_rest
 
     query = read_query(options.join, options.dialect)
     try:
@@ -234,7 +235,10 @@ def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
             name = query.windows[0].stream
         if name in streams:
             raise RefengineError(f"stream {display(name)} is given twice", rule="usage")
-        streams[name] = read_stream(cli.path(path))
+        found = read_stream_and_rest(cli.path(path))
+        for note in found.notes:
+            print(f"conformance: note: {plain(note)}", file=sys.stderr)
+        streams[name] = found.stream
     list(merge_arrivals(join, streams))  # raises before the work begins
 
     def streams_of(seed: int) -> Mapping[str, Stream]:

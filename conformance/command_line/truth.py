@@ -68,7 +68,8 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
         required=True,
         metavar="[NAME=]PATH",
         help="a stream: the folder, file or URL of .n3t or .parquet files, or a file that "
-        "`refengine run` reads. NAME is the name of the stream; it may be left out if the query "
+        "`refengine run` reads without options, so that what has no time is refused. NAME is the "
+        "name of the stream; it may be left out if the query "
         "has one. If it has several, and one PATH without NAME holds them all, the rows name "
         "theirs in a column `stream`. May be given several times",
     )

@@ -120,6 +120,8 @@ class Truth:
         )
         by = "".join(f"; by {who}" for who in self.computed_by)
         yield f"{', '.join(counts)}{by}"
+        if not self.reports:
+            yield "no report: `python -m refengine run` over a piece of the stream says why"
         if self.uncut:
             yield f"the stream is not cut in time: {self.uncut}"
         if self.stored.quarantined:

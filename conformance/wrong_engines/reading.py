@@ -44,13 +44,13 @@ def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
 build_stream_of_graphs = graphs.build_stream_of_graphs  # the right function
 
 
-def _without_undated_graphs(path: Path, statements: Iterable[Any], *rest: Any) -> Any:
+def _without_undated_graphs(reading: Any, statements: Iterable[Any]) -> Any:
     """Skip a graph that nothing dates, instead of refusing it."""
     statements = list(statements)
     dated = {each.triple[0] for each in statements if each.graph is None}
     default_graph = None
     with_date = [each for each in statements if each.graph in {default_graph, *dated}]
-    return build_stream_of_graphs(path, with_date, *rest)
+    return build_stream_of_graphs(reading, with_date)
 
 
 @wrong(
@@ -75,9 +75,11 @@ def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: boo
     replaces=documents.read_turtle,
     half="Static data is Turtle, N-Triples, N-Quads, TriG or JSON-LD",
 )
-def labels_are_of_the_folder(right: Right, path: Path, language: str, prefix: str) -> Any:
+def labels_are_of_the_folder(
+    right: Right, path: Path, language: str, prefix: str, base: str = ""
+) -> Any:
     """Take one blank node label for one node in all files of a folder."""
-    return right(path, language, "b")
+    return right(path, language, "b", base)
 
 
 @wrong(
@@ -86,11 +88,13 @@ def labels_are_of_the_folder(right: Right, path: Path, language: str, prefix: st
     half="Relative IRIs of Turtle and TriG are resolved",
     seen=f"{RDFLIB}: the parser of Notation 3, Turtle and TriG",
 )
-def a_query_replaces_the_last_segment(right: Right, text: str, *rest: str) -> Any:
+def a_query_replaces_the_last_segment(
+    right: Right, text: str, language: str, prefix: str, base: str = ""
+) -> Any:
     """Resolve a relative IRI that is a query alone against the folder of the base, as RFC 2396
     says.
     """
-    return right(text.replace("<?", "<./?"), *rest)
+    return right(text.replace("<?", "<./?"), language, prefix, base)
 
 
 _lines = lines.read_lines  # the right one, also while it is replaced
@@ -99,9 +103,10 @@ _lines = lines.read_lines  # the right one, also while it is replaced
 build_stream_of_quads = quads.build_stream_of_quads  # the right function
 
 
-def _every_quad_is_an_element(found: Iterable[Any]) -> Any:
+def _every_quad_is_an_element(reading: Any, found: Iterable[Any], where: str) -> Any:
     """Read each quad as an element, also those of one graph."""
-    return build_stream_of_quads(replace(quad, graph=None) for quad in found)
+    quads = (replace(quad, graph=None) for quad in found)
+    return build_stream_of_quads(reading, quads, where)
 
 
 def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
@@ -123,18 +128,15 @@ def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
     },
 )
 def an_element_is_what_stands_by_itself(
-    right: Right,
-    path: Path,
-    statements: Iterable[Any],
-    dating: Any,
+    right: Right, reading: Any, statements: Iterable[Any]
 ) -> Any:
     """Drop the triples of nodes without a date, read each quad as an element, and take one blank
     node label for one node in all messages of a log.
     """
     statements = list(statements)
-    time = f"<{dating.time_predicate}>"
+    time = f"<{reading.dating.time_predicate}>"
     dated = {each.triple[0] for each in statements if each.triple[1] == time}
-    return right(path, [each for each in statements if each.triple[0] in dated], dating)
+    return right(reading, [each for each in statements if each.triple[0] in dated])
 
 
 @wrong(

@@ -8,30 +8,31 @@ from refengine.core.r2r import scope_blank_nodes
 from refengine.model.elements import Dataset, Quad, Triple
 from refengine.model.errors import InvalidStream
 from refengine.rdf import json_ld, turtle
-from refengine.rdf.lines import read_quads
+from refengine.rdf.lines import read_quads, read_triples
 from refengine.rdf.sources import Source, read_text, suffix_of
 from refengine.rdf.statements import Document, Statement
 
 
-def read_turtle(source: Source, language: str, prefix: str) -> list[Statement]:
+def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> list[Statement]:
     """Return the statements of a document in Turtle or TriG (`language`), in its order; its blank
-    nodes are named `prefix` and a number. Raises InvalidStream.
+    nodes are named `prefix` and a number. Relative IRIs are resolved against `base` until the
+    document states one. Raises InvalidStream.
     """
     text = read_text(source, InvalidStream, "IO-1")
     try:
-        return list(turtle.parse_statements(text, language, prefix))
+        return list(turtle.parse_statements(text, language, prefix, base))
     except turtle.Misread as error:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
 
 
-def read_turtle_document(source: Source) -> Document:
+def read_turtle_document(source: Source, base: str = "") -> Document:
     """Return what a file of Turtle says. Raises InvalidStream."""
-    return _split(read_turtle(source, "Turtle", "b"))
+    return _split(read_turtle(source, "Turtle", "b", base))
 
 
-def read_trig_document(source: Source) -> Document:
+def read_trig_document(source: Source, base: str = "") -> Document:
     """Return what a file of TriG says. Raises InvalidStream."""
-    return _split(read_turtle(source, "TriG", "b"))
+    return _split(read_turtle(source, "TriG", "b", base))
 
 
 def _split(statements: list[Statement]) -> Document:
@@ -47,28 +48,35 @@ def _split(statements: list[Statement]) -> Document:
     return Document(parts[1:] if not parts[0] else parts, is_log=True)
 
 
-LANGUAGES: dict[str, Callable[[Source], Document]] = {
-    ".nt": read_quads,
-    ".nq": read_quads,
+# what reads a document, by the end of its file's name; the base is for its relative IRIs
+LANGUAGES: dict[str, Callable[[Source, str], Document]] = {
+    ".nt": lambda source, _: read_triples(source),
+    ".nq": lambda source, _: read_quads(source),
     ".ttl": read_turtle_document,
     ".trig": read_trig_document,
     ".jsonld": json_ld.read_json_ld,
 }
 
 
-def read_all_static(sources: Iterable[Source]) -> Dataset:
+def read_all_static(sources: Iterable[Source], base: str = "") -> Dataset:
     """Return the static data of several files together; a blank node is of one file. Raises
     InvalidStream.
     """
-    files = list(map(read_static, sources))
-    if len(files) > 1:
-        files = [scope_blank_nodes(data, str(number)) for number, data in enumerate(files, 1)]
-    return frozenset().union(*files)
+    return join_static(read_static(source, base) for source in sources)
 
 
-def read_static(source: Source) -> Dataset:
+def join_static(parts: Iterable[Dataset]) -> Dataset:
+    """Return the static data of several sources together; a blank node is of one source."""
+    datasets = list(parts)
+    if len(datasets) > 1:
+        datasets = [scope_blank_nodes(data, str(number)) for number, data in enumerate(datasets, 1)]
+    return frozenset().union(*datasets)
+
+
+def read_static(source: Source, base: str = "") -> Dataset:
     """IO-1: Return static data from a file in a language of RDF, packed or not: triples of the
-    default graph, and quads of named ones. Raises InvalidStream.
+    default graph, and quads of named ones. Relative IRIs are resolved against `base` where the file
+    states none. Raises InvalidStream.
     """
     end = suffix_of(source)
     if end not in LANGUAGES:
@@ -77,7 +85,7 @@ def read_static(source: Source) -> Dataset:
             rule="IO-1",
             place=str(source),
         )
-    document = LANGUAGES[end](source)
+    document = LANGUAGES[end](source, base)
     if document.is_log:
         reason = "a log of messages, which is a stream and no static data"
         raise InvalidStream(reason, rule="IO-1", place=str(source))

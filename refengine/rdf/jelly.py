@@ -20,7 +20,7 @@ def read_jelly(source: Source) -> Document:
     its frames are graphs or datasets; or else a document. Raises InvalidStream.
     """
     try:
-        from pyjelly.integrations.generic.parse import parse_jelly_grouped
+        from pyjelly.parse.decode import Decoder
         from pyjelly.parse.ioutils import get_options_and_frames
     except ModuleNotFoundError:
         missing = Unreadable("pyjelly is not installed: pip install 'refengine[jelly]'")
@@ -33,9 +33,10 @@ def read_jelly(source: Source) -> Document:
 
     parts: list[list[Statement]] = []
     try:
-        options, _ = get_options_and_frames(io.BytesIO(data))
+        options, frames = get_options_and_frames(io.BytesIO(data))
         is_log = options.stream_types.logical_type != 0 and not options.stream_types.flat
-        for statements in _read_frames(parse_jelly_grouped(io.BytesIO(data)), is_log):
+        decoder = Decoder(adapter=_adapter(options))
+        for statements in _read_frames(map(decoder.iter_rows, frames), is_log):
             parts.append(statements)
     except Fault as fault:
         place = f"{source}:{len(parts) + 1}"
@@ -49,6 +50,22 @@ def read_jelly(source: Source) -> Document:
     return Document([[statement for part in parts for statement in part]])
 
 
+def _adapter(options: Any) -> Any:
+    """Return what makes terms and statements for the library's decoder: as its own adapter, but an
+    IRI is a text, without which it cannot decode the declaration of a namespace.
+    """
+    from pyjelly import jelly
+    from pyjelly.integrations.generic import parse
+
+    kind = {
+        jelly.PHYSICAL_STREAM_TYPE_TRIPLES: parse.GenericTriplesAdapter,
+        jelly.PHYSICAL_STREAM_TYPE_QUADS: parse.GenericQuadsAdapter,
+        jelly.PHYSICAL_STREAM_TYPE_GRAPHS: parse.GenericGraphsAdapter,
+    }[options.stream_types.physical_type]
+    changes = {"iri": lambda _, iri: iri, "namespace_declaration": lambda *_: None}
+    return type("Adapter", (kind,), changes)(options=options)
+
+
 def _read_frames(frames: Iterable[Iterable[Any]], is_log: bool) -> Iterator[list[Statement]]:
     """Yield the statements of each frame. In a log a blank node's label belongs to its frame, else
     to the whole file. Raises Fault.
@@ -59,7 +76,7 @@ def _read_frames(frames: Iterable[Iterable[Any]], is_log: bool) -> Iterator[list
         if is_log:
             labels.clear()
             scope = f"m{number}b"
-        yield [_statement(found, scope, labels, number) for found in frame]
+        yield [_statement(found, scope, labels, number) for found in frame if found is not None]
 
 
 def _statement(found: Any, scope: str, labels: dict[str, Term], frame: int) -> Statement:
@@ -76,8 +93,8 @@ def _term(found: Any, scope: str, labels: dict[str, Term]) -> Term:
     from pyjelly.integrations.generic import generic_sink as jelly
 
     match found:
-        case jelly.IRI():
-            return make_iri(found._iri)
+        case str():
+            return make_iri(found)
         case jelly.BlankNode():
             return labels.setdefault(found._identifier, f"_:{scope}{len(labels) + 1}")
         case jelly.Literal():

@@ -24,21 +24,21 @@ from refengine.rdf.turtle import Lines, Misread, reason_of, term_of_pyoxigraph
 RELATIVE = "refengine-relative://iri/"
 
 
-def read_json_ld(source: Source) -> Document:
-    """Return what a document of JSON-LD says. Raises InvalidStream; ForbiddenAccess for a context
-    that would be fetched.
+def read_json_ld(source: Source, base: str = "") -> Document:
+    """Return what a document of JSON-LD says. Relative IRIs are resolved against `base` where the
+    context states none. Raises InvalidStream; ForbiddenAccess for a context that would be fetched.
     """
     text = read_text(source, InvalidStream, "IO-1")
     try:
         _check_json(text, (dict, list), "a document of JSON-LD is an object or an array")
-        return Document([list(_parse(text, "b"))])
+        return Document([list(_parse(text, "b", base))])
     except Misread as error:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
     except ForbiddenAccess as error:
         raise error.at(str(source)) from None
 
 
-def read_json_ld_lines(source: Source) -> Document:
+def read_json_ld_lines(source: Source, base: str = "") -> Document:
     """Return the log of messages whose lines are an object of JSON-LD each. A line with nothing but
     a context gives it to the messages that follow. Raises what `read_json_ld` does.
     """
@@ -55,7 +55,7 @@ def read_json_ld_lines(source: Source) -> Document:
                 continue
             if context:
                 line = f'{{"@context": {context}, "@graph": {line}}}'
-            statements = _parse(line, f"m{len(parts) + 1}b")
+            statements = _parse(line, f"m{len(parts) + 1}b", base)
             parts.append([statement._replace(line=number) for statement in statements])
         except Misread as error:
             raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{number}") from None
@@ -103,9 +103,9 @@ def _remote_contexts(document: Any) -> Iterator[str]:
                     yield context
 
 
-def _parse(text: str, prefix: str) -> Iterator[Statement]:
+def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
     """Yield the statements of a text, in its order; its blank nodes are named `_:`, `prefix` and a
-    number from 1. Raises Misread.
+    number from 1. Raises Misread, also for a relative IRI where there is no base.
     """
     lines = Lines(text)
     labels: dict[str, Term] = {}
@@ -124,7 +124,7 @@ def _parse(text: str, prefix: str) -> Iterator[Statement]:
         for quad in pyoxigraph.parse(
             cast("IO[bytes]", lines),
             pyoxigraph.RdfFormat.JSON_LD,
-            base_iri=RELATIVE,
+            base_iri=base or RELATIVE,
             lenient=True,
         ):
             graph = None

@@ -1,4 +1,9 @@
-"""Lines of N-Triples, of N-Quads, and of YABench's streams, whose fourth term is a time."""
+"""Lines of N-Triples, of N-Quads, and of YABench's streams, whose fourth term is a time.
+
+Each ends with a dot, as their grammars have it: a line without one was cut off. Three things are
+read beyond the grammars: a byte order mark before the text, the words VERSION and MESSAGE of logs,
+and in YABench's lines a literal without its quotes.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,8 @@ from refengine.model.terms import (
 from refengine.model.xsd import INTEGERS
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.statements import NO_LOG, Document, Statement, is_log_version
-from refengine.rdf.terms import Fault, make, make_literal, make_triple, parse_milliseconds
+from refengine.rdf.terms import Fault, make, make_literal, make_triple
+from refengine.rdf.times import parse_milliseconds
 
 _UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{IRIREF})'
 _TOKEN = re.compile(rf"[ \t]*(?P<term>{TERM})")
@@ -31,7 +37,9 @@ TIMED_TOKEN = re.compile(rf"[ \t]*(?:(?P<term>{TERM})|{_UNQUOTED})")
 _VERSION = re.compile(r'[ \t]*VERSION[ \t]*"([^"\\]*)"[ \t]*(?:#.*)?')
 _MESSAGE = re.compile(r"[ \t]*MESSAGE[ \t]*(?:#.*)?")
 _MEANT = re.compile(r'"(?:[^"\\]|\\.)*+"?[^ \t]*|<[^>]*>?[^ \t]*|[^ \t]*')  # as a term
-_LINE_END = re.compile(r"[ \t]*\.?[ \t]*(?:#.*)?", re.DOTALL)
+_LINE_END = re.compile(r"[ \t]*\.[ \t]*(?:#.*)?", re.DOTALL)
+NO_TIME = 'a line must be s p o "ms"; got 3 terms'
+_TIME_TYPES = INTEGERS.keys() | {XSD + "string"}
 
 # Most lines are like these, and their terms canonical as they stand.
 PLAIN_OBJECT = rf"(?:{PLAIN_IRI}|{PLAIN_LITERAL})"
@@ -53,8 +61,8 @@ def read_lines(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
-    """Return the terms of a line in N-Triples' grammar, or in that of another `token`; the final
-    dot is optional. Raises Fault.
+    """Return the terms of a line in N-Triples' grammar, or in that of another `token`. Raises
+    Fault, also for a line without its final dot.
     """
     terms = []
     start = end = 0
@@ -70,6 +78,8 @@ def parse_terms(line: str, token: re.Pattern[str] = _TOKEN) -> list[Term]:
     if not _LINE_END.fullmatch(line, end):
         rest = line[end:].lstrip(" \t")
         column = len(line) - len(rest) + 1
+        if not rest or rest.startswith("#"):
+            raise Fault(f"no dot at column {column}, where the line ends; a line ends with ' .'")
         reason = f"no RDF term at column {column}: {display_text(rest.rstrip())}"
         is_glued = end > 0 and len(rest) == len(line) - end
         raise Fault(reason + _advice(line[start if is_glued else end :].lstrip(" \t")))
@@ -86,12 +96,21 @@ def _advice(text: str) -> str:
     return ""
 
 
-def read_quads(source: Source) -> Document:
-    """Return what N-Triples or N-Quads say, in their order: a document, or a log of messages, whose
-    blank nodes are those of one message each. Raises InvalidStream.
+def read_triples(source: Source) -> Document:
+    """Return what N-Triples say, in their order: a document, or a log of messages, whose blank
+    nodes are those of one message each. Raises InvalidStream.
     """
+    return _read_document(source, has_graphs=False)
+
+
+def read_quads(source: Source) -> Document:
+    """Return what N-Quads say, as `read_triples` does. Raises InvalidStream."""
+    return _read_document(source, has_graphs=True)
+
+
+def _read_document(source: Source, has_graphs: bool) -> Document:
     # Not by pyoxigraph's parser: it takes 0.5 s for 60,000 lines, where this takes 0.6 s, but
-    # refuses a line that lacks its final dot, and tells other faults than for a line with a time.
+    # tells other faults than for a line with a time.
     parts: list[list[Statement]] = [[]]
     is_log = False
     for line, number in read_lines(source):
@@ -99,7 +118,7 @@ def read_quads(source: Source) -> Document:
             if version := _VERSION.fullmatch(line):
                 is_log = is_log_version(version[1])
             elif not _MESSAGE.fullmatch(line):
-                statement = _parse_quad(line, number)
+                statement = Statement(*parse_quad(line, has_graphs), number)
                 if is_log:
                     statement = _scope_blank_nodes(statement, f"m{len(parts)}-")
                 parts[-1].append(statement)
@@ -125,15 +144,23 @@ def _scope_blank_nodes(statement: Statement, scope: str) -> Statement:
     return Statement(graph, (marked(subject), predicate, marked(object_)), statement.line)
 
 
-def _parse_quad(line: str, number: int) -> Statement:
+def parse_quad(line: str, has_graphs: bool = True) -> tuple[Term | None, Triple]:
+    """Return the graph (None: the default graph) and the triple of a line of N-Quads, or without
+    `has_graphs` of N-Triples. Raises Fault.
+    """
     terms = parse_terms(line)
+    if len(terms) == 4 and not has_graphs:
+        raise Fault(
+            "a line of N-Triples has no graph: it must be s p o, got 4 terms; N-Quads end in .nq"
+        )
     if len(terms) not in (3, 4):
-        raise Fault(f"a line must be s p o, or s p o graph; got {len(terms)} terms")
+        form = "s p o, or s p o graph" if has_graphs else "s p o"
+        raise Fault(f"a line must be {form}; got {len(terms)} terms")
 
     graph = None
     if len(terms) == 4:
         graph = make(graph_name, terms[3])
-    return Statement(graph, make_triple(*terms[:3]), number)
+    return graph, make_triple(*terms[:3])
 
 
 def parse_plain_line(line: str) -> tuple[Triple, int] | None:
@@ -155,15 +182,27 @@ def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:
     """IO-1: Return the triple and the time (ms) of a line that has them. Raises InvalidStream, with
     the place.
     """
+    triple, time = parse_statement(line, place)
+    if time is None:
+        raise InvalidStream(NO_TIME, rule="IO-1", place=place)
+    return triple, time
+
+
+def parse_statement(line: str, place: str) -> tuple[Triple, int | None]:
+    """IO-1: Return the triple of a line, and its time (ms), None for a line without a fourth term.
+    Raises InvalidStream, with the place.
+    """
     if plain := parse_plain_line(line):
         return plain
 
     try:
         terms = parse_terms(line, TIMED_TOKEN)
+        if len(terms) == 3:
+            return make_triple(*terms), None
         if len(terms) != 4:
             raise Fault(f'a line must be s p o "ms"; got {len(terms)} terms')
         *triple, time = terms
-        return make_triple(*triple), parse_milliseconds(time, INTEGERS.keys() | {XSD + "string"})
+        return make_triple(*triple), parse_milliseconds(time, _TIME_TYPES)
     except Fault as fault:
         raise InvalidStream(str(fault), rule="IO-1", place=place) from None
 

@@ -16,30 +16,32 @@ from refengine.model.elements import Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import did_you_mean
 from refengine.rdf import documents, jelly, json_ld, lines, sources
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
 from refengine.rdf.forms.folders import read_instants
 from refengine.rdf.forms.graphs import build_stream_of_graphs
 from refengine.rdf.forms.items import ReadElement, build_stream
 from refengine.rdf.forms.json_lines import read_json_lines
 from refengine.rdf.forms.messages import build_stream_of_messages
+from refengine.rdf.forms.reading import Reading, ReadingOptions, ReadStream
 from refengine.rdf.forms.subjects import build_stream_of_subjects
 from refengine.rdf.forms.tables import DELIMITERS, read_table
 from refengine.rdf.sources import Piped, Source, Text, TextFolder
 from refengine.rdf.statements import Document
 
+DEFAULT_OPTIONS = ReadingOptions()
+
 
 def read_stream(
     path: Source | TextFolder,
-    time_predicate: str = PROV_GENERATED_AT_TIME,
+    time_predicate: str | None = None,
     batch_predicate: str | None = None,
     columns: Source | None = None,
 ) -> Stream:
     """IO-1: Return a stream from a folder or a file; t_app is in milliseconds, t_sys the position
     from 1.
 
-    The end of the file's name says its form; IO-1 has the table of forms. `time_predicate` states
-    the times in documents, and `batch_predicate` the batch ids. `columns` is a file that says what
-    the columns of a table mean.
+    The end of the file's name says its form; IO-1 has the table of forms. The other arguments are
+    those of `ReadingOptions`. What has no time is refused: `read_stream_and_rest` takes the user's
+    choice for it.
 
     A file that ends in `.gz` or `.zst` as well is unpacked; `Piped`, `Text` and `TextFolder` are
     read as a file, or folder, of their name.
@@ -48,13 +50,21 @@ def read_stream(
     Dell'Aglio et al., On Correctness in RDF Stream Processor Benchmarking, ISWC 2013; Kolchin et
     al., YABench, ICWE 2016; W3C RSP Community Group, RDF Stream Models and RDF Messages.
     """
-    dating = DatePredicates(time_predicate, batch_predicate)
-    if isinstance(path, TextFolder):
-        return read_instants(path)
-    if not isinstance(path, Piped | Text):
+    options = ReadingOptions(time_predicate, batch_predicate, columns=columns)
+    return read_stream_and_rest(path, options).stream
+
+
+def read_stream_and_rest(
+    path: Source | TextFolder, options: ReadingOptions = DEFAULT_OPTIONS
+) -> ReadStream:
+    """IO-1: Return a stream as `read_stream` does, with the static data that stand in its file
+    and what a user should know. Raises InvalidStream and ForbiddenAccess.
+    """
+    if not isinstance(path, Piped | Text | TextFolder):
         path = Path(path)
-        if os.path.isdir(path):
-            return read_instants(path)
+    reading = Reading(path, options)
+    if isinstance(path, TextFolder) or (isinstance(path, Path) and os.path.isdir(path)):
+        return reading.result(read_instants(path, options.base))
 
     end = sources.suffix_of(path)
     if sources.name_of(path).startswith("SG_"):
@@ -63,10 +73,10 @@ def read_stream(
         reason = f"a file of a stream cannot end in {end!r}{did_you_mean(end, FORMS)}; valid: "
         reason += f"a folder of data_NN.ttl, {', '.join(FORMS)}"
         raise InvalidStream(reason, rule="IO-1", place=str(path))
-    if columns is not None and not is_table(path):
+    if options.columns is not None and not is_table(path):
         reason = f"{end} has no columns; a table ends in {' or '.join(DELIMITERS)}"
         raise InvalidStream(reason, rule="IO-1", place=str(path))
-    return FORMS[end](path, dating, columns)
+    return reading.result(FORMS[end](path, reading))
 
 
 def is_table(source: Source) -> bool:
@@ -77,43 +87,33 @@ def is_table(source: Source) -> bool:
 # Documents
 
 
-def _read_document(
-    source: Source, dating: DatePredicates, read: Callable[[Source], Document]
-) -> Stream:
+def _read_document(source: Source, reading: Reading) -> Stream:
     """IO-1: Return the stream of a document: of its messages if it is a log, or else of its graphs
     if it has any, or else of its subjects.
     """
-    document = read(source)
+    document = DOCUMENTS[sources.suffix_of(source)](source, reading.options.base)
     if document.is_log:
-        return build_stream_of_messages(source, document.parts, dating)
+        return build_stream_of_messages(reading, document.parts)
     [statements] = document.parts
-    if any(statement.graph is not None for statement in statements):
-        return build_stream_of_graphs(source, statements, dating)
-    return build_stream_of_subjects(source, statements, dating)
-
-
-def _read_dataset(
-    source: Source, dating: DatePredicates, read: Callable[[Source], Document]
-) -> Stream:
-    """IO-1: Return the stream of a document in a language of datasets: of its messages if it is a
-    log, or else of its graphs.
-    """
-    document = read(source)
-    if document.is_log:
-        return build_stream_of_messages(source, document.parts, dating)
-    [statements] = document.parts
-    return build_stream_of_graphs(source, statements, dating)
+    is_dataset = sources.suffix_of(source) in DATASETS
+    if is_dataset or any(statement.graph is not None for statement in statements):
+        return build_stream_of_graphs(reading, statements)
+    return build_stream_of_subjects(reading, statements)
 
 
 # Lines with a time (YABench)
 
 
-def _read_lines_with_times(source: Source) -> Stream:
+def _read_lines_with_times(source: Source, reading: Reading) -> Stream:
     """IO-1: Read YABench's lines, a triple and its time in ms."""
     items = []
     for line, number in lines.read_lines(source):
         place = f"{source}:{number}"
-        items.append(ReadElement(*lines.parse_statement_with_time(line, place), place))
+        triple, time = lines.parse_statement(line, place)
+        if time is None:
+            reading.set_aside([triple], lines.NO_TIME, place)
+        else:
+            items.append(ReadElement(triple, time, place))
     return build_stream(items)
 
 
@@ -150,23 +150,19 @@ def _read_elements(source: Source) -> Iterator[Element]:
         raise sources.unreadable(error, InvalidStream, "IO-1", source) from None
 
 
-# What reads a file, by the end of its name: of the file, what dates its elements, and what its
-# columns mean.
-FORMS: dict[str, Callable[[Source, DatePredicates, Source | None], Stream]] = {
-    ".n3t": lambda source, *_: _read_lines_with_times(source),
-    ".nt": lambda source, dating, _: _read_document(source, dating, lines.read_quads),
-    ".ttl": lambda source, dating, _: _read_document(
-        source, dating, documents.read_turtle_document
-    ),
-    ".nq": lambda source, dating, _: _read_dataset(source, dating, lines.read_quads),
-    ".trig": lambda source, dating, _: _read_dataset(source, dating, documents.read_trig_document),
-    ".jsonld": lambda source, dating, _: _read_document(source, dating, json_ld.read_json_ld),
-    ".ndjsonld": lambda source, dating, _: _read_document(
-        source, dating, json_ld.read_json_ld_lines
-    ),
-    ".jelly": lambda source, dating, _: _read_document(source, dating, jelly.read_jelly),
-    ".ndjson": lambda source, *_: read_json_lines(source),
-    ".jsonl": lambda source, *_: read_json_lines(source),
-    ".csv": lambda source, _, columns: read_table(source, columns),
-    ".tsv": lambda source, _, columns: read_table(source, columns),
+# what reads a document, by the end of its file's name; the base is for its relative IRIs
+DOCUMENTS: dict[str, Callable[[Source, str], Document]] = {
+    **documents.LANGUAGES,
+    ".ndjsonld": json_ld.read_json_ld_lines,
+    ".jelly": lambda source, _: jelly.read_jelly(source),
+}
+DATASETS = (".nq", ".trig")  # languages of which an element is a graph, even if there is none
+
+# what reads a stream, by the end of its file's name
+FORMS: dict[str, Callable[[Source, Reading], Stream]] = {
+    ".n3t": _read_lines_with_times,
+    **dict.fromkeys((".nt", ".ttl", ".nq", ".trig"), _read_document),
+    **dict.fromkeys((".jsonld", ".ndjsonld", ".jelly"), _read_document),
+    **dict.fromkeys((".ndjson", ".jsonl"), read_json_lines),
+    **dict.fromkeys((".csv", ".tsv"), read_table),
 }

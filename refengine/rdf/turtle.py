@@ -54,10 +54,11 @@ class Misread(ValueError):
         self.reason, self.line = reason, line
 
 
-def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statement]:
+def parse_statements(text: str, language: str, prefix: str, base: str = "") -> Iterator[Statement]:
     """Yield the statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are
-    named `_:`, `prefix` and a number from 1, in the order in which they appear. A graph of TriG is
-    announced, even if it is empty. In a log of messages a statement without graph and triple begins
+    named `_:`, `prefix` and a number from 1, in the order in which they appear. Relative IRIs are
+    resolved against `base` until the text states one. A graph of TriG is announced, even if it is
+    empty. In a log of messages a statement without graph and triple begins
     each message, and blank nodes are those of one message. Raises Misread.
     """
     # no text has the digest of itself
@@ -73,7 +74,9 @@ def parse_statements(text: str, language: str, prefix: str) -> Iterator[Statemen
         return term_of_pyoxigraph(found, lines)
 
     try:
-        for quad in pyoxigraph.parse(cast("IO[bytes]", lines), FORMATS[language]):
+        for quad in pyoxigraph.parse(
+            cast("IO[bytes]", lines), FORMATS[language], base_iri=base or None
+        ):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
                 graph = term(quad.graph_name)

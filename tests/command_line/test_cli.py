@@ -26,7 +26,7 @@ QUERY = """
 windows = [{ stream = "s", kind = "time", size = 10, slide = 10 }]
 body = "SELECT ?x WHERE { ?x <urn:p> ?y }"
 """
-STREAM = '<urn:a> <urn:p> "1" "3" .\n<urn:b> <urn:p> "x y" "10"\n<urn:c> <urn:p> <urn:d> "31" .\n'
+STREAM = '<urn:a> <urn:p> "1" "3" .\n<urn:b> <urn:p> "x y" "10" .\n<urn:c> <urn:p> <urn:d> "31" .\n'
 
 
 @pytest.fixture

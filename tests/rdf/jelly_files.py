@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from refengine.model.elements import is_blank, parse_literal
 
 
-def frames_to_jelly(messages: Iterable[Sequence[Sequence[str]]]) -> bytes:
-    """Return a file of Jelly whose frames are messages, each its triples or quads."""
-    from pyjelly.integrations.generic.generic_sink import GenericStatementSink
+def frames_to_jelly(
+    messages: Iterable[Sequence[Sequence[str]]], namespaces: Mapping[str, str] | None = None
+) -> bytes:
+    """Return a file of Jelly whose frames are messages, each its triples or quads. Each declares
+    the namespaces, if there are any.
+    """
+    from pyjelly.integrations.generic.generic_sink import IRI, GenericStatementSink
     from pyjelly.integrations.generic.serialize import grouped_stream_to_file
     from pyjelly.jelly import LOGICAL_STREAM_TYPE_DATASETS, LOGICAL_STREAM_TYPE_GRAPHS
+    from pyjelly.options import StreamParameters
     from pyjelly.serialize.streams import SerializerOptions
 
     messages = list(messages)
@@ -22,12 +27,16 @@ def frames_to_jelly(messages: Iterable[Sequence[Sequence[str]]]) -> bytes:
     def sinks():
         for message in messages:
             sink = GenericStatementSink()
+            for prefix, iri in (namespaces or {}).items():
+                sink.bind(prefix, IRI(iri))
             for statement in message:
                 sink.add(_statement(statement))
             yield sink
 
     out = io.BytesIO()
-    grouped_stream_to_file(sinks(), out, options=SerializerOptions(logical_type=logical))
+    params = StreamParameters(namespace_declarations=bool(namespaces))
+    options = SerializerOptions(logical_type=logical, params=params)
+    grouped_stream_to_file(sinks(), out, options=options)
     return out.getvalue()
 
 

@@ -344,7 +344,7 @@ def quad(**changes: object) -> str:
 
 MALFORMED = {
     "s.nt": [
-        ("<urn:a> <urn:p> .", ":1: ", "must be s p o, or s p o graph; got 2 terms"),
+        ("<urn:a> <urn:p> .", ":1: ", "must be s p o; got 2 terms"),
         (
             "<urn:a> <urn:p> <urn:b> .",
             ":1: subject <urn:a>: ",
@@ -386,9 +386,26 @@ MALFORMED = {
         (LOG + DATED.replace("integer", "string"), ":2: message 1: ", "a date must be"),
         (
             f"{LOG}<urn:a> <urn:p> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> <urn:h> .",
+            ":2: ",
+            "a line of N-Triples has no graph: it must be s p o, got 4 terms",
+        ),
+    ],
+    "log.nq": [
+        (
+            f"{LOG}<urn:a> <urn:p> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> <urn:h> .",
             ":2: message 1: ",
             "2 named graphs; a message is one element",
         ),
+        ("MESSAGE\n" + LOG, ":1: ", 'before it no VERSION "1.1-messages"'),
+        (LOG + "<urn:a> <urn:p> <urn:b> .", ":2: message 1: ", "no date: "),
+        (LOG + "<urn:a> <urn:p> <urn:b> <urn:g> .", ":2: graph <urn:g>: ", "no date: "),
+        (LOG + DATED + "MESSAGE\n<urn:a> <urn:p> <urn:b> .", ":4: message 2: ", "no date: "),
+        ('VERSION "1.1-message"\n' + DATED, ":1: ", "did you mean '1.1-messages'?"),
+        (LOG + DATED + DATED.replace('"5"', '"6"'), ":2: message 1: ", "two dates: "),
+        (LOG + DATED.replace(" .", ""), ":2: ", "no dot at column "),
+        (LOG + "<urn:a> <urn:p> <urn:b> <urn:g> <urn:h> .", ":2: ", "got 5 terms"),
+        (LOG + '<urn:a> <urn:p> <urn:b> "g" .', ":2: ", "graph"),
+        (LOG + "MESSAGES\n", ":2: ", "no RDF term at column 1"),
     ],
     "log.trig": [
         (DATED + "MESSAGE\n", ":2: ", 'before it no VERSION "1.1-messages"'),

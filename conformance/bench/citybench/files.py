@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from conformance.bench.citybench import sensors
@@ -25,6 +24,8 @@ from refengine.model.elements import Dataset
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.documents import read_turtle
+from refengine.rdf.terms import Fault
+from refengine.rdf.times import parse_time
 
 STREAMS, DATASET = "streams", "dataset"
 ROADS = Path(DATASET, "MetaData", "trafficMetaData.csv")
@@ -96,14 +97,13 @@ def _read_places(lines: Iterator[str], sensor: str, file: Path) -> Iterator[tupl
 
 
 def _parse_time(text: str | None, place: str) -> int:
-    """Return a time in ms since 1970; it is in UTC. Raises InvalidStream."""
+    """Return a time in ms since 1970, as IO-1 reads a cell. Raises InvalidStream."""
     try:
-        date = datetime.fromisoformat(text or "")
-    except ValueError:
+        return parse_time(text or "")
+    except Fault:
         raise _invalid(
             f"a time must be a date such as 2014-08-01T07:50:00, got {display(text)}", place
         ) from None
-    return round(date.replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def _parse_number(text: str | None, name: str, place: str) -> float:

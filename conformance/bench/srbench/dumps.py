@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 
 from conformance.bench.srbench.observations import OM_OWL, OWL_TIME
@@ -11,6 +10,8 @@ from refengine.model.elements import Dataset, Stream, Term, Triple, stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.documents import read_turtle
+from refengine.rdf.terms import Fault
+from refengine.rdf.times import parse_datetime
 
 OBSERVATIONS = "observations"  # the folder of the stream
 SUFFIXES = (".n3", ".ttl", ".nt")
@@ -107,13 +108,10 @@ def parse_sampling_time(term: Term, file: Path) -> int:
     """
     text = term[1:].split('"')[0].split("^^")[0].removesuffix(NO_ZONE)
     try:
-        date = datetime.fromisoformat(text)
-    except ValueError:
+        return parse_datetime(text)
+    except Fault:
         raise InvalidStream(
             f"a sampling time must be a date such as 2004-08-13T06:00:00Z, got {display(term)}",
             rule="IO-1",
             place=str(file),
         ) from None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return round(date.timestamp() * 1000)

@@ -14,11 +14,9 @@ from conformance.spark.formats.pieces import Piece, read_lines, read_whole
 from refengine.model.elements import TIME_BOUND, Term
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display
-from refengine.model.terms import graph_name
+from refengine.rdf import lines
 from refengine.rdf.documents import read_trig_document
-from refengine.rdf.lines import parse_line_with_time, parse_terms
 from refengine.rdf.sources import Text
-from refengine.rdf.terms import make_triple
 
 ROWS = 20_000  # of a batch
 LONGEST = 10_000  # characters of a corrupt record that are kept
@@ -127,7 +125,7 @@ def parse_timed_triple(line: str) -> dict[str, Value] | None:
     """Return the record of a line `s p o "ms" .`; None for an empty line and a comment. Raises
     RefengineError.
     """
-    timed = parse_line_with_time(line, "")
+    timed = lines.parse_line_with_time(line, "")
     if timed is None:
         return None
     triple, time = timed
@@ -140,23 +138,24 @@ def parse_triple(line: str) -> dict[str, Value] | None:
     """Return the record of a line of N-Triples; None for an empty line and a comment. Raises
     ValueError.
     """
-    record = parse_quad(line)
-    if record is not None and record.pop("graph") is not None:
-        raise ValueError("a line of N-Triples has no graph")
-    return record
+    return _parse_quad(line, has_graphs=False)
 
 
 def parse_quad(line: str) -> dict[str, Value] | None:
     """Return the record of a line of N-Quads; None for an empty line and a comment. Raises
-    RefengineError or ValueError.
+    ValueError.
     """
+    return _parse_quad(line, has_graphs=True)
+
+
+def _parse_quad(line: str, has_graphs: bool) -> dict[str, Value] | None:
     if not line.strip(" \t") or line.lstrip(" \t").startswith("#"):
         return None
-    terms = parse_terms(line)
-    if len(terms) not in (3, 4):
-        raise ValueError(f"a line must be s p o, or s p o graph; got {len(terms)} terms")
-    graph = graph_name(terms[3]) if len(terms) == 4 else None
-    return {**_terms(*make_triple(*terms[:3])), "graph": graph}
+    graph, triple = lines.parse_quad(line, has_graphs)
+    record = _terms(*triple)
+    if has_graphs:
+        record["graph"] = graph
+    return record
 
 
 def _terms(subject: Term, predicate: Term, object_: Term) -> dict[str, Value]:

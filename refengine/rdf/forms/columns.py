@@ -14,8 +14,10 @@ from urllib.parse import quote
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display, nearest
+from refengine.rdf.forms.dating import Times
 from refengine.rdf.sources import Source, read_text
-from refengine.rdf.terms import Fault, make_iri, make_literal, make_triple, parse_time
+from refengine.rdf.terms import Fault, make_iri, make_literal, make_triple
+from refengine.rdf.times import Zones, parse_time
 
 KEYS = ("subject", "predicates", "time", "end", "batch")
 OBJECT_KEYS = ("iri", "text", "datatype", "language")
@@ -92,19 +94,21 @@ class Columns:
                 reason = f"the table has no column {display(name)}{nearest(name, names)}"
                 raise InvalidStream(reason, rule="IO-1", place=str(self.source))
 
-    def times(self, cells: Mapping[str, str]) -> tuple[int, int | None, int | None]:
-        """Return a row's time (ms), its batch id and its end (ms). Raises Fault."""
-        if self.time not in cells:
-            raise Fault(f"column {self.time!r}: no time")
-        app, batch, end = (self._time(name, cells) for name in (self.time, self.batch, self.end))
-        assert app is not None
+    def times(self, cells: Mapping[str, str], zones: Zones) -> Times | None:
+        """Return a row's time (ms), its batch id and its end (ms); None for a row without a time.
+        Raises Fault.
+        """
+        names = (self.time, self.batch, self.end)
+        app, batch, end = (self._time(name, cells, zones) for name in names)
+        if app is None:
+            return None
         return app, batch, end
 
-    def _time(self, name: str | None, cells: Mapping[str, str]) -> int | None:
+    def _time(self, name: str | None, cells: Mapping[str, str], zones: Zones) -> int | None:
         if name is None or name not in cells:
             return None
         try:
-            return parse_time(cells[name])
+            return parse_time(cells[name], zones)
         except Fault as fault:
             raise Fault(f"column {name!r}: {fault}") from None
 

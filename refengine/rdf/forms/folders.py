@@ -14,13 +14,13 @@ from refengine.rdf.sources import Folder, Source
 INSTANT = 1000  # ms between two files of a CSRBench folder
 
 
-def read_instants(folder: Folder) -> Stream:
+def read_instants(folder: Folder, base: str = "") -> Stream:
     """IO-1: Read CSRBench's files, one an instant. A missing number is an instant at which nothing
-    arrived.
+    arrived. Relative IRIs are resolved against `base` where a file states none.
     """
     items = []
     for number, file in sorted(_files_by_number(folder).items()):
-        statements = documents.read_turtle(file, "Turtle", f"f{number}b")
+        statements = documents.read_turtle(file, "Turtle", f"f{number}b", base)
         triples = {require(statement.triple) for statement in statements}
         for triple in sorted(triples, key=" ".join):
             items.append(ReadElement(triple, number * INSTANT, str(file)))

@@ -12,25 +12,35 @@ from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.forms.columns import Columns, read_columns
 from refengine.rdf.forms.items import ReadElement, build_stream
-from refengine.rdf.forms.quads import TimedQuad, build_stream_of_quads, check_quad_keys, parse_quad
+from refengine.rdf.forms.quads import (
+    REQUIRED,
+    REQUIRED_OF_A_ROW,
+    TimedQuad,
+    build_stream_of_quads,
+    check_quad_keys,
+    parse_quad,
+)
+from refengine.rdf.forms.reading import Reading
 from refengine.rdf.sources import Source, read_text, suffix_of
 from refengine.rdf.terms import Fault
+from refengine.rdf.times import Zones
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 QUOTING: dict[str, Literal[0, 3]] = {".csv": csv.QUOTE_MINIMAL, ".tsv": csv.QUOTE_NONE}
 
 
-def read_table(source: Source, columns: Source | None = None) -> Stream:
+def read_table(source: Source, reading: Reading) -> Stream:
     """IO-3: Return the stream of a table, whose first row names its columns. Without `columns` they
     are a quad's keys, and its terms are in N-Triples' syntax. With `columns`, a file that says what
     becomes of a row, each row is an element. Raises InvalidStream.
     """
     rows = _read_rows(source)
+    columns = reading.options.columns
     if columns is None:
-        return build_stream_of_quads(_read_quads(source, rows))
+        quads = _read_quads(source, rows, reading.zones)
+        return build_stream_of_quads(reading, quads, "column")
 
-    mapping = read_columns(columns)
-    return build_stream(_map_rows(source, rows, mapping))
+    return build_stream(_map_rows(source, rows, read_columns(columns), reading))
 
 
 def _read_rows(source: Source) -> Iterator[tuple[int, dict[str, str]]]:
@@ -76,13 +86,15 @@ def _check_names(names: list[str]) -> None:
             raise Fault(f"two columns are called {display(name)}")
 
 
-def _read_quads(source: Source, rows: Iterator[tuple[int, dict[str, str]]]) -> Iterator[TimedQuad]:
+def _read_quads(
+    source: Source, rows: Iterator[tuple[int, dict[str, str]]], zones: Zones
+) -> Iterator[TimedQuad]:
     labels: dict[str, Term] = {}
     is_header = True
     for line, cells in rows:
         place = f"{source}:{line}"
         try:
-            check_quad_keys(cells, "column")
+            check_quad_keys(cells, "column", REQUIRED if is_header else REQUIRED_OF_A_ROW)
         except Fault as fault:
             if is_header:
                 fault = Fault(f"{fault}; --columns FILE says what other columns mean")
@@ -91,13 +103,16 @@ def _read_quads(source: Source, rows: Iterator[tuple[int, dict[str, str]]]) -> I
             is_header = False
             continue
         try:
-            yield parse_quad(cells, labels, place)
+            yield parse_quad(cells, labels, place, zones)
         except Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=place) from None
 
 
 def _map_rows(
-    source: Source, rows: Iterator[tuple[int, dict[str, str]]], mapping: Columns
+    source: Source,
+    rows: Iterator[tuple[int, dict[str, str]]],
+    mapping: Columns,
+    reading: Reading,
 ) -> Iterator[ReadElement]:
     is_header = True
     for line, cells in rows:
@@ -107,8 +122,12 @@ def _map_rows(
             continue
         place = f"{source}:{line}"
         try:
-            app, batch, end = mapping.times(cells)
+            times = mapping.times(cells, reading.zones)
             triples = frozenset(mapping.triples(cells))
         except Fault as fault:
             raise InvalidStream(str(fault), rule="IO-1", place=place) from None
+        if times is None:
+            reading.set_aside(triples, f"column {mapping.time!r}: no time", place)
+            continue
+        app, batch, end = times
         yield ReadElement(triples, app, place, batch, end)
