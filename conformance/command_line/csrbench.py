@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -154,12 +153,11 @@ def _print(verdicts: list[Result], form: str) -> None:
     who computed the answers, go to standard error.
     """
     from conformance.benchmarks import csrbench, csrbench_table
+    from conformance.verdict import results
 
     match form:
         case "json":
-            print(
-                json.dumps([result.as_json() for result in verdicts], indent=2, ensure_ascii=False)
-            )
+            print(results.json_text([result.as_json() for result in verdicts], indent=2))
         case "tsv":
             print("\n".join(csrbench_table.as_tsv(verdicts)))
             for result in verdicts:

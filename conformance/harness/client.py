@@ -325,7 +325,7 @@ class Harness:
             )
         if reply["seq"] != self._seq:
             self._suspect_case_before(answer, command, reply["seq"] < self._seq_of_case)
-            self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
+            self._break(f"{command}: expected seq {self._seq}, got {display(reply['seq'])}")
         return reply
 
     def _suspect_case_before(self, line: bytes, command: str, is_old: bool = False) -> None:
