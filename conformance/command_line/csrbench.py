@@ -92,8 +92,9 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the recordings, print and write the verdicts; return the exit code."""
-    from conformance.benchmarks import own_engines
+    from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict import results
+    from conformance.verdict.outputs import check_outputs
 
     # streams live as long as the run: with fewer collections of garbage it is a tenth faster
     gc.set_threshold(50_000, 20, 50)
@@ -102,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
     target = None
     if options.results is not None:
         target = results.target(options.results)
+        inputs = (options.folder, options.queries, csrbench.OURS.folder)
+        check_outputs([target], [path for path in inputs if path is not None])
     tasks = _tasks(options)
     verdicts = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:

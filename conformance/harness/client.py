@@ -39,7 +39,7 @@ CHUNK = 1 << 16  # bytes that are read or written at once
 GRACE = 0.1  # seconds after the last reply in which a late fault is waited for, before `stop`
 HOW_TO_RAISE_START_LIMIT = "to give it more time: limits = { start = SECONDS } in its engine file"
 # A line that comes at most so many seconds after a case's last reply may belong to that case, even
-# if the next one has been registered. As long is waited for the reply that such a line stands before.
+# if the next one has been registered. For the reply behind such a line as long is waited.
 STILL_LATE = 1.0
 
 

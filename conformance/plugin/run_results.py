@@ -144,8 +144,8 @@ class RunResults:
             journal.remove_if_in(self.results)
 
     def _set_exit_status(self, session: pytest.Session) -> None:
-        """Change the exit status of a run whose results could not be written, in which a harness did
-        something after the last reply about an item, or in which nothing of an engine was judged.
+        """Change the exit status of a run whose results could not be written, in which something
+        came after the last reply about an item, or in which nothing of an engine was judged.
         """
         if self.unwritten:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR

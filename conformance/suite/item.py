@@ -386,6 +386,7 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
             name,
             partial(_run_csrbench, engine, name, query, source),
             shows=_shown_deviations(engine, name),
+            tested=engine,
             prepare=partial(_prepare_csrbench, engine, query, source),
         )
 

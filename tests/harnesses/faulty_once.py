@@ -2,8 +2,8 @@
 
     python faulty_once.py FOLDER FAULT COMMAND
 
-The case is the one whose query is the text in FOLDER/query. The mistake is made at the first COMMAND
-after `register` (or at `register` itself), and never again: then FOLDER/made exists.
+The case is the one whose query is the text in FOLDER/query. The mistake is made at its first
+COMMAND, and never again: then FOLDER/made exists.
 """
 
 import json
@@ -25,42 +25,35 @@ def write(text):
     print(text, flush=True)
 
 
-def make_mistake(reply, seq):
-    """Write a reply with the mistake, or end before it."""
+# fault -> what is written in place of the reply
+IN_PLACE = {
+    "next seq": lambda reply: [json.dumps({**reply, "seq": reply["seq"] + 1})],
+    "seq before": lambda reply: [json.dumps({**reply, "seq": reply["seq"] - 1})],
+    "old seq": lambda reply: [json.dumps({**reply, "seq": 2})],
+    "no reply of the protocol": lambda reply: [json.dumps({**reply, "reply": "done"})],
+    "no JSON": lambda reply: ["done"],
+    "another line": lambda reply: [json.dumps(reply), "done"],
+    "two replies at once": lambda reply: [f"{json.dumps(reply)}\n{json.dumps(reply)}"],
+    "end before the reply": lambda reply: [],
+}
+# fault -> what is written soon after the reply
+AFTERWARDS = {
+    "line soon after the reply": lambda reply: "done",
+    "reply again soon after": json.dumps,
+}
+
+
+def make_mistake(reply):
+    """Write a reply with the mistake, or end before it or after it."""
     (FOLDER / "made").touch()
-    match FAULT:
-        case "next seq":
-            write(json.dumps({**reply, "seq": seq + 1}))
-        case "seq before":
-            write(json.dumps({**reply, "seq": seq - 1}))
-        case "old seq":
-            write(json.dumps({**reply, "seq": 2}))
-        case "no reply of the protocol":
-            write(json.dumps({**reply, "reply": "done"}))
-        case "no JSON":
-            write("done")
-        case "another line":
-            write(json.dumps(reply))
-            write("done")
-        case "two replies at once":
-            print(f"{json.dumps(reply)}\n{json.dumps(reply)}", flush=True)
-        case "end before the reply":
-            os._exit(3)
-        case "end after the reply":
-            write(json.dumps(reply))
-            os._exit(3)
-        case "end soon after the reply":
-            write(json.dumps(reply))
-            time.sleep(0.03)
-            os._exit(3)
-        case "line soon after the reply":
-            write(json.dumps(reply))
-            time.sleep(0.03)
-            write("done")
-        case "reply again soon after":
-            write(json.dumps(reply))
-            time.sleep(0.03)
-            write(json.dumps(reply))
+    for line in IN_PLACE.get(FAULT, lambda reply: [json.dumps(reply)])(reply):
+        write(line)
+    if "soon after" in FAULT:
+        time.sleep(0.03)
+    if FAULT in AFTERWARDS:
+        write(AFTERWARDS[FAULT](reply))
+    if FAULT.startswith("end"):
+        os._exit(3)
 
 
 def main():
@@ -69,8 +62,8 @@ def main():
     is_marked = False
     for line in sys.stdin:
         asked = json.loads(line)
-        command, seq = asked["command"], asked["seq"]
-        reply = {"seq": seq, "reply": "result"}
+        command = asked["command"]
+        reply = {"seq": asked["seq"], "reply": "result"}
         try:
             if command == "start":
                 reply |= {"protocol": 1, "engine": "faulty", "version": "1"}
@@ -84,7 +77,7 @@ def main():
             query = None
             reply |= {"reply": "unsupported", "reason": str(refused)}
         if is_marked and command == COMMAND and not (FOLDER / "made").exists():
-            make_mistake(reply, seq)
+            make_mistake(reply)
         else:
             write(json.dumps(reply))
         if command == "stop":
