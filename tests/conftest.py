@@ -184,18 +184,45 @@ def no_brought_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder beside the checkout with the recordings and vectors; without it the test is
-    skipped.
+# What stands beside the checkout, and its parts
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+ENGINES_OF_CSRBENCH = ("cqels", "csparql", "sparqlstream")
+PARTS = {
+    "csrbench": (
+        "expected.tsv",
+        *(f"data/data_{number:02}.ttl" for number in range(34)),
+        *(f"answers/{name}-answer-{n}.json" for name in ENGINES_OF_CSRBENCH for n in range(1, 8)),
+        "answers/csparql-answer-3-rerun.json",
+    ),
+    "secret": ("experiments.jsonl", "vectors.jsonl"),
+}
+
+
+def folder_beside(name: str, root: Path = BESIDE) -> Path:
+    """Return a folder with recordings or vectors beside the checkout, of which this repository has
+    none. If the folder or a part of it is not there, the test is skipped in one line that names
+    what is missing.
     """
-    folder = Path(__file__).parents[2] / "shared"
-    if not folder.is_dir():
-        pytest.skip(
-            "no folder shared/ beside the checkout: its recordings and vectors are not "
-            "part of this repository"
-        )
+    folder = root / name
+    for part in PARTS[name]:
+        if not (folder / part).is_file():
+            pytest.skip(
+                f"no shared/data/{name}/{part} beside the checkout: the recordings and vectors "
+                "there are not part of this repository"
+            )
     return folder
+
+
+@pytest.fixture(scope="session")
+def csrbench_recordings() -> Path:
+    """The folder with CSRBench's stream and the recordings of three engines."""
+    return folder_beside("csrbench")
+
+
+@pytest.fixture(scope="session")
+def secret_vectors() -> Path:
+    """The folder with the vectors of SECRET's simulator."""
+    return folder_beside("secret")
 
 
 # The fixtures of RSP-JS import what they need themselves: most runs need none of it.

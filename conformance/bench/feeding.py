@@ -167,7 +167,7 @@ class BenchmarkHarnesses:
         kept. Raises Broken.
         """
         harness = self._kept.pop(tested.name, None)
-        if harness is not None and (harness.look_for_late_line() or not harness.usable):
+        if harness is not None and (harness.look_for_late_fault() or not harness.usable):
             harness.stop()
             harness = None
         if harness is None:

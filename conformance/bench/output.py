@@ -4,19 +4,25 @@ tables as text, and the page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark
 from conformance.bench.page import page
-from conformance.bench.run import folder_of, write_files
+from conformance.bench.run import FILES, folder_of, write_files
 from conformance.bench.tables import all_as_text
 from conformance.verdict import results
+from conformance.verdict.outputs import check_outputs
 from conformance.verdict.results import Result, writing
 
 RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+
+
+def check_output(out: Path, inputs: Iterable[Path]) -> None:
+    """Raise RefengineError if what is written to a folder would replace an input."""
+    check_outputs([out / name for name in (RESULTS, TABLES, PAGE, FILES)], inputs)
 
 
 def results_file(out: Path) -> Path:

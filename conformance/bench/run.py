@@ -29,6 +29,9 @@ from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
 
 
+FILES = "files"  # the folder in that of a run with the files of its experiments
+
+
 class Task(NamedTuple):
     """One run of a workload on an engine; `number` counts from 1."""
 
@@ -244,7 +247,7 @@ def folder_of(out: Path, engine: str, experiment: str) -> Path:
     """Return the folder of the files of an experiment on an engine. Other characters in their names
     than letters, digits, hyphens and dots within become `_`, so that it lies below `out`.
     """
-    return out.joinpath("files", _file_name(engine), _file_name(experiment))
+    return out.joinpath(FILES, _file_name(engine), _file_name(experiment))
 
 
 def _check_folders(engines: Sequence[Engine]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,8 +137,9 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the benchmark, write and print its tables; return the exit code."""
     from conformance.bench.catalogue import find_benchmark
-    from conformance.bench.output import PAGE, results_file, write_output
+    from conformance.bench.output import PAGE, check_output, results_file, write_output
     from conformance.bench.tables import all_as_text
+    from conformance.harness.engine_file import files_of_engine
 
     benchmark = find_benchmark(options.name)
     check_positive("--runs", options.runs)
@@ -145,12 +147,15 @@ def run(options: argparse.Namespace) -> int:
     if options.recorded is not None:
         _check_recorded(options)
     out = options.out or Path(f"bench-{benchmark.name}")
+    inputs = [path for path in (options.data, options.config, options.recorded) if path is not None]
     if options.recorded is not None:
+        check_output(out, inputs)
         results_file(out)  # raises before the work begins
         done = benchmark.judge_recordings(options.recorded, options.engine)
         write_output(benchmark, done, out)
     else:
         plan = _plan(options, benchmark, out)
+        check_output(out, [*inputs, *chain.from_iterable(map(files_of_engine, plan.engines))])
         try:
             done = _run_and_write(plan, options.resume)
         except _Interrupted as interrupted:

@@ -146,6 +146,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from conformance.bounded.journal import SweepJournal
     from conformance.verdict import results
+    from conformance.verdict.outputs import check_outputs
     from conformance.verdict.results import writing
 
     check_positive("--seeds", options.seeds)
@@ -154,6 +155,7 @@ def run(options: argparse.Namespace) -> int:
     with writing(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
     target = results.target(options.out / RESULTS)
+    check_outputs([options.out / name for name in (RESULTS, TABLES, PAGE)], _inputs(options))
     journal = SweepJournal(target, _fingerprint(options), options.resume)
     try:
         for figures in _run_all(options, workloads, tasks, journal.done):
@@ -171,6 +173,15 @@ def run(options: argparse.Namespace) -> int:
     journal.remove()
     print(f"conformance: {plain(str(options.out / PAGE))} is the page", file=sys.stderr)
     return 0
+
+
+def _inputs(options: argparse.Namespace) -> Iterator[Path]:
+    """Yield the files and folders that a sweep reads."""
+    for path in (options.join, options.observations):
+        if path is not None:
+            yield path
+    for word in options.stream:
+        yield Path(word.rpartition("=")[2])
 
 
 def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -93,8 +92,9 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the recordings, print and write the verdicts; return the exit code."""
-    from conformance.benchmarks import own_engines
+    from conformance.benchmarks import csrbench, own_engines
     from conformance.verdict import results
+    from conformance.verdict.outputs import check_outputs
 
     # streams live as long as the run: with fewer collections of garbage it is a tenth faster
     gc.set_threshold(50_000, 20, 50)
@@ -103,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
     target = None
     if options.results is not None:
         target = results.target(options.results)
+        inputs = (options.folder, options.queries, csrbench.OURS.folder)
+        check_outputs([target], [path for path in inputs if path is not None])
     tasks = _tasks(options)
     verdicts = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:
@@ -154,12 +156,11 @@ def _print(verdicts: list[Result], form: str) -> None:
     who computed the answers, go to standard error.
     """
     from conformance.benchmarks import csrbench, csrbench_table
+    from conformance.verdict import results
 
     match form:
         case "json":
-            print(
-                json.dumps([result.as_json() for result in verdicts], indent=2, ensure_ascii=False)
-            )
+            print(results.json_text([result.as_json() for result in verdicts], indent=2))
         case "tsv":
             print("\n".join(csrbench_table.as_tsv(verdicts)))
             for result in verdicts:

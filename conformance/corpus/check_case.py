@@ -27,6 +27,7 @@ from conformance.corpus.case_file import (
 )
 from conformance.verdict import outcomes
 from conformance.verdict.explain import count_text
+from conformance.verdict.wording import printable
 from refengine import dialects, incremental
 from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
@@ -40,6 +41,8 @@ from refengine.model.errors import RefengineError, Unsupported
 from refengine.model.terms import Term
 
 MANY = 1000  # reports; a refusal that has not come after so many is not waited for
+ROWS_SHOWN = 100  # of a bag
+WIDTH = 200  # characters of a term
 Borders = tuple[int, int] | None  # a window's o and c, if it has them
 Evaluate = Callable[..., Iterator[engine.Report]]
 
@@ -419,12 +422,25 @@ def show_borders(windows: Iterable[Borders], closure: Closure | None) -> str:
 
 
 def show(rows: Bag) -> str:
-    """Write the rows of a bag in a fixed order: `{x: :a}, {x: :b}`."""
-    return ", ".join(sorted(map(_show_row, rows.elements()))) or "no rows"
+    """Write the first rows of a bag in a fixed order: `{x: :a}, {x: :b}`. They may be an engine's:
+    each term is printable and of bounded length.
+    """
+    texts = sorted(map(_show_row, rows.elements()))
+    more = len(texts) - ROWS_SHOWN
+    if more > 0:
+        texts[ROWS_SHOWN:] = [f"and {more} more"]
+    return ", ".join(texts) or "no rows"
 
 
 def _show_row(line: Row) -> str:
-    return "{" + ", ".join(f"{name}: {show_term(value)}" for name, value in line) + "}"
+    return "{" + ", ".join(f"{name}: {_shorten_term(value)}" for name, value in line) + "}"
+
+
+def _shorten_term(value: Term) -> str:
+    """Write a term; of one that is long or that cannot be printed, its beginning."""
+    if len(value) > WIDTH:
+        return printable(value, WIDTH)
+    return printable(show_term(value), WIDTH)
 
 
 def show_term(value: Term) -> str:

@@ -8,11 +8,14 @@ together with its process group and with all its descendants, also those that le
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import selectors
 import signal
 import subprocess
+import sys
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -33,10 +36,10 @@ from refengine.rdf.recordings import refuse_key_twice
 PROTOCOL = 1
 STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
-GRACE = 0.1  # seconds after the last reply in which a late line is waited for, before `stop`
+GRACE = 0.1  # seconds after the last reply in which a late fault is waited for, before `stop`
 HOW_TO_RAISE_START_LIMIT = "to give it more time: limits = { start = SECONDS } in its engine file"
-# A wrong line that comes at most so many seconds after a case's last reply may belong to that case,
-# even if the next one has been registered.
+# A line that comes at most so many seconds after a case's last reply may belong to that case, even
+# if the next one has been registered. For the reply behind such a line as long is waited.
 STILL_LATE = 1.0
 
 
@@ -78,8 +81,9 @@ class Harness:
     `trace`, if given, is called with each line that is sent or that comes back, and with what came
     of a line when the process ended.
 
-    `late_line` is empty, or describes a line that the harness wrote too late: it may belong to the
-    case before. Then the current case is not to blame, and the process has been killed.
+    `late_fault` is empty, or describes what the harness did after its last reply about the case
+    before: it ended, or it wrote a line that may belong to that case. Then the current case may not
+    be to blame. It is certainly not if the `late_fault_is_certain`. The process has been killed.
     """
 
     command: Sequence[str]
@@ -120,7 +124,10 @@ class Harness:
         self._last_command_of_case_before = ""
         self._case_before_ended_at = 0.0  # when that was
         self._last_replied = 0.0  # when the last reply came
-        self.late_line = ""
+        self.late_fault = ""
+        self.late_fault_is_certain = False
+        self.registered = 0  # how many queries, since the pool gave the harness for an item
+        self._written = 0  # how many bytes of the last line were written
         self._reply_bytes = 0  # how many bytes of replies came in this case
         self._output = b""  # what was read of standard output since the last reply
         self._stderr_end = b""  # the last bytes of standard error
@@ -151,6 +158,7 @@ class Harness:
             self._last_command_of_case_before = self._last_command
             self._case_before_ended_at = self._last_replied
         if command == "register":
+            self.registered += 1
             self._reply_bytes = 0
             self._case_began = time.monotonic()
         line = message_line(self._seq, command, fields)
@@ -182,7 +190,7 @@ class Harness:
         """Stop the harness with the command `stop`, and kill what has not ended then: the harness
         and all that it started. A harness that has exited by itself is not asked to stop.
         """
-        self.look_for_late_line(GRACE)
+        self.look_for_late_fault(GRACE)
         if self.usable:
             self._note_descendants()
             with suppress(Broken):
@@ -191,10 +199,10 @@ class Harness:
                 self._process.wait(1)
         self._kill()
 
-    def look_for_late_line(self, grace: float = 0) -> str:
-        """Return what the harness has written since its last reply, as a text for the case that
-        this reply was about; an empty text if there is nothing. A harness that has written
-        something is killed, since it was asked nothing.
+    def look_for_late_fault(self, grace: float = 0) -> str:
+        """Return what the harness has done since its last reply, as a text for the case that this
+        reply was about: it has written something, or has ended. The text is empty if it has done
+        neither. A harness that has written something is killed, since it was asked nothing.
 
         What comes within `grace` seconds of the last reply is waited for.
         """
@@ -207,9 +215,16 @@ class Harness:
                 self._output += self._stdout.read(CHUNK) or b""
         if self._output:
             self._show("<", self._output)
-            self.late_line = _describe_late_line(self._last_command, self._output)
+            self._note_late_fault(_late_line_text(self._last_command, self._output))
             self._kill()
-        return self.late_line
+        elif not self.usable:
+            self._note_late_fault(self._late_end_text(self._last_command), is_certain=True)
+        return self.late_fault
+
+    def _note_late_fault(self, text: str, *, is_certain: bool = False) -> None:
+        """Note what the harness did after its last reply about the case before."""
+        self.late_fault = text
+        self.late_fault_is_certain = is_certain
 
     @property
     def stderr_tail(self) -> str:
@@ -241,12 +256,14 @@ class Harness:
         more than one, comes within the limit.
         """
         deadline = time.monotonic() + limit.seconds
+        self._written = 0
         line = self._write(line)
         if line:
             self._selector.register(self._stdin, selectors.EVENT_WRITE)
         while b"\n" not in self._output or line:
             left = deadline - time.monotonic()
             if left <= 0:
+                self._note_end_before(command)
                 self._break(f"{command}: {limit.message}")
             for key, _ in self._selector.select(min(left, SAMPLE_INTERVAL)):
                 if key.fileobj is self._stdin:
@@ -259,12 +276,14 @@ class Harness:
                     is_at_end = not self._read_stdout(command)
                     if is_at_end:
                         self._read_stderr()
+                        self._note_end_before(command)
                         self._break(f"{command}: the process ended{self._status()}")
             self._sample()
         answer, _, self._output = self._output.partition(b"\n")
         self._show("<", answer)
         if self._output:
-            self._suspect_case_before(answer, command)
+            if not self._is_reply(answer):
+                self._suspect_case_before(answer, command)
             self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
@@ -274,6 +293,7 @@ class Harness:
             written = self._stdin.write(line[:CHUNK]) or 0
         except BrokenPipeError:
             return b""  # the process has ended, or reads no more: the reply is still waited for
+        self._written += written
         return line[written:]
 
     def _read_stdout(self, command: str) -> bool:
@@ -324,21 +344,65 @@ class Harness:
                 f"{command}: the reply is malformed: {problem.json_path}: {_shorten(message)}"
             )
         if reply["seq"] != self._seq:
-            self._suspect_case_before(answer, command, reply["seq"] < self._seq_of_case)
-            self._break(f"{command}: expected seq {self._seq}, got {reply['seq']}")
+            if reply["seq"] < self._seq_of_case:
+                self._suspect_case_before(answer, command)
+            self._break(f"{command}: expected seq {self._seq}, got {display(reply['seq'])}")
         return reply
 
-    def _suspect_case_before(self, line: bytes, command: str, is_old: bool = False) -> None:
+    def _suspect_case_before(self, line: bytes, command: str) -> None:
         """Note a line that is not the reply to a command, if it may belong to the case before.
 
-        A reply with the number of an older command belongs to that case (`is_old`). Two other lines
-        may belong to it: one that stands in place of the reply to `register`, and one that comes
-        soon after the end of that case. While a harness stops, only an old reply is noted.
+        It may if it is a line too many, so that the reply follows. A line in place of the reply is
+        the current case's own: the harness answers each command once. And it may if it stands
+        before the reply to `register`, comes soon after the end of the case before, or has the
+        number of one of its commands. While a harness stops, only the number counts.
         """
         is_soon = time.monotonic() - self._case_before_ended_at < STILL_LATE and command != "stop"
+        is_possible = is_soon or command == "register" or self._has_old_seq(line)
         has_case_before = self._last_command_of_case_before not in ("", "start")
-        if has_case_before and (is_old or is_soon or command == "register"):
-            self.late_line = _describe_late_line(self._last_command_of_case_before, line)
+        if has_case_before and is_possible and self._reply_follows():
+            self._note_late_fault(_late_line_text(self._last_command_of_case_before, line))
+
+    def _reply_follows(self) -> bool:
+        """Return whether the reply to the last command comes after the line that was read."""
+        deadline = time.monotonic() + STILL_LATE
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while not any(map(self._is_reply, self._output.split(b"\n")[:-1])):
+                left = deadline - time.monotonic()
+                is_too_long = len(self._output) > self.limits.line_bytes
+                if left <= 0 or is_too_long or not selector.select(left):
+                    return False
+                piece = self._stdout.read(CHUNK)
+                if not piece:
+                    return False
+                self._output += piece
+        return True
+
+    def _is_reply(self, line: bytes) -> bool:
+        """Whether a line looks like the reply to the last command: it has its number."""
+        return _seq_in(line) == self._seq
+
+    def _has_old_seq(self, line: bytes) -> bool:
+        """Whether a line has the number of a command of the case before."""
+        seq = _seq_in(line)
+        return seq is not None and seq < self._seq_of_case
+
+    def _note_end_before(self, command: str) -> None:
+        """Note that the process ended before it read any of `register`: it did so after its last
+        reply about the case before.
+        """
+        before = self._last_command_of_case_before
+        if command != "register" or before in ("", "start"):
+            return
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+            if _count_unread(self._stdin) >= self._written:
+                self._note_late_fault(self._late_end_text(before), is_certain=True)
+
+    def _late_end_text(self, command: str) -> str:
+        """Return what is said of a process that ended after the last reply of a case."""
+        return f"the process ended{self._status()} after the reply to `{command}`"
 
     # The end of a process
 
@@ -437,7 +501,31 @@ def _most_useful(problem: ValidationError) -> ValidationError:
     return problem
 
 
-def _describe_late_line(command: str, line: bytes) -> str:
+def _seq_in(line: bytes) -> int | None:
+    """Return the number of the command to which a line says that it is the reply; None if it is no
+    reply.
+    """
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    seq = reply.get("seq") if isinstance(reply, dict) and "reply" in reply else None
+    return seq if isinstance(seq, int) else None
+
+
+def _count_unread(pipe: IO[bytes]) -> int:
+    """Return how many bytes that were written to a pipe have not been read at its other end; 0 if
+    this is not known.
+    """
+    count = bytearray(4)
+    try:
+        fcntl.ioctl(pipe.fileno(), termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return int.from_bytes(count, sys.byteorder)
+
+
+def _late_line_text(command: str, line: bytes) -> str:
     """Return what is said of a line that came after the last reply of a case."""
     first = line.partition(b"\n")[0]
     return plain(f"wrote a line after the reply to `{command}`: {_beginning(first)}")

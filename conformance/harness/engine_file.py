@@ -5,11 +5,12 @@ which semantics it sets out to have, and what it is known to do otherwise.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -382,6 +383,18 @@ def engine(name: str) -> Engine:
             rule="engine",
             place=name,
         ) from None
+
+
+def files_of_engine(tested: Engine) -> Iterator[Path]:
+    """Yield the files that a run of an engine reads: its own file, and those that the command of
+    its harness and its needs name.
+    """
+    if (path := path_of_engine(tested.file or tested.name)) is not None:
+        yield path
+    for word in (*tested.command, *tested.needs):
+        for place in (word, *word.partition("=")[2].split(os.pathsep), *word.split(os.pathsep)):
+            if os.path.isfile(place):
+                yield Path(place)
 
 
 def path_of_engine(name: str) -> Path | None:

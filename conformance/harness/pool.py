@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from conformance.harness.client import Broken, Harness, Trace
+from conformance.harness.client import GRACE, Broken, Harness, Trace
 from conformance.harness.engine_file import Engine
 
 Key = tuple[str, str, str]  # of an item: its engine, suite and case
 
 
-class LateLine(NamedTuple):
-    """A line that a harness wrote after its last reply about an item, and so after the item had
-    its result.
+class LateFault(NamedTuple):
+    """What a harness did after its last reply about an item, and so after the item had its result:
+    it wrote a line, or its process ended.
     """
 
     item: Key
@@ -27,7 +27,8 @@ class Harnesses:
     in a row is not started again.
 
     A harness that writes a line after its last reply about an item is not asked again, so that the
-    line is not read as a reply about the next item. `take_late_lines` gives these lines.
+    line is not read as a reply about the next item. `take_late_faults` gives these lines, and the
+    ends of processes that came as late.
 
     `trace`, if given, is called with each line that is sent or that comes back.
     """
@@ -36,7 +37,7 @@ class Harnesses:
         self.trace = trace
         self.running: dict[str, Harness] = {}
         self.last_items: dict[str, Key] = {}  # the one that each engine was asked last
-        self._late_lines: list[LateLine] = []
+        self._late_faults: list[LateFault] = []
         self.failures: dict[str, list[Broken]] = {}  # to start, since the last start that worked
 
     def of(self, engine: Engine, item: Key | None = None) -> Harness:
@@ -45,7 +46,7 @@ class Harnesses:
         """
         harness = self.running.get(engine.name)
         if harness is not None:
-            harness.look_for_late_line()
+            harness.look_for_late_fault()
             if engine.fresh or not harness.usable:
                 # one that exited by itself may have left processes behind, which end, too
                 self._stop(engine.name)
@@ -53,6 +54,7 @@ class Harnesses:
         if item is not None:
             self.last_items[engine.name] = item
         if harness is not None:
+            harness.registered = 0
             return harness
         failures = self.failures.setdefault(engine.name, [])
         if len(failures) > 1:
@@ -72,14 +74,25 @@ class Harnesses:
         failures.clear()
         return harness
 
-    def add_late_line(self, item: Key, argument: str) -> None:
-        """Add a line that a harness wrote after its last reply about an item."""
-        self._late_lines.append(LateLine(item, argument))
+    def settle(self, engine: Engine) -> str:
+        """Wait a moment for what the harness of an engine does after its last reply; return it in
+        words, or nothing if it does nothing. A harness that has done something is stopped.
+        """
+        harness = self.running.get(engine.name)
+        if harness is None or not harness.look_for_late_fault(GRACE):
+            return ""
+        del self.running[engine.name]
+        harness.stop()
+        return harness.late_fault
 
-    def take_late_lines(self) -> list[LateLine]:
-        """Return the late lines that were found since this was last asked."""
-        taken = self._late_lines
-        self._late_lines = []
+    def add_late_fault(self, item: Key, argument: str) -> None:
+        """Add what a harness did after its last reply about an item."""
+        self._late_faults.append(LateFault(item, argument))
+
+    def take_late_faults(self) -> list[LateFault]:
+        """Return the late faults that were found since this was last asked."""
+        taken = self._late_faults
+        self._late_faults = []
         return taken
 
     def stop(self) -> None:
@@ -88,10 +101,10 @@ class Harnesses:
             self._stop(name)
 
     def _stop(self, name: str) -> None:
-        """Stop the harness of an engine, with all that it started, and add the line that it wrote
-        after its last reply, if there is one.
+        """Stop the harness of an engine, with all that it started, and add what it did after its
+        last reply, if it did something.
         """
         harness = self.running.pop(name)
         harness.stop()
-        if harness.late_line and name in self.last_items:
-            self.add_late_line(self.last_items[name], harness.late_line)
+        if harness.late_fault and name in self.last_items:
+            self.add_late_fault(self.last_items[name], harness.late_fault)

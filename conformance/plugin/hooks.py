@@ -178,12 +178,12 @@ def conformance_settle(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the result to the report of a test, which carries it from a worker, too. Lines that
-    came after the last reply about an earlier test are attached as well.
+    """Attach the result to the report of a test, which carries it from a worker, too. What
+    a harness did after the last reply about an earlier test is attached as well.
     """
     report = yield
-    late_lines = []
+    late_faults = []
     if HARNESSES in item.config.stash:
-        late_lines = item.config.stash[HARNESSES].take_late_lines()
-    attach_to_report(report, item, late_lines)
+        late_faults = item.config.stash[HARNESSES].take_late_faults()
+    attach_to_report(report, item, late_faults)
     return report

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance import corpus
 from conformance.harness import engine_file
 from conformance.plugin.options import OUTPUTS, option_value
 from conformance.report import page, source
@@ -37,16 +38,15 @@ def check_output_files(config: pytest.Config, items: Iterable[Item]) -> None:
 
 
 def _input_files(config: pytest.Config, items: Iterable[Item]) -> Iterator[Path]:
-    """Yield the files that a run reads: the baseline, the files of the engines, and the files that
-    the commands of their harnesses name.
+    """Yield the files and folders that a run reads: the baseline, recordings and data, the cases,
+    and what the engines are started from.
     """
-    if (baseline := option_value(config, "--baseline")) is not None:
-        yield Path(baseline)
-    for name in option_value(config, "--engine"):
-        if (path := engine_file.path_of_engine(name)) is not None:
-            yield path
+    for option in ("--baseline", "--answers", "--csrbench"):
+        if (path := option_value(config, option)) is not None:
+            yield Path(path)
+    yield corpus.CASES
     for engine in engines_of(items).values():
-        yield from (Path(word) for word in engine.command if os.path.isfile(word))
+        yield from engine_file.files_of_engine(engine)
 
 
 class OutputFiles:

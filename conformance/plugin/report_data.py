@@ -1,5 +1,5 @@
 """What the report of a test carries beside pytest's own: the engine and the result of its item, and
-the late lines of earlier items. xdist sends reports from its workers as JSON.
+the late faults of earlier items. xdist sends reports from its workers as JSON.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from conformance.harness.pool import LateLine
+    from conformance.harness.pool import LateFault
     from conformance.verdict.results import Result
 
 ITEM_DATA: pytest.StashKey[dict[str, str]] = pytest.StashKey()
@@ -31,16 +31,16 @@ def keep_result(test: pytest.Item, result: Result) -> None:
 def attach_to_report(
     report: pytest.TestReport,
     test: pytest.Item,
-    late_lines: Iterable[LateLine],
+    late_faults: Iterable[LateFault],
 ) -> None:
-    """Attach to the report of a test what was kept, and the late lines that have come by now."""
+    """Attach to the report of a test what was kept, and the late faults that are known by now."""
     # pytest takes what a plugin adds along
-    vars(report)["conformance_late"] = [[*line.item, line.argument] for line in late_lines]
+    vars(report)["conformance_late"] = [[*late.item, late.argument] for late in late_faults]
     vars(report)["conformance"] = test.stash.get(ITEM_DATA, None)
 
 
-def late_lines_of(report: pytest.TestReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the key of its item and the argument of each late line that a report carries."""
+def late_faults_of(report: pytest.TestReport) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the key of its item and the argument of each late fault that a report carries."""
     for *key, argument in vars(report).get("conformance_late", ()):
         yield tuple(key), argument
 

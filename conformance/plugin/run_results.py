@@ -49,7 +49,7 @@ class RunResults:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count an item, and keep its result."""
-        for key, argument in report_data.late_lines_of(report):
+        for key, argument in report_data.late_faults_of(report):
             self._replace_by_late_error(key, argument)
         if str(report.when) == "???":  # so xdist reports an item whose worker was killed
             self.is_cut_short = True
@@ -73,8 +73,8 @@ class RunResults:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _replace_by_late_error(self, key: tuple[str, ...], argument: str) -> None:
-        """Replace the result of an earlier item by an error, since its harness wrote a line after
-        the last reply about it.
+        """Replace the result of an earlier item by an error, since its harness wrote a line, or
+        ended, after the last reply about it.
         """
         for number, result in enumerate(self.results):
             if result.key == key:
@@ -144,8 +144,8 @@ class RunResults:
             journal.remove_if_in(self.results)
 
     def _set_exit_status(self, session: pytest.Session) -> None:
-        """Change the exit status of a run whose results could not be written, in which a line came
-        after the last reply about an item, or in which nothing of an engine was judged.
+        """Change the exit status of a run whose results could not be written, in which something
+        came after the last reply about an item, or in which nothing of an engine was judged.
         """
         if self.unwritten:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR

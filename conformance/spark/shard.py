@@ -202,13 +202,15 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
             records = [run_item(item, harnesses) for item in items]
         finally:
             harnesses.stop()
-        return _with_late_lines(records, dict(harnesses.take_late_lines()))
+        return _with_late_faults(records, dict(harnesses.take_late_faults()))
 
 
-def _with_late_lines(
+def _with_late_faults(
     records: Iterable[Record], arguments: Mapping[tuple[str, str, str], str]
 ) -> list[Record]:
-    """Return records in which those are errors of whose items a line came after the last reply."""
+    """Return the records, replacing each one by an error whose harness wrote a line, or ended,
+    after its last reply about its item.
+    """
     return [
         late_result(result_of(record), arguments[key(record)]).as_json()
         if key(record) in arguments and "error" not in record

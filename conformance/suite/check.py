@@ -8,7 +8,7 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import Item, live_items, with_late_lines
+from conformance.suite.item import Item, live_items, with_late_faults
 from conformance.verdict.results import Outcome, Result
 
 
@@ -68,7 +68,7 @@ def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Re
         results = [item.run(harnesses) for item in asked]
     finally:
         harnesses.stop()
-    results = with_late_lines(results, harnesses.take_late_lines())
+    results = with_late_faults(results, harnesses.take_late_faults())
     arguments = [
         f"{item.id}: {reason}"
         for item, result in zip(asked, results, strict=True)

@@ -17,7 +17,7 @@ from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.join_play import JoinQuestion
-from conformance.harness.pool import Harnesses, LateLine
+from conformance.harness.pool import Harnesses, LateFault
 from conformance.suite import joins, probe
 from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
@@ -114,8 +114,19 @@ def asked_repeatedly(item: Item, times: int) -> Item:
     if times == 1:
         return item
     return replace(
-        item, run=lambda harnesses: common_result([item.run(harnesses) for _ in range(times)])
+        item,
+        run=lambda harnesses: common_result([_run_settled(item, harnesses) for _ in range(times)]),
     )
+
+
+def _run_settled(item: Item, harnesses: Harnesses) -> Result:
+    """Run an item, and wait for what its harness does after its last reply, so that it is not taken
+    for a part of the next run.
+    """
+    result = item.run(harnesses)
+    if item.tested is not None and (fault := harnesses.settle(item.tested)):
+        return late_result(result, fault)
+    return result
 
 
 def common_result(runs: Sequence[Result]) -> Result:
@@ -320,28 +331,34 @@ def _ask(
 ) -> Result:
     """Put a question to the harness of an engine, and return the result. `item` is suite and case.
 
-    The harness may write a line about the item before so late that it is read in place of a reply
-    about this one. Then the question is put once more, to a new process. If the harness does not
-    break down again, the line was about the item before. Raises Broken if it does not start.
+    What the harness did after its last reply about the item before may hit the first query of this
+    one: the process has ended, or a line stands before the reply. Then the question is put once
+    more, to a new process. An end is the fault of the item before, and so is a line if the harness
+    does not break down again. Raises Broken if it does not start.
     """
     before = harnesses.last_items.get(engine.name)
     key = engine.name, *item
     harness = harnesses.of(engine, key)
     result = put(harness)
-    line = harness.late_line
-    if not line or before is None:
+    fault = harness.late_fault
+    harness.late_fault = ""  # it is about the item before, or the result has it
+    if not fault or before is None or harness.registered > 1:
         return result
 
-    harness.late_line = ""  # not about this item
+    if harness.late_fault_is_certain:
+        harnesses.add_late_fault(before, fault)
+        return put(harnesses.of(engine, key))
     result = put(harnesses.of(engine, key))
     if result.outcome is not Outcome.ERROR:
-        harnesses.add_late_line(before, line)
+        harnesses.add_late_fault(before, fault)
     return result
 
 
-def with_late_lines(results: Iterable[Result], late_lines: Iterable[LateLine]) -> list[Result]:
-    """Return results in which those are errors of whose items a line came after the last reply."""
-    arguments = dict(late_lines)
+def with_late_faults(results: Iterable[Result], late_faults: Iterable[LateFault]) -> list[Result]:
+    """Return the results, replacing each one by an error whose harness wrote a line, or ended,
+    after its last reply about it.
+    """
+    arguments = dict(late_faults)
     return [
         late_result(result, arguments[result.key]) if result.key in arguments else result
         for result in results
@@ -349,7 +366,9 @@ def with_late_lines(results: Iterable[Result], late_lines: Iterable[LateLine]) -
 
 
 def late_result(result: Result, argument: str) -> Result:
-    """Return the error that takes the place of a result when a line came after the last reply."""
+    """Return the error that takes the place of a result when the harness did something after its
+    last reply.
+    """
     return Result(result.engine, result.suite, result.case, result.rule, Outcome.ERROR, argument)
 
 
@@ -367,6 +386,7 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
             name,
             partial(_run_csrbench, engine, name, query, source),
             shows=_shown_deviations(engine, name),
+            tested=engine,
             prepare=partial(_prepare_csrbench, engine, query, source),
         )
 

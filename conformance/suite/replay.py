@@ -13,7 +13,7 @@ from conformance.harness.client import PROTOCOL, Trace, message_line
 from conformance.harness.engine_file import Engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import EMBEDDED, Item, live_items, questions, with_late_lines
+from conformance.suite.item import EMBEDDED, Item, live_items, questions, with_late_faults
 from conformance.suite.sentinel import is_sentinel
 from conformance.verdict.evidence import TEXT
 from conformance.verdict.results import Result
@@ -77,7 +77,7 @@ def replay(item: Item, trace: Trace) -> Result:
         result = item.run(harnesses)
     finally:
         harnesses.stop()
-    [result] = with_late_lines([result], harnesses.take_late_lines())
+    [result] = with_late_faults([result], harnesses.take_late_faults())
     return result
 
 

@@ -4,6 +4,7 @@ and those that the engine gave. Pages and metrics are made of it alone.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -30,6 +31,8 @@ TEXT = 4_000  # characters of the query
 TRIPLES = 400
 ROWS = 2_000
 REPORTS = 1_000
+CHARACTERS = 1_000_000  # of all rows, in JSON
+CHARACTERS_OF_ROW = 20_000  # of the row on which a verdict rests
 
 # the definition alone: the verdict has asked the witnesses already
 UNCONFIRMED = r2r.defined_answer
@@ -125,7 +128,9 @@ def of_verdict(
     if judgement.trial.divergence is not None:
         table["diverges"] = judgement.trial.divergence.index
         if origin := find_row_origin(judgement):
-            table["rests_on"] = _rests_on(origin, table["elements"])
+            rests_on = _rests_on(origin, table["elements"])
+            if _count_characters(rests_on["row"]) <= CHARACTERS_OF_ROW:
+                table["rests_on"] = rests_on
     if before := _before(judgement):
         table["before"] = before
     return table
@@ -285,17 +290,31 @@ def _elements(names: Iterable[str], streams: Mapping[str, Stream]) -> Iterator[d
 
 
 def _first_reports(reports: Iterable[DueReport]) -> Iterator[dict[str, Any]]:
-    """Yield the first reports with their first rows, as many as there is room for."""
+    """Yield the first reports with their first rows, as many as there is room for: the first row
+    for which there is none ends all rows.
+    """
     room = ROWS
+    characters = CHARACTERS
     for relation, window, instant in islice(reports, REPORTS):
-        rows = relation_to_json(relation)["results"]["bindings"][: max(0, room)]
-        room -= len(rows)
+        rows = []
+        for row in relation_to_json(relation)["results"]["bindings"] if room else ():
+            characters -= _count_characters(row)
+            if not room or characters < 0:
+                room = 0
+                break
+            room -= 1
+            rows.append(row)
         entry: dict[str, Any] = {"rows": rows, "total": relation.rows.total()}
         if window is not None:
             entry["window"] = list(window)
         if instant is not None:
             entry["instant"] = instant
         yield entry
+
+
+def _count_characters(row: Mapping[str, Any]) -> int:
+    """Return how many characters a row of SPARQL 1.1 JSON has in ASCII."""
+    return len(json.dumps(row))
 
 
 def _is_cut(reports: list[dict[str, Any]], total: int) -> bool:

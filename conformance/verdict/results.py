@@ -18,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conformance.verdict.wording import printable_argument
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class BenchmarkRun(NamedTuple):
 @dataclass(frozen=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
-    argument for it, one screen of text.
+    argument for it, one screen of text. Wherever an argument comes from, it is printable and of
+    bounded length, since most have text of the engine in them.
 
     `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
     the known deviations that explain the outcome. `causes` are those that the diagnosis of the
@@ -119,6 +121,9 @@ class Result:
     computed_by: str = ""
     benchmark_run: BenchmarkRun | None = None
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "argument", printable_argument(self.argument))
 
     @property
     def kind(self) -> str:
@@ -226,7 +231,17 @@ def write(path: Path, results: Iterable[Result]) -> None:
 def lines(results: Iterable[Result]) -> Iterator[str]:
     """Yield the lines of results as NDJSON, sorted by engine, suite and case."""
     for result in sorted(results, key=lambda result: result.key):
-        yield json.dumps(result.as_json(), ensure_ascii=False, sort_keys=True)
+        yield json_text(result.as_json())
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON with sorted keys. A text in which a character cannot be printed has
+    ASCII alone: JSON itself escapes few of the characters that steer a terminal.
+    """
+    text = json.dumps(value, ensure_ascii=False, sort_keys=indent is None, indent=indent)
+    if all(map(str.isprintable, text.split("\n"))):
+        return text
+    return json.dumps(value, sort_keys=indent is None, indent=indent).replace("\x7f", "\\u007f")
 
 
 def summary(results: Iterable[Result]) -> list[str]:

@@ -15,6 +15,9 @@ from refengine.model.terms import Term
 
 ROWS = 4  # of each kind, the most that are written
 WIDTH = 96  # characters of a term
+LINE = 2_000  # characters of a line of an argument
+ARGUMENT = 40_000  # characters of an argument, apart from what says that lines are left out
+LEFT_OUT = "  … the rest is left out: the argument is too long"
 Shortener = Callable[[Term], str]
 
 
@@ -79,6 +82,22 @@ def _literal(term: Term) -> str:
     return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
 
 
+def printable_argument(text: str) -> str:
+    """Make an argument printable: its lines, which only line feeds end, are bounded in length and
+    together. An argument that is so already stays as it is.
+    """
+    lines = text.split("\n")
+    if len(text) <= LINE and all(map(str.isprintable, lines)):
+        return text
+    lines = [printable(line, LINE) for line in lines]
+    length = 0
+    for number, line in enumerate(lines):
+        length += 1 + len(line)
+        if length > ARGUMENT and line != LEFT_OUT:
+            return "\n".join([*lines[:number], LEFT_OUT])
+    return "\n".join(lines)
+
+
 def printable_line(text: str) -> str:
     """Make a sentence that may hold text from an engine printable and of bounded length."""
     return printable(text, 400)
@@ -86,6 +105,7 @@ def printable_line(text: str) -> str:
 
 def printable(text: str, width: int) -> str:
     """Make text printable and at most `width` characters long."""
+    text = escape_unprintable(text[: width + 1])
     if len(text) > width:
         text = text[: width - 1] + "…"
-    return escape_unprintable(text)
+    return text

@@ -33,11 +33,11 @@ from refengine.rdf.recordings import read_recording
 
 @pytest.mark.long
 @pytest.mark.needs_shared
-def test_the_21_cells_of_table_2(shared, capsys):
+def test_the_21_cells_of_table_2(csrbench_recordings, capsys):
     """Of the second run of C-SPARQL's Q3, one row that came late explains as much as three that
     came early (ORA-9).
     """
-    folder = shared / "data" / "csrbench"
+    folder = csrbench_recordings
     # one process, in which the engines share the answers of their windows
     assert main(["csrbench", str(folder), "--format", "tsv", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
@@ -76,21 +76,21 @@ def test_the_queries_may_be_texts_in_a_dialect(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.needs_shared
-def test_golden_vectors(shared, capsys):
-    assert main(["secret", *map(str, sorted((shared / "data" / "secret").glob("*.jsonl")))]) == 0
+def test_golden_vectors(secret_vectors, capsys):
+    assert main(["secret", *map(str, sorted(secret_vectors.glob("*.jsonl")))]) == 0
     assert capsys.readouterr().out == "1270 of 1270 agree\n"
 
 
 @pytest.mark.needs_shared
-def test_golden_experiments_alone(shared):
-    vectors = list(secret.read_vectors(shared / "data" / "secret" / "experiments.jsonl"))
+def test_golden_experiments_alone(secret_vectors):
+    vectors = list(secret.read_vectors(secret_vectors / "experiments.jsonl"))
     assert len(vectors) == 70
     assert [vector.name for vector in vectors if secret.disagreement(vector)] == []
 
 
 @pytest.mark.needs_shared
-def test_a_recording_is_an_item(shared):
-    answers = f"--answers={shared / 'data' / 'csrbench'}"
+def test_a_recording_is_an_item(csrbench_recordings):
+    answers = f"--answers={csrbench_recordings}"
     assert "7 tests collected" in run_suite("--engine=cqels", answers, "--collect-only").stdout
     run = run_suite("--engine=cqels", answers, "-k", "Q2 or Q7")
     assert run.returncode == 1
@@ -136,11 +136,11 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("query", ["Q1", "Q2", "Q3", "Q4", "Q5"])
-def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
+def test_what_cqels_was_seen_to_do_explains_its_recordings(csrbench_recordings, query):
     """Q4 fails by CSRBench's table, and all of its 15 answers are those of the content of [t − ω,
     t] at every arrival.
     """
-    folder, asked = shared / "data" / "csrbench", csrbench.query(query)
+    folder, asked = csrbench_recordings, csrbench.query(query)
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = read_recording(folder / "answers" / f"cqels-answer-{query[1]}.json").relations
     # one witness is enough to confirm an answer (R2R-5), and rdflib takes four times as long
@@ -154,11 +154,11 @@ def test_what_cqels_was_seen_to_do_explains_its_recordings(shared, query):
 
 
 @pytest.mark.needs_shared
-def test_what_csparql_was_seen_to_do_explains_its_start_up(shared):
+def test_what_csparql_was_seen_to_do_explains_its_start_up(csrbench_recordings):
     """By CSRBench's table Q5 fails at its first answer; with partial windows it is right up to an
     element on a border.
     """
-    folder, asked = shared / "data" / "csrbench", csrbench.query("Q5")
+    folder, asked = csrbench_recordings, csrbench.query("Q5")
     streams = {asked.windows[0].stream: csrbench.stream(folder)}
     recording = read_recording(folder / "answers" / "csparql-answer-5.json").relations
     where = judge.judge(asked, streams, profile("csparql-observed"), recording).trial.divergence

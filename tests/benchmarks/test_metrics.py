@@ -960,13 +960,13 @@ def test_a_report_without_a_measure():
 
 
 @pytest.mark.needs_shared
-def test_csparqls_second_run_is_right_in_gracious_mode(shared):
+def test_csparqls_second_run_is_right_in_gracious_mode(csrbench_recordings):
     """The windows close at 4 s, 8 s, …, 36 s. Of the rows at 20 s and 32 s all came one window
     early (one, and two), that at 28 s did not. So [16, 20) and [28, 32) have rows too many: 1 of 2,
     4 of 6; [20, 24) and [32, 36) lack all: nothing came. The borders at 20 s and 32 s have slipped,
     by 1 ms at least.
     """
-    folder = shared / "data" / "csrbench"
+    folder = csrbench_recordings
     query, streams = csrbench.query("Q3"), {}
     streams[query.windows[0].stream] = csrbench.stream(folder)
     recording = read_recording(folder / "answers" / "csparql-answer-3-rerun.json").relations

@@ -445,13 +445,11 @@ def noticed(
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("name", ["experiments", "vectors"])
-def test_enumeration_reproduces_the_simulator(shared: Path, name: str):
+def test_enumeration_reproduces_the_simulator(secret_vectors: Path, name: str):
     """SECRET: what the authors' own simulator reports, arrival by arrival and content by content,
     is what is enumerated.
     """
-    for number, line in enumerate(
-        (shared / "data/secret" / f"{name}.jsonl").read_text().splitlines(), 1
-    ):
+    for number, line in enumerate((secret_vectors / f"{name}.jsonl").read_text().splitlines(), 1):
         vector = json.loads(line)
         period = vector.get("period")
         semantics = replace(

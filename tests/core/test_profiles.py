@@ -41,12 +41,12 @@ ENGINES = {
 
 
 @pytest.mark.needs_shared
-def test_the_secret_profiles_give_the_published_experiments(shared):
+def test_the_secret_profiles_give_the_published_experiments(secret_vectors):
     """Each engine's profile alone (its t0 formula, report and tick) gives the reported contents of
     all 70.
     """
     seen = 0
-    for line in (shared / "data" / "secret" / "experiments.jsonl").read_text().splitlines():
+    for line in (secret_vectors / "experiments.jsonl").read_text().splitlines():
         table = json.loads(line)
         name = ENGINES[table["engine"]]
         if table["window"] == "tuple" and f"{name}-tuple" in PROFILES:

@@ -448,7 +448,7 @@ def asked_a_case(line: str) -> Harness:
 @pytest.mark.parametrize("line", ["done", OLD_REPLY])
 def test_a_late_line_is_found_before_the_next_case(line):
     running = asked_a_case(line)
-    assert running.look_for_late_line(grace=5) == (
+    assert running.look_for_late_fault(grace=5) == (
         f"wrote a line after the reply to `end`: {client.display(line)}"
     )
     assert not running.alive
@@ -459,14 +459,14 @@ def test_a_late_line_that_is_read_as_the_reply_to_register_is_told_apart(line):
     running = asked_a_case(line)
     with pytest.raises(Broken, match=r"^register: "):
         running.ask("register", query="q", dialect="csparql", streams=["s"])
-    assert running.late_line.startswith("wrote a line after the reply to `end`: ")
+    assert running.late_fault.startswith("wrote a line after the reply to `end`: ")
 
 
 @pytest.mark.parametrize("line", ["done", OLD_REPLY])
 def test_a_late_line_is_found_when_the_harness_is_stopped(line):
     running = asked_a_case(line)
     running.stop()
-    assert running.late_line.startswith("wrote a line after the reply to `end`: ")
+    assert running.late_fault.startswith("wrote a line after the reply to `end`: ")
 
 
 def test_garbage_in_the_first_case_is_of_the_first_case():
@@ -475,7 +475,7 @@ def test_garbage_in_the_first_case_is_of_the_first_case():
     with pytest.raises(Broken, match=r"^register: "):
         running.ask("register", query="q", dialect="csparql", streams=["s"])
     running.stop()
-    assert not running.late_line
+    assert not running.late_fault
 
 
 def test_a_line_in_the_middle_of_a_case_is_of_that_case(monkeypatch):
@@ -501,7 +501,7 @@ def late_line_of_the_second_case(command: str) -> str:
         running.ask("end")
     with pytest.raises(Broken, match=r"^push: "):
         running.ask("push", stream="s", at=1, graph="")
-    return running.late_line
+    return running.late_fault
 
 
 def test_what_a_harness_writes_when_it_is_told_to_stop_is_of_no_case():
@@ -510,4 +510,4 @@ def test_what_a_harness_writes_when_it_is_told_to_stop_is_of_no_case():
     running.ask("register", query="q", dialect="csparql", streams=["s"])
     running.ask("end")
     running.stop()
-    assert not running.late_line
+    assert not running.late_fault

@@ -1220,8 +1220,8 @@ def test_relations_read_back_as_they_were_written(scratch, drawn):
 
 
 @pytest.mark.needs_shared
-def test_csrbench_is_34_instants_of_15188_triples(shared):
-    stream = read_stream(shared / "data" / "csrbench")
+def test_csrbench_is_34_instants_of_15188_triples(csrbench_recordings):
+    stream = read_stream(csrbench_recordings)
     assert not stream.ordered
     assert len(stream) == 15_188
     assert {e.app for e in stream} == {1000 * n for n in range(34)}
@@ -1230,10 +1230,10 @@ def test_csrbench_is_34_instants_of_15188_triples(shared):
 
 
 @pytest.mark.needs_shared
-def test_csrbench_answers_are_recordings(shared):
+def test_csrbench_answers_are_recordings(csrbench_recordings):
     answers = {
         path.stem: read_recording(path)
-        for path in sorted((shared / "data" / "csrbench" / "answers").glob("*.json"))
+        for path in sorted((csrbench_recordings / "answers").glob("*.json"))
     }
     assert len(answers) == 22
     assert sum(map(len, answers.values())) == 1302

@@ -4,13 +4,19 @@ of this run that is of an earlier one.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from suite_run import run_suite
 
+from conformance.__main__ import main
+from conformance.benchmarks import csrbench, own_engines
 from conformance.harness.engine_file import FILES
 from conformance.suite import item
 from conformance.verdict import results
@@ -123,3 +129,140 @@ def test_a_run_that_writes_its_files_says_nothing_of_earlier_ones(tmp_path):
     words = [f"--report={tmp_path}/page.html", f"--diagnose={tmp_path}/new", "-k", "upper-border"]
     run = run_suite(*SMOKE, *words)
     assert run.returncode == 0 and "of an earlier run" not in run.stdout
+
+
+# Every command that writes
+
+
+HARNESS = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    more = {"start": {"protocol": 1, "engine": "mine", "version": "1"}, "stop": {}}
+    fields = more.get(asked["command"], {"relations": []})
+    print(json.dumps({"seq": asked["seq"], "reply": "result", **fields}), flush=True)
+"""
+QUERY = """
+body = "SELECT ?u ?p { ?u <urn:watches> ?c . ?c <urn:plays> ?p }"
+windows = [{ stream = "s", KIND }]
+"""
+JOIN = QUERY.replace("KIND", 'kind = "unbounded"')
+WINDOW = QUERY.replace("KIND", 'kind = "time", size = 10, slide = 10')
+ELEMENT = '{"subject": "<urn:a>", "predicate": "<urn:plays>", "object": "<urn:b>", "time": 0}\n'
+RECORDING = "rec/csparql-answer-1.json"
+TRUTH = ("truth", "window.toml", "--stream=s.ndjson")
+BENCH = ("bench", "csrbench", "--only=Q1", "-o.")
+
+
+def suite_rows() -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Each option of pytest that names an output, with each input of an engine."""
+    for option in ("--results", "--report", "--diagnose", "--junitxml"):
+        for suite in ("corpus", "csrbench", "joins"):
+            for place in ("mine.toml", "harness.py", "library.jar", "other.jar", "needed.txt"):
+                yield suite, ("pytest", "--engine=mine.toml", f"{option}={place}"), place
+
+
+# the suite of the engine in mine.toml, the words of a command, and an input that one of the words
+# makes an output
+WRITING = [
+    *suite_rows(),
+    *(
+        ("csrbench", ("pytest", "--engine=mine.toml", "--csrbench=data", f"--results={name}"), name)
+        for name in ("data/data/data_01.ttl", "linked.ttl")
+    ),
+    ("corpus", ("pytest", "--engine=csparql", "--answers=rec", f"--report={RECORDING}"), RECORDING),
+    ("corpus", ("csrbench", "rec", f"--results={RECORDING}"), RECORDING),
+    ("corpus", ("csrbench", "--queries=queries", "--results=queries/Q1.toml"), "queries/Q1.toml"),
+    *(
+        ("corpus", ("report", "a", "--baseline=b", "--html=x.html", f"--{form}={name}"), name)
+        for form in ("html", "earl", "markdown", "badge")
+        for name in ("a", "b")
+    ),
+    ("corpus", (*BENCH, "--engine=tables.txt.toml"), "tables.txt"),
+    (
+        "corpus",
+        ("bench", "yabench", "--engine=mine.toml", "--config=tables.txt", "-o."),
+        "tables.txt",
+    ),
+    ("corpus", ("bench", "csrbench", "--recorded=files/rec", "-o."), f"files/{RECORDING}"),
+    ("corpus", (*BENCH, "--engine=mine.toml", "--data=files/data"), "files/data/data/data_01.ttl"),
+    (
+        "corpus",
+        ("bounded", "tables.txt", "--stream=s.ndjson", "-o."),
+        "tables.txt",
+    ),
+    (
+        "corpus",
+        ("bounded", "join.toml", "--stream=s=results.ndjson", "-o."),
+        "results.ndjson",
+    ),
+    ("corpus", ("case", "a", "TICK-1", "-o", "a"), "a"),
+    ("corpus", ("new", "yours", "--language=python", "--folder=data"), "data/data/data_01.ttl"),
+    ("corpus", ("shard", "--engine=mine.toml", "-o", "data"), "data/data/data_01.ttl"),
+    (
+        "corpus",
+        (*TRUTH, "--semantics", "csparql", "t0=0", "-o", "data"),
+        "data/data/data_01.ttl",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def results_of_a_run(tmp_path_factory):
+    """The content of a file of results."""
+    path = tmp_path_factory.mktemp("run") / "results.ndjson"
+    assert run_suite(*SMOKE, "-k", "upper-border", f"--results={path}").returncode == 0
+    return path.read_bytes()
+
+
+def write_inputs(folder: Path, suite: str, results_of_a_run: bytes) -> None:
+    """Write to a folder what the commands read."""
+    (folder / "harness.py").write_text(HARNESS)
+    jars = os.pathsep.join(f"{folder}/{name}.jar" for name in ("library", "other"))
+    command = [sys.executable, str(folder / "harness.py"), f"-cp={jars}", jars]
+    engine = (
+        f'title = "Mine"\ncommand = {json.dumps(command)}\nneeds = ["{folder}/needed.txt"]\n'
+        f'dialect = "{"join" if suite == "joins" else "csparql"}"\nsuites = ["{suite}"]\n'
+    )
+    if suite != "joins":
+        engine += '[semantics]\nprofile = "csparql"\nt0 = 0\n'
+    for name in ("mine.toml", "tables.txt.toml"):
+        (folder / name).write_text(engine)
+    (folder / "tables.txt.toml").write_text(engine.replace(jars, f"{folder}/tables.txt"))
+    for name in ("library.jar", "other.jar", "needed.txt"):
+        (folder / name).write_text(KEPT)
+    (folder / "join.toml").write_text(JOIN)
+    (folder / "window.toml").write_text(WINDOW)
+    (folder / "tables.txt").write_text(JOIN)
+    for name in ("s.ndjson", "results.ndjson"):
+        (folder / name).write_text(ELEMENT)
+    for name in ("a", "b"):
+        (folder / name).write_bytes(results_of_a_run)
+    for inside in (folder, folder / "files"):
+        shutil.copytree(own_engines.embedded(), inside / "data")
+        shutil.copytree(own_engines.embedded(), inside / "rec")
+        (inside / RECORDING).write_text('{"relations": []}')
+    (folder / "linked.ttl").symlink_to(folder / "data" / "data" / "data_01.ttl")
+    shutil.copytree(csrbench.OURS.folder, folder / "queries")
+
+
+@pytest.mark.parametrize(("suite", "words", "named"), WRITING, ids=lambda value: None)
+def test_no_command_replaces_an_input(
+    tmp_path, monkeypatch, capsys, results_of_a_run, suite, words, named
+):
+    write_inputs(tmp_path, suite, results_of_a_run)
+    before = (tmp_path / named).read_bytes()
+    monkeypatch.chdir(tmp_path)
+    if words[0] == "pytest":
+        inside = [re.sub(r"=(?!csparql)", f"={tmp_path}/", word) for word in words[1:]]
+        run = run_suite(*inside)
+        code, error = run.returncode, run.stderr
+    else:
+        code = main(list(words))
+        error = capsys.readouterr().err
+    assert (tmp_path / named).read_bytes() == before
+    assert code == (4 if words[0] == "pytest" else 2), error
+    message = error.replace(f"{tmp_path}/", "")
+    assert len(message.strip().splitlines()) == 1
+    reasons = ("would replace the input", "exists already", "not empty")
+    assert any(reason in message for reason in reasons), message

@@ -730,13 +730,13 @@ def test_rsp_js_with_heartbeats(rsp_js_installed):
 
 @pytest.mark.needs_shared
 @rsp_js_items.group
-def test_rsp_js_with_heartbeats_passes_csrbench(rsp_js_installed, shared, tmp_path):
+def test_rsp_js_with_heartbeats_passes_csrbench(rsp_js_installed, csrbench_recordings, tmp_path):
     """Q1, Q2 and Q5 over CSRBench's own stream with the full profile, since each takes 15,188
     pushes; else Q2 over the first files of the stream.
     """
     chosen = ["Q1", "Q2", "Q5"]
     results = tmp_path / "results.ndjson"
-    folder = shared / "data" / "csrbench"
+    folder = csrbench_recordings
     if PROFILE != "full":
         chosen = ["Q2"]
         beginning = tmp_path / "csrbench" / "data"
