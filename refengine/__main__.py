@@ -285,7 +285,7 @@ def _render(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
     from refengine.core import engine, profiles
-    from refengine.core.static import resolve_static
+    from refengine.core.static import names_of_graphs, resolve_static
     from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query
     from refengine.run_with_witnesses import Hearing, RunWithWitnesses
@@ -295,15 +295,18 @@ def _run(options: argparse.Namespace) -> None:
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
-    query = read_query(options.query, options.dialect, bool(always), options.base)
     source = _sources(options)
+    data = read_all_static(map(source, always))
+    query = read_query(
+        options.query, options.dialect, bool(always), options.base, names_of_graphs(data)
+    )
     streams = _streams(options, query, source)
     for note in _notes_on_graphs(query, graphs):
         print(f"refengine: note: {note}", file=sys.stderr)
     query, static = resolve_static(
         query,
         {iri: read_all_static(map(source, files)) for iri, files in graphs.items()},
-        read_all_static(map(source, always)),
+        data,
     )
 
     planned = engine.plan(query, streams, chosen)
