@@ -78,7 +78,8 @@ def rspql_windows(source: DialectText, static: bool) -> list[Window]:
     found = _read_declarations(source, static)
     if _tells_apart(source, found, static):
         for node in source.nodes("graph"):
-            _refuse_lack_of_window(source, node, found, static)
+            if _name(source, node) in {None, *found}:
+                _refuse_lack_of_window(source, node, found, static)
         for node in source.nodes("window_pattern"):
             _write_name(source, node, found)
     else:
@@ -99,8 +100,8 @@ def rspjs_windows(source: DialectText, static: bool) -> list[Window]:
     for node in source.nodes("window_pattern", "graph"):
         if static and _name(source, node) is None:
             reason = (
-                "a variable for a window would also match graphs of static data; write the "
-                "window's IRI"
+                "a variable would find windows and static graphs, which RSP-JS does not tell "
+                "apart; write an IRI"
             )
             source.fail(node.children[1], reason, Unsupported)
         if node.data == "window_pattern":

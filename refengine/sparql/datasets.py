@@ -15,7 +15,10 @@ from refengine.sparql.graphs import Index, IndexOverStatic
 DEFAULT_GRAPH = ""  # no graph has an empty name
 WINDOW = "<window "  # begins the names of windows that are no named graphs: no IRI has a space
 G = TypeVar("G")
-NAMES = "<urn:x-refengine:names>"  # a graph that witnesses are given
+# a graph that witnesses are given, and its predicates
+NAMES = "<urn:x-refengine:names>"
+NAME_OF_GRAPH = "<urn:x-refengine:graph>"
+NAME_OF_WINDOW = "<urn:x-refengine:window>"
 WINDOW_OF_WITNESSES = "<urn:x-refengine:window:"
 
 
@@ -82,13 +85,13 @@ def with_names(dataset: Dataset) -> Dataset:
             name = f"<{statement[3][len(WINDOW) :]}"
             changing |= {
                 (*statement[:3], witness_name(name)),
-                (witness_name(name), NAMES, name, NAMES),
+                (witness_name(name), NAME_OF_WINDOW, name, NAMES),
             }
         else:
             changing.add(statement)
     for statement in dataset:
         if len(statement) == 4 and not is_time(statement) and not statement[3].startswith(WINDOW):
-            changing.add((statement[3], NAMES, statement[3], NAMES))
+            changing.add((statement[3], NAME_OF_GRAPH, statement[3], NAMES))
     static = static_part(dataset)
     return DatasetOverStatic.of(static, frozenset(changing)) if static else frozenset(changing)
 

@@ -26,7 +26,7 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
-from refengine.sparql.datasets import NAMES, witness_name
+from refengine.sparql.datasets import NAME_OF_GRAPH, NAME_OF_WINDOW, NAMES, witness_name
 from refengine.sparql.grammar import parse_body, read_escapes
 from refengine.sparql.translate.expressions import conjunction
 from refengine.sparql.translate.grouping import ClauseReader, Clauses, Grouping, OutputColumn
@@ -288,14 +288,16 @@ class Reader(ClauseReader):
                     self.edits.append((start, group, f"GRAPH {witness_name(name)} "))
                 continue
             graph = variable = f"?{name.name}"
+            predicate = NAME_OF_GRAPH
             if of_windows:
+                predicate = NAME_OF_WINDOW
                 graph = next(
                     each
                     for each in (f"?window{number}{'_' * i}" for i in count())
                     if each[1:] not in self.names
                 )
             self.edits.append((start, group, f"{{ GRAPH {graph} "))
-            self.edits.append((end, end, f" GRAPH {NAMES} {{ {graph} {NAMES} {variable} }} }}"))
+            self.edits.append((end, end, f" GRAPH {NAMES} {{ {graph} {predicate} {variable} }} }}"))
 
 
 def answer_variables(form: Tree[Token], pattern: Pattern) -> tuple[str, ...]:
