@@ -68,9 +68,10 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     if not has_names:
         return list(found.values())
     names = {stream: windows.absolute_name(stream) for stream in found}
-    refuse_graphs_of_windows(source, names.values())
     for node in patterns:
         refuse_graph_within(source, node)
+    refuse_graphs_of_windows(source, names.values())
+    for node in patterns:
         _rewrite_pattern(source, node, names)
     return list(found.values())
 

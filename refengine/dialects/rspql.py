@@ -314,7 +314,7 @@ def _check_patterns(source: DialectText, names: Collection[str]) -> None:
         raise Unrenderable(reason, rule="DIA-6", place="windows")
     for node, _ in references(source, names):
         if (inner := graph_within(source, node, names)) is not None:
-            reason = "GRAPH within WINDOW is unsupported"
+            reason = "GRAPH within a window's pattern is unsupported"
             raise Unrenderable(reason, rule="DIA-6", place=source.locate(inner))
 
 

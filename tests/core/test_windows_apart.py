@@ -110,7 +110,7 @@ def test_without_window_graph_finds_both():
 )
 def test_graph_within_window_is_unsupported(body: str):
     """An element has one graph, and no named ones."""
-    with pytest.raises(Unsupported, match="R2R-8: GRAPH within WINDOW") as raised:
+    with pytest.raises(Unsupported, match="R2R-8: GRAPH within a window's pattern") as raised:
         Body(body)
     assert raised.value.place == f"body line 1 column {body.index('GRAPH') + 1}"
 

@@ -32,8 +32,8 @@ from refengine.sparql.translate.triples import TripleReader
 
 MOST_ROWS = 10_000  # of VALUES
 GRAPH_WITHIN_WINDOW = (
-    "GRAPH within WINDOW would read the named graphs of the window's content, and an element has "
-    "one graph, whose name is not kept; write GRAPH outside of WINDOW for static data"
+    "GRAPH within a window's pattern would read the named graphs of the window's content, and an "
+    "element has one graph, whose name is not kept; write GRAPH outside of it for static data"
 )
 
 
