@@ -300,7 +300,7 @@ def _render(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> None:
     from refengine import incremental, sparql, trace
     from refengine.core import engine, profiles, silence
-    from refengine.core.static import resolve_static
+    from refengine.core.static import names_of_graphs, resolve_static
     from refengine.rdf.documents import join_static, read_all_static, read_static
     from refengine.rdf.forms.reading import Undated
     from refengine.rdf.queries import read_query
@@ -308,29 +308,26 @@ def _run(options: argparse.Namespace) -> None:
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
-    if options.seconds is not None and not options.seconds > 0:  # NaN among them
-        raise RefengineError(f"--seconds must be > 0, got {options.seconds}", rule="R2R-17")
+    if options.seconds is not None and not options.seconds >= 0:  # NaN among them
+        raise RefengineError(f"--seconds must be >= 0, got {options.seconds}", rule="R2R-17")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
-    has_static = bool(always) or options.undated == Undated.STATIC
-    query = read_query(options.query, options.dialect, has_static, options.base)
     source = _sources(options)
+    base = options.data_base
+    data = [read_static(source(file), base) for file in always]
+    has_static = bool(always) or options.undated == Undated.STATIC
+    named = names_of_graphs(frozenset().union(*data))
+    query = read_query(options.query, options.dialect, has_static, options.base, named)
     read = _read_streams(options, query, source)
     streams = {name: found.stream for name, found in read.items()}
     _print_notes(_notes_on_graphs(query, graphs))
     for found in read.values():
         _print_notes(found.notes)
-    base = options.data_base
     query, static = resolve_static(
         query,
         {iri: read_all_static(map(source, files), base) for iri, files in graphs.items()},
-        join_static(
-            [
-                *(read_static(source(file), base) for file in always),
-                *(found.static for found in read.values() if found.static),
-            ]
-        ),
+        join_static([*data, *(found.static for found in read.values() if found.static)]),
     )
 
     planned = engine.plan(query, streams, chosen)

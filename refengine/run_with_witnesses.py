@@ -118,8 +118,8 @@ class RunWithWitnesses:
         if not self.statements_left:
             return
         contents = [held.content for held in step.at.windows]
-        # without times of triples (R2R-21), since what asks for them is not maintained
-        dataset = r2r.dataset_of_windows(self.planned.views, contents, self.static)
+        body = self.query.body
+        dataset = r2r.dataset_of_windows(self.planned.views, contents, self.static, body)
         counted = max(1, len(dataset))
         if counted > self.statements_left:
             self.statements_left = 0
@@ -127,7 +127,7 @@ class RunWithWitnesses:
         self.statements_left -= counted
 
         try:
-            relation = self.hearing(self.query.body, dataset)
+            relation = self.hearing(body, dataset)
         except Unsupported as error:
             if error.rule != "R2R-17":
                 raise

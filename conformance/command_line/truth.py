@@ -240,17 +240,18 @@ def _check_names(given: Sequence[str | None], names: Sequence[str]) -> None:
 
 def _query(options: argparse.Namespace) -> TruthQuery:
     from conformance.spark.truth_query import TruthQuery
-    from refengine.core.static import resolve_static
+    from refengine.core.static import names_of_graphs, resolve_static
     from refengine.rdf.documents import read_all_static
     from refengine.rdf.queries import read_query
     from refengine.sparql.witnesses import WITNESSES
 
     semantics = _semantics(*options.semantics)
     graphs, always = cli.graphs_and_files(options.static)
+    data = read_all_static(map(cli.path, always))
     query, static = resolve_static(
-        read_query(options.query, options.dialect, bool(always)),
+        read_query(options.query, options.dialect, bool(always), graphs=names_of_graphs(data)),
         {iri: read_all_static(map(cli.path, files)) for iri, files in graphs.items()},
-        read_all_static(map(cli.path, always)),
+        data,
     )
     witnesses = tuple(WITNESSES)
     if options.witness:

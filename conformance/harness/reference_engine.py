@@ -13,6 +13,7 @@ from refengine.core.answers import MakeAnswers, recomputed_answers
 from refengine.core.engine import Engine, Options, Report
 from refengine.core.query import from_table
 from refengine.core.semantics import Semantics
+from refengine.core.static import names_of_graphs
 from refengine.incremental import MaintainedWhileCovered
 from refengine.model.elements import Dataset, Element, Triple
 from refengine.model.errors import RefengineError, Unsupported
@@ -40,7 +41,9 @@ class Reference:
         if dialect == "table":
             parsed_query = from_table(json.loads(text))
         else:
-            parsed_query = dialects.read(text, dialect, bool(statements))
+            parsed_query = dialects.read(
+                text, dialect, bool(statements), graphs=names_of_graphs(statements)
+            )
         semantics = self.usual
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])

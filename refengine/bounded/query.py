@@ -54,6 +54,10 @@ def bounded_query(query: Query, selection: Selection = Selection.BEFORE_STORING)
     refuse_no_query(query)
     if query.r2s is not None:
         _refuse(f"the query states {query.r2s}; a result is sent once, when it is complete")
+    if query.body.reads_windows and any(
+        isinstance(node, Graph) and not node.of_windows for node in walk(query.body.algebra.pattern)
+    ):
+        _refuse("the body has GRAPH beside WINDOW, which reads no window; write WINDOW alone")
     match query.body.algebra.pattern:
         case Project(pattern, _) if query.body.form is Form.SELECT:
             parts = list(_parts(pattern, None))

@@ -25,7 +25,11 @@ def explain(query: Query, static: bool = False) -> list[str]:
     whether the query is asked beside static data that it does not name.
     """
     return [
-        *(line for window in query.windows for line in explain_window(window)),
+        *(
+            line
+            for window in query.windows
+            for line in explain_window(window, query.body.reads_windows)
+        ),
         *_explain_start(query),
         *_explain_graphs(query, static),
         ANSWERS[query.body.form],
@@ -33,10 +37,14 @@ def explain(query: Query, static: bool = False) -> list[str]:
     ]
 
 
-def explain_window(window: Window) -> Iterator[str]:
-    """Yield sentences on a window: where its content is found, and what the content is."""
+def explain_window(window: Window, is_apart: bool = False) -> Iterator[str]:
+    """Yield sentences on a window: where its content is found, and what the content is. `is_apart`
+    says whether the body reads windows by WINDOW, apart from named graphs.
+    """
     if window.name is None:
         place = "Its content is in the default graph (R2R-1)."
+    elif is_apart:
+        place = f"WINDOW <{window.name}> reads its content, and GRAPH does not (R2R-8)."
     else:
         place = f"Its content is the named graph <{window.name}> (R2R-8)."
     yield f"A window of kind {window.kind} over the stream {window.stream!r}. {place}"

@@ -44,6 +44,8 @@ from refengine.model.errors import (
     InvalidSemantics,
     RefengineError,
 )
+from refengine.model.messages import display, nearest
+from refengine.sparql.grammar import place_in_body
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,10 @@ def plan_without_elements(query: Query, streams: Iterable[str], semantics: Seman
 
 
 def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> None:
-    """QRY-4: Check that a query's windows range over declared streams, and that no two have one
-    name. Check QRY-5, too, that the semantics is complete (SEM-3), and that the clauses FROM of the
-    body are resolved (QRY-2). Raises InvalidQuery, InvalidSemantics, UnknownField and
-    ForbiddenAccess.
+    """QRY-4: Check that a query's windows range over declared streams, that no two have one name,
+    and that WINDOW names a window. Check QRY-5, too, that the semantics is complete (SEM-3), and
+    that the clauses FROM of the body are resolved (QRY-2). Raises InvalidQuery, InvalidSemantics,
+    UnknownField and ForbiddenAccess.
     """
     refuse_no_query(query)
     refuse_incomplete(semantics)
@@ -134,6 +136,19 @@ def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> N
                 f"two windows are named {spec.name!r}; give each a name of its own",
                 rule="QRY-4",
                 place=place,
+            )
+    check_window_patterns(query)
+
+
+def check_window_patterns(query: Query) -> None:
+    """QRY-4: Check that each WINDOW pattern names a window of the query. Raises InvalidQuery."""
+    names = [spec.name for spec in query.windows if spec.name is not None]
+    for offset, name in query.body.algebra.windows:
+        if name is not None and name not in names:
+            raise InvalidQuery(
+                f"WINDOW <{name}> names no window of the query{nearest(name, names)}",
+                rule="QRY-4",
+                place=place_in_body(query.body.text, offset),
             )
 
 

@@ -22,6 +22,7 @@ from refengine.sparql.algebra import (
     walk,
 )
 from refengine.sparql.functions import TIMESTAMP
+from refengine.sparql.translate import GRAPH_WITHIN_WINDOW as GRAPH_WITHIN_WINDOW
 from refengine.sparql.translate import read_body
 
 
@@ -171,6 +172,7 @@ class Body:
     `graphs` are its clauses FROM and FROM NAMED, which `core.static` resolves. `variables` head its
     relation. `plain` is its text as the witnesses can read it. `makes_blanks`
     says whether it makes blank nodes, and `asks_for_times` whether it calls C-SPARQL's timestamp.
+    Where it `reads_windows`, by WINDOW, windows are apart from named graphs (R2R-8).
     """
 
     text: str
@@ -178,6 +180,7 @@ class Body:
     variables: tuple[str, ...] = field(init=False)
     makes_blanks: bool = field(init=False)
     asks_for_times: bool = field(init=False)
+    reads_windows: bool = field(init=False)
     graphs: tuple[GraphClause, ...] = field(init=False, compare=False, repr=False)
     algebra: Algebra = field(init=False, compare=False, repr=False)
     plain: str = field(init=False, compare=False, repr=False)
@@ -201,6 +204,7 @@ class Body:
             "variables": algebra.variables,
             "makes_blanks": "BNODE" in calls or bool(template),
             "asks_for_times": TIMESTAMP in calls,
+            "reads_windows": bool(algebra.windows),
             "graphs": algebra.graphs,
             "algebra": algebra,
             "plain": plain,

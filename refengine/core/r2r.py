@@ -27,7 +27,7 @@ from refengine.model.elements import (
 )
 from refengine.model.errors import Disputed
 from refengine.sparql import evaluation
-from refengine.sparql.datasets import DatasetOverStatic
+from refengine.sparql.datasets import DatasetOverStatic, name_of_window
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
 from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask_witness as ask_witness
@@ -51,12 +51,13 @@ def dataset_of_windows(
     """R2R-8: Return the dataset that windows' contents and the static data make.
 
     The contents of windows without a name are in the default graph, that of a window with a name is
-    in the graph of that name. Where there are several sources, blank nodes are scoped to theirs: a
-    stream, or the static data. For a body that asks for times, these are in the dataset too
-    (R2R-21).
+    in the graph of that name, or, for a body with WINDOW, apart from named graphs. Where there are
+    several sources, blank nodes are scoped to theirs: a stream, or the static data. For a body that
+    asks for times, these are in the dataset too (R2R-21).
     """
     sources = list(dict.fromkeys(view.spec.stream for view in views))
     has_several = len(sources) + bool(static) > 1
+    is_apart = body is not None and body.reads_windows
     parts: list[Iterable[Triple | Quad]] = []
     for view, content in zip(views, contents, strict=True):
         name = view.spec.name
@@ -66,7 +67,8 @@ def dataset_of_windows(
         if name is None:
             parts.append(graph)
         else:
-            parts.append({(*triple, f"<{name}>") for triple in graph})
+            place = name_of_window(name, is_apart)
+            parts.append({(*triple, place) for triple in graph})
 
     if body is not None and body.asks_for_times:
         parts.append(times(views, contents, sources if has_several else []))

@@ -52,6 +52,11 @@ def resolve_static(
     return replace(query, body=without_graphs(query.body)), frozenset(found)
 
 
+def names_of_graphs(data: Dataset) -> frozenset[str]:
+    """Return the IRIs of the named graphs of static data."""
+    return frozenset(statement[3][1:-1] for statement in data if len(statement) == 4)
+
+
 def check_iri(iri: str) -> None:
     """Check that static data is given by an absolute IRI. Raises InvalidStream."""
     if not isinstance(iri, str) or not re.fullmatch(ABSOLUTE, iri):

@@ -7,6 +7,7 @@ language's module fills in.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from lark import Token, Tree
@@ -33,7 +34,11 @@ __all__ = ["DIALECTS", "Unrenderable", "read", "render"]
 DIALECTS = {
     dialect.name: dialect for dialect in (RSPQL, RSP4J, RSPJS, CSPARQL, CQELS, CQELS2, SPARQLSTREAM)
 }
-PLAIN = grammar.Additions()
+PLAIN = grammar.Additions(
+    patterns="| window_pattern",
+    rules="\n    window_pattern: WINDOW (iri | VAR) group\n",
+    keywords="WINDOW",
+)
 
 
 @lru_cache(maxsize=1)
@@ -48,13 +53,16 @@ def _parse_plain(text: str) -> Tree[Token]:
 OWN = frozenset({"register", "operator", "window_clause", "window_pattern"})
 
 
-def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query:
+def read(
+    text: str, dialect: str, static: bool = False, base: str = "", graphs: Iterable[str] = ()
+) -> Query:
     """DIA-1: Return the query that a text in a dialect means. Its body is the SPARQL that is left
     without the dialect's clauses.
 
     `static` says whether the query is asked beside static data, which the patterns of windows do
-    not see (DIA-5); where the text has FROM or FROM NAMED, it is. Relative IRIs are resolved
-    against `base`, as if BASE stood first in the text.
+    not see (DIA-5); where the text has FROM or FROM NAMED, it is. `graphs` are the IRIs of the
+    named graphs of that data, where they are known: a window may have the name of one. Relative
+    IRIs are resolved against `base`, as if BASE stood first in the text.
 
     Raises InvalidQuery, InvalidWindow, Unsupported and ForbiddenAccess, each with line and column;
     InvalidQuery for what is no text, and RefengineError for a base that is no absolute IRI.
@@ -66,7 +74,8 @@ def read(text: str, dialect: str, static: bool = False, base: str = "") -> Query
     if base:
         check_base(base)
     try:
-        source = DialectText(text, spoken.added.parser.parse(text), base=base)
+        tree = spoken.added.parser.parse(text)
+        source = DialectText(text, tree, base=base, static_graphs=frozenset(graphs))
     except UnexpectedInput as error:
         raise _unread(text, error, spoken) from None
     try:
@@ -111,6 +120,13 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
             rule="DIA-6",
             place=f"body {fault.place}",
         ) from None
+    for node in source.nodes("window_pattern"):
+        if not spoken.has_window_patterns:
+            raise Unrenderable(
+                f"{spoken.title} has no WINDOW, which reads windows apart from named graphs",
+                rule="DIA-6",
+                place=source.locate(node),
+            )
     operator = _operator(query, spoken, r2s)
     if spoken.register and (clause := spoken.register(query, operator)):
         offset = start_offset(source.form)

@@ -17,6 +17,7 @@ from refengine.dialects.dialect import (
     check_pattern_text,
     references,
     refuse_graph_variable,
+    refuse_graph_within,
     refuse_graphs_of_windows,
 )
 from refengine.dialects.grammar import Additions, child_node, child_token
@@ -67,6 +68,8 @@ def cqels2_windows(source: DialectText, static: bool) -> list[Window]:
     if not has_names:
         return list(found.values())
     names = {stream: windows.absolute_name(stream) for stream in found}
+    for node in patterns:
+        refuse_graph_within(source, node)
     refuse_graphs_of_windows(source, names.values())
     for node in patterns:
         _rewrite_pattern(source, node, names)
@@ -153,7 +156,7 @@ def _write_patterns(source: DialectText, query: Query, names: Collection[str]) -
             raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
     streams = {window.name: _stream_text(window, source) for window in query.windows}
     for node, name in found:
-        check_pattern_text(source, node, name)
+        check_pattern_text(source, node, name, names)
         source.put(start_offset(node), start_offset(node.children[-1]), f"STREAM {streams[name]} ")
 
 

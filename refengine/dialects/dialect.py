@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from lark import Token, Tree
 
-from refengine.core.query import Form, Query, Window
+from refengine.core.query import GRAPH_WITHIN_WINDOW, Form, Query, Window
 from refengine.core.semantics import R2S
 from refengine.dialects import windows
-from refengine.dialects.grammar import Additions, child_node, child_token
+from refengine.dialects.grammar import Additions, child_node, child_token, nodes
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Unsupported, require
@@ -32,6 +32,7 @@ class Dialect:
     `register(query, r2s)` returns the clause before the query form, if the dialect has one; `first`
     says whether that comes before the prologue, too. `operators` are the query forms after whose
     keyword the operator of R2S may stand; `registers` says that it may stand in the clause.
+    `has_window_patterns` says that WINDOW reads windows there, and GRAPH named graphs alone.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Dialect:
     first: bool = False
     operators: frozenset[Form] = frozenset()
     registers: bool = False
+    has_window_patterns: bool = False
 
     def states(self, form: Form) -> bool:
         """DIA-4: Return whether a text of this form can state an operator of R2S."""
@@ -90,6 +92,32 @@ def refuse_graph_variable(source: DialectText) -> None:
         )
 
 
+def graph_within(
+    source: DialectText, pattern: Tree[Token], names: Collection[str | None] = ()
+) -> Tree[Token] | None:
+    """Return the first GRAPH within a pattern, if there is one. GRAPH with one of the names reads a
+    window, and is none.
+    """
+    found = (node for node in nodes(pattern) if node.data == "graph" and node is not pattern)
+    return next((node for node in found if _named(source, node) not in names), None)
+
+
+def _named(source: DialectText, node: Tree[Token]) -> str | None:
+    """Return the IRI that a GRAPH pattern names; None for a variable."""
+    name = node.children[1]
+    return source.resolve(name) if isinstance(name, Tree) else None
+
+
+def refuse_graph_within(
+    source: DialectText, pattern: Tree[Token], names: Collection[str | None] = ()
+) -> None:
+    """R2R-8: Check that no GRAPH is within a window's pattern, but with one of the names, which
+    reads a window. Raises Unsupported.
+    """
+    if (node := graph_within(source, pattern, names)) is not None:
+        source.fail(node, GRAPH_WITHIN_WINDOW, Unsupported, "R2R-8")
+
+
 # A pattern around all of WHERE
 
 
@@ -130,9 +158,12 @@ def unwrap(source: DialectText, pattern: Tree[Token]) -> None:
     source.put(end_offset(inner) - 1, end_offset(source.pattern) - 1, "")
 
 
-def wrap(source: DialectText, opening: str, static: bool) -> None:
+def wrap(
+    source: DialectText, opening: str, static: bool, names: Collection[str | None] = ()
+) -> None:
     """DIA-6: Put one pattern around all of WHERE. Raises Unrenderable if a pattern stands outside,
-    or if there is static data, which the new pattern would not see.
+    or if there is static data, which the new pattern would not see, or GRAPH. GRAPH with one of the
+    names reads a window.
     """
     if static:
         raise Unrenderable(
@@ -149,6 +180,12 @@ def wrap(source: DialectText, opening: str, static: bool) -> None:
             rule="DIA-6",
             place=source.locate(group),
         )
+    if (node := graph_within(source, source.pattern, names)) is not None:
+        raise Unrenderable(
+            "GRAPH within the window's pattern, put around WHERE, is unsupported",
+            rule="DIA-6",
+            place=source.locate(node),
+        )
     first, last = start_offset(source.pattern) + 1, end_offset(source.pattern) - 1
     source.put(first, first, f"\n{opening} {{")
     source.put(last, last, "}\n")
@@ -161,6 +198,8 @@ def stream_pattern_windows(source: DialectText, alone: bool) -> list[Window]:
     """DIA-5: Return the windows of STREAM patterns, with the names `urn:window:1`, `urn:window:2`,
     …. Where `alone` allows it, one pattern that is all of WHERE gives a window without a name.
     """
+    for node in source.nodes("window_pattern"):
+        refuse_graph_within(source, node)
     if alone and (pattern := lone_pattern(source)):
         unwrap(source, pattern)
         return [_window(source, pattern)]
@@ -212,7 +251,7 @@ def write_stream_patterns(
     texts = {window.name: f"STREAM {dialect.over(window, source)} " for window in named}
     for node, name in found:
         group = start_offset(node.children[-1])
-        check_pattern_text(source, node, name)
+        check_pattern_text(source, node, name, [window.name for window in named])
         if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
                 "a window whose pattern is all of WHERE would be read as a window without a name",
@@ -222,10 +261,15 @@ def write_stream_patterns(
         source.put(start_offset(node), group, texts[name])
 
 
-def check_pattern_text(source: DialectText, node: Tree[Token], name: str) -> None:
-    """DIA-6: Check that a window's pattern is written as reading a STREAM pattern would write it.
-    Raises Unrenderable.
+def check_pattern_text(
+    source: DialectText, node: Tree[Token], name: str, names: Collection[str | None]
+) -> None:
+    """DIA-6: Check that a window's pattern is written as reading a STREAM pattern would write it,
+    and has no GRAPH of static data within. `names` are those of the windows. Raises Unrenderable.
     """
+    if (inner := graph_within(source, node, names)) is not None:
+        reason = "GRAPH within a window's pattern is unsupported"
+        raise Unrenderable(reason, rule="DIA-6", place=source.locate(inner))
     if source.text[start_offset(node) : start_offset(node.children[-1])] != f"GRAPH <{name}> ":
         raise Unrenderable(
             f"the pattern must be written GRAPH <{name}> {{…}}",

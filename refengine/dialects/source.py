@@ -39,7 +39,8 @@ class DialectText:
     """A text, its tree, and the edits to be made.
 
     `name` is what its places are called in messages. Relative IRIs are resolved against `base`
-    before the text gives another one. `clauses` are cut out of it (DIA-1), and
+    before the text gives another one. `static_graphs` are the IRIs of the named graphs of static
+    data that are known without the text. `clauses` are cut out of it (DIA-1), and
     `edits` are (start, end, replacement).
     """
 
@@ -47,6 +48,7 @@ class DialectText:
     tree: Tree[Token]
     name: str = ""
     base: str = ""
+    static_graphs: frozenset[str] = frozenset()
     clauses: list[tuple[int, int]] = field(default_factory=list)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -75,6 +77,18 @@ class DialectText:
     def has_graphs(self) -> bool:
         """Whether the text has FROM or FROM NAMED of static data."""
         return bool(self.nodes("graph_clause", "graph_source"))
+
+    @property
+    def named_graphs(self) -> frozenset[str]:
+        """The IRIs of the named graphs of static data that are known, those of FROM NAMED among
+        them.
+        """
+        clauses = self.nodes("graph_clause", "graph_source")
+        return self.static_graphs | {
+            self.resolve(grammar.child_node(node, -1))
+            for node in clauses
+            if any(isinstance(word, Token) and word.type == "NAMED" for word in node.children)
+        }
 
     @property
     def pattern(self) -> Tree[Token]:

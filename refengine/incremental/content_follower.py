@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from refengine.core import r2r
-from refengine.core.query import Query
+from refengine.core.query import Body, Query
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.partitions import PartitionContent, PartitionDelta
 from refengine.model.elements import Dataset, Row, Term, Triple
-from refengine.sparql.datasets import DEFAULT_GRAPH, triples_by_graph
+from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
 
 class ContentFollower:
@@ -41,7 +41,7 @@ class ContentFollower:
             statements = r2r.scope_blank_nodes(static, "static")
 
         static_graphs = triples_by_graph(statements)
-        window_graphs = [graph_of_window(view) for view in views]
+        window_graphs = [graph_of_window(view, query.body) for view in views]
         names = {*window_graphs, *static_graphs} - {DEFAULT_GRAPH}
         self.body = MaintainedBody(query.body, change, is_set, names=sorted(names))
         self.elements = [view.elements for view in views]
@@ -118,10 +118,10 @@ class ContentFollower:
                 take(triple)
 
 
-def graph_of_window(view: WindowView) -> Term:
+def graph_of_window(view: WindowView, body: Body) -> Term:
     """R2R-8: Return the graph that a window's content is in: of its name, if it has one."""
     name = view.spec.name
-    return DEFAULT_GRAPH if name is None else f"<{name}>"
+    return DEFAULT_GRAPH if name is None else name_of_window(name, body.reads_windows)
 
 
 def without(a: Content, b: Content) -> Sequence[int]:

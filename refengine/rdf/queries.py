@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from refengine import dialects
@@ -16,18 +16,22 @@ from refengine.rdf.sources import Source, read_text
 
 
 def read_query(
-    source: Source, dialect: str | None = None, static: bool = False, base: str = ""
+    source: Source,
+    dialect: str | None = None,
+    static: bool = False,
+    base: str = "",
+    graphs: Iterable[str] = (),
 ) -> Query:
     """QRY-1: Return a query from a TOML file, or the query part of a conformance case (a table with
     `rule` and `query`); or, DIA-1, from a text in a dialect, which the last line end is no part of.
-    `static` and `base` are those of `dialects.read`.
+    `static`, `base` and `graphs` are those of `dialects.read`.
 
     Raises InvalidQuery, and whatever the query itself breaks, with the file as place.
     """
     text = read_text(source, InvalidQuery, "QRY-1")
     try:
         if dialect is not None:
-            return dialects.read(text.removesuffix("\n"), dialect, static, base)
+            return dialects.read(text.removesuffix("\n"), dialect, static, base, graphs)
     except RefengineError as error:
         raise error.at(str(source)) from None
 

@@ -179,10 +179,11 @@ class Minus:
 
 @dataclass(frozen=True)
 class Graph:
-    """GRAPH with a name or a variable."""
+    """GRAPH with a name or a variable, or WINDOW, which finds windows in their place."""
 
     name: Variable | Term
     pattern: Pattern
+    of_windows: bool = False
 
 
 @dataclass(frozen=True)
@@ -293,8 +294,9 @@ class GraphClause:
 @dataclass(frozen=True)
 class AlgebraQuery:
     """A body: its form, its pattern, the variables of its answer, CONSTRUCT's template, the base
-    that IRI() resolves against, the language tags that it writes with letters in upper case, and
-    its clauses FROM and FROM NAMED.
+    that IRI() resolves against, the language tags that it writes with letters in upper case, its
+    clauses FROM and FROM NAMED, and the offsets in its text of its WINDOW patterns, each with the
+    IRI that it names, or None for a variable.
     """
 
     form: str
@@ -304,6 +306,7 @@ class AlgebraQuery:
     base: str = ""
     tags: frozenset[str] = frozenset()
     graphs: tuple[GraphClause, ...] = ()
+    windows: tuple[tuple[int, str | None], ...] = ()
 
 
 def walk(node: Any) -> Iterator[Any]:

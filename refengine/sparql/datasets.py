@@ -1,15 +1,25 @@
-"""§7 Datasets of which a part is static: it is the same at each evaluation, and is indexed once."""
+"""§7 Datasets: their default graph, their named graphs, their windows where these are apart, and
+the part that is static. That is the same at each evaluation, and is indexed once.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 from refengine.model.elements import Dataset, Quad, Term, Triple
 from refengine.sparql.graphs import Index, IndexOverStatic
 
 DEFAULT_GRAPH = ""  # no graph has an empty name
+WINDOW = "<window "  # begins the names of windows that are no named graphs: no IRI has a space
+G = TypeVar("G")
+# a graph that witnesses are given, and its predicates
+NAMES = "<urn:x-refengine:names>"
+NAME_OF_GRAPH = "<urn:x-refengine:graph>"
+NAME_OF_WINDOW = "<urn:x-refengine:window>"
+WINDOW_OF_WITNESSES = "<urn:x-refengine:window:"
 
 
 class DatasetOverStatic(frozenset[Triple | Quad]):
@@ -39,6 +49,51 @@ def static_part(dataset: Dataset) -> Dataset:
 def changing_part(dataset: Dataset) -> Dataset:
     """Return the statements of a dataset that are not known to be static."""
     return dataset.changing if isinstance(dataset, DatasetOverStatic) else dataset
+
+
+def name_of_window(iri: str, is_apart: bool) -> Term:
+    """R2R-8: Return the name that a window has in a dataset: its IRI, as a named graph has it, or a
+    name that no graph has where windows are apart.
+    """
+    return f"{WINDOW if is_apart else '<'}{iri}>"
+
+
+def graphs_found(graphs: Mapping[Term, G], of_windows: bool) -> dict[Term, G]:
+    """R2R-8: Return the named graphs of a dataset, which GRAPH finds, or its windows, which WINDOW
+    finds, by the names that a body has for them.
+    """
+    if of_windows:
+        names = {name: f"<{name[len(WINDOW) :]}" for name in graphs if name.startswith(WINDOW)}
+    else:
+        names = {name: name for name in graphs if not name.startswith(WINDOW)}
+        names.pop(DEFAULT_GRAPH, None)
+    return {found: graphs[name] for name, found in names.items()}
+
+
+def witness_name(name: Term) -> Term:
+    """Return the IRI under which witnesses are given the window that a body has a name for."""
+    return f"{WINDOW_OF_WITNESSES}{name[1:]}"
+
+
+def with_names(dataset: Dataset) -> Dataset:
+    """R2R-8: Return a dataset with windows as witnesses are given it. Each window is a named graph
+    with an IRI of its own, and the graph NAMES says what a body calls each named graph.
+    """
+    changing: set[Triple | Quad] = set()
+    for statement in changing_part(dataset):
+        if len(statement) == 4 and statement[3].startswith(WINDOW):
+            name = f"<{statement[3][len(WINDOW) :]}"
+            changing |= {
+                (*statement[:3], witness_name(name)),
+                (witness_name(name), NAME_OF_WINDOW, name, NAMES),
+            }
+        else:
+            changing.add(statement)
+    for statement in dataset:
+        if len(statement) == 4 and not is_time(statement) and not statement[3].startswith(WINDOW):
+            changing.add((statement[3], NAME_OF_GRAPH, statement[3], NAMES))
+    static = static_part(dataset)
+    return DatasetOverStatic.of(static, frozenset(changing)) if static else frozenset(changing)
 
 
 def is_time(statement: Triple | Quad) -> bool:

@@ -108,6 +108,7 @@ KEYWORDS = [
     "VALUES",
     "OPTIONAL",
     "GRAPH",
+    "WINDOW",
     "SERVICE",
     "SILENT",
     "BIND",

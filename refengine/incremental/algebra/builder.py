@@ -39,7 +39,7 @@ from refengine.model.elements import Term
 from refengine.sparql import algebra
 from refengine.sparql.algebra import Call, Expression, TriplePattern, conjuncts, visible
 from refengine.sparql.bound_variables import always_bound
-from refengine.sparql.datasets import DEFAULT_GRAPH
+from refengine.sparql.datasets import DEFAULT_GRAPH, graphs_found
 from refengine.sparql.evaluation.slicing import order_below
 
 Modifier = (
@@ -198,18 +198,18 @@ class NodeBuilder:
 
     def _graph(self, pattern: algebra.Graph) -> MaintainedNode:
         name = pattern.name
+        graphs = graphs_found(self.graphs, pattern.of_windows)
         if isinstance(name, str):
-            if name in self.graphs:
-                return self._over(name, pattern.pattern)
+            if name in graphs:
+                return self._over(graphs[name], pattern.pattern)
             return no_solutions(pattern)
         parts = [
-            MaintainedGraphName(self._over(each, pattern.pattern), name.name, each)
-            for each in self.graphs
-            if each != DEFAULT_GRAPH
+            MaintainedGraphName(self._over(graph, pattern.pattern), name.name, each)
+            for each, graph in graphs.items()
         ]
         return MaintainedUnion(parts) if parts else no_solutions(pattern)
 
-    def _over(self, name: Term, pattern: algebra.Pattern) -> MaintainedNode:
+    def _over(self, graph: MaintainedGraph, pattern: algebra.Pattern) -> MaintainedNode:
         """Return a pattern over a named graph: no solutions while the graph is not in the dataset,
         for it is empty then (R2R-8).
         """
@@ -217,12 +217,12 @@ class NodeBuilder:
         if self.copies > MOST_COPIES:
             raise NotCovered(f"GRAPH over more than {MOST_COPIES} graphs")
         before = self.active_graph
-        self.active_graph = self.graphs[name]
+        self.active_graph = graph
         (node,) = self._operands(pattern)
         self.active_graph = before
         if needs_triples(pattern):
             return node
-        return MaintainedJoin(self.graphs[name].add_presence(), node)
+        return MaintainedJoin(graph.add_presence(), node)
 
     def _operands(self, *patterns: algebra.Pattern) -> Sequence[MaintainedNode]:
         """Return the nodes of patterns that are joined."""

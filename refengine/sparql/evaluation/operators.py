@@ -94,8 +94,8 @@ class BodyEvaluator:
                 return self.run.unite(map(self.solutions, parts))
             case Minus(left, right):
                 return subtract(self.run, self.solutions(left), self.solutions(right))
-            case Graph(name, inner):
-                return self.within_graph(name, inner)
+            case Graph():
+                return self.within_graph(pattern)
             case Extend(inner, bindings):
                 extended = ([self.extend(one, bindings)] for one in self.solutions(inner))
                 return self.run.unite(extended)
@@ -155,18 +155,20 @@ class BodyEvaluator:
         holds = self.run.expressions.holds
         return [solution for solution in solutions if holds(condition, solution)]
 
-    def within_graph(self, name: Variable | Term, inner: Pattern) -> list[Solution]:
+    def within_graph(self, pattern: Graph) -> list[Solution]:
         """Evaluate a pattern over one named graph, or over each, whose name the variable then has
-        (§18.6, Graph).
+        (§18.6, Graph). WINDOW does so over windows (R2R-8).
         """
+        name, inner = pattern.name, pattern.pattern
+        graphs = self.run.windows if pattern.of_windows else self.run.named
         if not isinstance(name, str):
             return self.run.unite(
                 join(self.run, self.over(graph, inner), [{name.name: iri}])
-                for iri, graph in self.run.named.items()
+                for iri, graph in graphs.items()
             )
-        if name not in self.run.named:
+        if name not in graphs:
             return []
-        return self.over(self.run.named[name], inner)
+        return self.over(graphs[name], inner)
 
     def over(self, graph: Index, pattern: Pattern) -> list[Solution]:
         """Evaluate a pattern with another active graph."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from refengine.model.elements import Dataset, Term
 from refengine.sparql.algebra import AlgebraQuery, Exists
 from refengine.sparql.choices import Choices, Choose
-from refengine.sparql.datasets import DEFAULT_GRAPH, index_graphs, times_of_triples
+from refengine.sparql.datasets import DEFAULT_GRAPH, graphs_found, index_graphs, times_of_triples
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.limits import WIDE, Budget
 from refengine.sparql.values import ERROR, Result
@@ -41,8 +41,10 @@ class Run:
         self.choices = choices
         budget.spend(len(dataset) // 8)
         self.times = times_of_triples(dataset)
-        self.named = index_graphs(dataset)
-        self.graph = self.named.pop(DEFAULT_GRAPH)
+        graphs = index_graphs(dataset)
+        self.graph = graphs[DEFAULT_GRAPH]
+        self.named = graphs_found(graphs, of_windows=False)
+        self.windows = graphs_found(graphs, of_windows=True)
         self.numbers = count()
         self.calls = count()
         self.has_computed = False

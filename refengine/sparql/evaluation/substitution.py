@@ -49,8 +49,8 @@ def substitute(pattern: Pattern, solution: Mapping[str, Term]) -> Pattern:
             return algebra.Filter(
                 replace_in_expression(condition, solution), substitute(inner, solution)
             )
-        case algebra.Graph(name, inner):
-            return algebra.Graph(fill(name, solution), substitute(inner, solution))
+        case algebra.Graph(name, inner, of_windows):
+            return algebra.Graph(fill(name, solution), substitute(inner, solution), of_windows)
         case algebra.Extend(inner, bindings):
             refuse_bound((variable.name for variable, _ in bindings), solution, "BIND")
             replaced = [

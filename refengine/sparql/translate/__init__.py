@@ -5,10 +5,12 @@ One class reads a body. It is cut by what it reads, from the bottom up: `terms`,
 `expressions`, `patterns` made of these, `grouping` around a pattern, and `queries` as a whole.
 `trees` walks over lark's trees.
 
-Imports `model`, and of `sparql` the `grammar`, the `algebra` and the signatures of `functions`.
+Imports `model`, and of `sparql` the `grammar`, the `algebra`, the names of `datasets` and the
+signatures of `functions`.
 Begin with `queries.read_body`.
 """
 
+from refengine.sparql.translate.patterns import GRAPH_WITHIN_WINDOW
 from refengine.sparql.translate.queries import Reader, read_body
 
-__all__ = ["Reader", "read_body"]
+__all__ = ["GRAPH_WITHIN_WINDOW", "Reader", "read_body"]

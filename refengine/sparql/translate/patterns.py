@@ -26,10 +26,15 @@ from refengine.sparql.algebra import (
     visible,
 )
 from refengine.sparql.translate.expressions import ExpressionReader, conjunction
+from refengine.sparql.translate.terms import NamedPattern
 from refengine.sparql.translate.trees import child, trees
 from refengine.sparql.translate.triples import TripleReader
 
 MOST_ROWS = 10_000  # of VALUES
+GRAPH_WITHIN_WINDOW = (
+    "GRAPH within a window's pattern would read the named graphs of the window's content, and an "
+    "element has one graph, whose name is not kept; write GRAPH outside of it for static data"
+)
 
 
 class PatternReader(TripleReader, ExpressionReader):
@@ -93,14 +98,27 @@ class PatternReader(TripleReader, ExpressionReader):
                 return self.bind(pattern, element)
             case "inline_data":
                 return join_patterns(pattern, self.data(trees(element)[0]))
-            case "graph":
-                name, inner = trees(element)
-                return join_patterns(pattern, Graph(self.term(name), self.group(inner)))
+            case "graph" | "window":
+                return join_patterns(pattern, self.named_pattern(element))
             case _:
                 parts = tuple(map(self.group, trees(element)))
                 if len(parts) == 1:
                     return join_patterns(pattern, parts[0])
                 return join_patterns(pattern, Union(parts))
+
+    def named_pattern(self, element: Tree[Token]) -> Graph:
+        """Translate GRAPH or WINDOW. Raises Unsupported for GRAPH within WINDOW (R2R-8)."""
+        of_windows = element.data == "window"
+        if self.window_depth and not of_windows:
+            raise self.fault(element, GRAPH_WITHIN_WINDOW, Unsupported, "R2R-8")
+        tree, inner = trees(element)
+        name = self.term(tree)
+        places = (element.meta.start_pos, inner.meta.start_pos, element.meta.end_pos)
+        self.named_patterns.append(NamedPattern(name, of_windows, *places))
+        self.window_depth += of_windows
+        group = self.group(inner)
+        self.window_depth -= of_windows
+        return Graph(name, group, of_windows)
 
     def bind(self, pattern: Pattern, element: Tree[Token]) -> Pattern:
         """Add BIND to the pattern before it."""

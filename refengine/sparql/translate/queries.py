@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import count
 
 from lark import Token, Tree
 
@@ -25,6 +26,7 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
+from refengine.sparql.datasets import NAME_OF_GRAPH, NAME_OF_WINDOW, NAMES, witness_name
 from refengine.sparql.grammar import parse_body, read_escapes
 from refengine.sparql.translate.expressions import conjunction
 from refengine.sparql.translate.grouping import ClauseReader, Clauses, Grouping, OutputColumn
@@ -39,7 +41,8 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
     """QRY-1: Read a body. Return its algebra, and the text for the witnesses.
 
     That is the body's own text, in which what one of them cannot read is rewritten: prefixed names
-    with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery.
+    with two dots as IRIs, GROUP BY in ASK and CONSTRUCT as a subquery, WINDOW as GRAPH
+    (`sparql.datasets.with_names`).
 
     Raises InvalidQuery with line and column for what is not SPARQL 1.1, ForbiddenAccess (QRY-2) for
     SERVICE and updates, Unsupported for DESCRIBE and for functions that nothing here
@@ -50,6 +53,8 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
         algebra = reader.query(parse_body(text))
     except RecursionError:
         raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
+    if algebra.windows:
+        reader.write_names_for_witnesses()
     plain = text
     for start, end, written in sorted(reader.edits, reverse=True):
         plain = plain[:start] + written + plain[end:]
@@ -87,9 +92,17 @@ class Reader(ClauseReader):
         variables: tuple[str, ...],
         template: tuple[TriplePattern, ...] = (),
     ) -> AlgebraQuery:
-        """Return the algebra of a body, with its base, its language tags and its graphs."""
+        """Return the algebra of a body, with its base, its language tags, its graphs and its
+        windows.
+        """
+        tags = frozenset(self.tags)
+        windows = tuple(
+            (found.start, found.name[1:-1] if isinstance(found.name, str) else None)
+            for found in sorted(self.named_patterns, key=lambda found: found.start)
+            if found.of_windows
+        )
         return AlgebraQuery(
-            form, pattern, variables, template, self.base, frozenset(self.tags), self.graphs
+            form, pattern, variables, template, self.base, tags, self.graphs, windows
         )
 
     def refuse_services(self, form: Tree[Token]) -> None:
@@ -262,6 +275,29 @@ class Reader(ClauseReader):
         columns = " ".join(f"?{name}" for name in names) or "(1 AS ?grouped)"
         self.edits.append((start, start, f"{{ SELECT {columns} "))
         self.edits.append((end, end, " }"))
+
+    def write_names_for_witnesses(self) -> None:
+        """R2R-8: Note how GRAPH and WINDOW are written for witnesses, which know GRAPH alone. In
+        the dataset that they are given the graph NAMES has the name that a body has for each graph,
+        and for each window (`sparql.datasets.with_names`).
+        """
+        for number, (name, of_windows, start, group, end) in enumerate(self.named_patterns):
+            if isinstance(name, str):
+                if of_windows:
+                    self.edits = [edit for edit in self.edits if not start <= edit[0] < group]
+                    self.edits.append((start, group, f"GRAPH {witness_name(name)} "))
+                continue
+            graph = variable = f"?{name.name}"
+            predicate = NAME_OF_GRAPH
+            if of_windows:
+                predicate = NAME_OF_WINDOW
+                graph = next(
+                    each
+                    for each in (f"?window{number}{'_' * i}" for i in count())
+                    if each[1:] not in self.names
+                )
+            self.edits.append((start, group, f"{{ GRAPH {graph} "))
+            self.edits.append((end, end, f" GRAPH {NAMES} {{ {graph} {predicate} {variable} }} }}"))
 
 
 def answer_variables(form: Tree[Token], pattern: Pattern) -> tuple[str, ...]:

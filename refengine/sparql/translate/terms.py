@@ -4,7 +4,7 @@ prefixes, its labels, its errors.
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from lark import Token, Tree
 
@@ -17,6 +17,18 @@ from refengine.sparql.translate.trees import leaf
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 MOST_VARIABLES = 1_000  # and blank nodes of a body
+
+
+class NamedPattern(NamedTuple):
+    """A GRAPH or WINDOW pattern of a body: what it names, and the offsets at which it starts, its
+    group starts, and it has ended.
+    """
+
+    name: Variable | Term
+    of_windows: bool
+    start: int
+    group: int
+    end: int
 
 
 class TermReader:
@@ -35,6 +47,8 @@ class TermReader:
         self.names: set[str] = set()  # of variables
         self.tags: set[str] = set()  # language tags with letters in upper case
         self.graphs: tuple[GraphClause, ...] = ()  # FROM and FROM NAMED
+        self.window_depth = 0  # of WINDOW patterns around what is read
+        self.named_patterns: list[NamedPattern] = []  # GRAPH and WINDOW
         # start, end, and the text to put there for the witnesses
         self.edits: list[tuple[int, int, str]] = []
 
