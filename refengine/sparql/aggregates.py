@@ -11,6 +11,7 @@ from math import fsum, isfinite
 
 from refengine.model.elements import Term, parse_literal
 from refengine.model.errors import NoSingleAnswer
+from refengine.model.xsd import single
 from refengine.sparql.algebra import Aggregate
 from refengine.sparql.choices import Choose
 from refengine.sparql.functions import lexical
@@ -31,7 +32,6 @@ from refengine.sparql.values import (
     number_term,
     operate,
     same,
-    single,
     text,
     value_of,
 )

@@ -16,6 +16,7 @@ from typing import cast
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
+from refengine.model.xsd import single
 from refengine.sparql.aggregates import OVERFLOWS, UNITS
 from refengine.sparql.values import (
     DECIMAL,
@@ -28,7 +29,6 @@ from refengine.sparql.values import (
     Number,
     in_common_type,
     operate,
-    single,
     value_of,
 )
 

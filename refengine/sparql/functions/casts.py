@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer, require
-from refengine.model.xsd import INTEGERS, Moment
+from refengine.model.xsd import INTEGERS, Moment, single
 from refengine.sparql.functions.dates import DATE_TIME
 from refengine.sparql.values import (
     DATE_TYPES,
@@ -32,7 +32,6 @@ from refengine.sparql.values import (
     number_term,
     read_literal,
     shorten,
-    single,
     text,
     truth,
     value_of,

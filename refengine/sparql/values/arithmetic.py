@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from refengine.model.errors import NoSingleAnswer
-from refengine.model.xsd import Moment
+from refengine.model.xsd import Moment, single
 from refengine.sparql.values.comparison import in_common_type
 from refengine.sparql.values.extensions import is_extension
 from refengine.sparql.values.kinds import DECIMAL, ERROR, FLOAT, Error, Number, Result, Value
 from refengine.sparql.values.reading import value_of
-from refengine.sparql.values.rounding import check_bits, decimal_of, single
+from refengine.sparql.values.rounding import check_bits, decimal_of
 from refengine.sparql.values.writing import number_term
 
 EXACT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
