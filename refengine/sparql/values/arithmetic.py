@@ -82,7 +82,10 @@ def operate(sign: str, a: Number, b: Number) -> Number | Error:
     if rank == FLOAT:
         number = Number(rank, single(float(number.value)))
     if a.slack or b.slack:
-        number = number._replace(slack=number.slack + _propagate_slack(sign, a, b, x, y))
+        number = number._replace(
+            slack=number.slack + _propagate_slack(sign, a, b, x, y),
+            is_bound=a.is_bound or b.is_bound,
+        )
         check_bits(number.slack)
     return number
 
