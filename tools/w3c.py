@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -251,9 +250,7 @@ def count(folder: Path, verbose: bool = False) -> dict[str, Counter[str]]:
     for name, answer in evaluations().items():
         counts[name] = Counter()
         for test in every:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found, why = outcome(test, answer)
+            found, why = outcome(test, answer)
             counts[name][found] += 1
             if verbose and found != "right":
                 print(f"{name}: {found}: {test.name}: {why[:160]}")

@@ -156,6 +156,7 @@ def is_one_answer(texts: set[str], own: Term) -> bool:
 @example([("double", "1e308"), ("double", "-1e308"), ("double", "0.1")], False)
 @example([("float", "0.1"), ("float", "0.7"), ("double", "100")], True)
 @example([("double", "0.1"), ("double", "0.2"), ("double", "-0.3")], False)
+@example([*[("integer", "9007199254740993")] * 2, ("decimal", "2.25"), ("double", "INF")], False)
 @settings(max_examples=draws(800))
 def test_a_sum_is_refused_only_where_two_orders_give_two_values(
     members: list[Member], is_average: bool

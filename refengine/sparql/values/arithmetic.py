@@ -102,6 +102,8 @@ def _divide(x: float, y: float) -> float:
 def _propagate_slack(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | float:
     """Return by how much a result may differ because its operands may."""
     if isinstance(x, float) and not (math.isfinite(x) and math.isfinite(y)):
+        if sign in "+-":
+            return 0  # what is finite and rounded does not change an infinity or NaN
         raise NoSingleAnswer("arithmetic of rounded and infinite numbers")
     if sign in "+-":
         return a.slack + b.slack

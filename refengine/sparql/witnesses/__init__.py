@@ -9,6 +9,6 @@ answers. Begin with `asking.ask_witness`. `rdflib_witness` and `pyoxigraph_witne
 when they are first asked.
 """
 
-from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask_witness
+from refengine.sparql.witnesses.asking import WITNESSES, NoSay, ask_witness, why_absent
 
-__all__ = ["WITNESSES", "NoSay", "ask_witness"]
+__all__ = ["WITNESSES", "NoSay", "ask_witness", "why_absent"]

@@ -4,12 +4,13 @@ take too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from refengine.model.elements import Dataset, Relation
+from refengine.model.libraries import why_unusable, without_warnings
 from refengine.sparql.algebra import AlgebraQuery, Basic, TriplePattern, Values, walk
 
 # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its
@@ -25,10 +26,14 @@ class NoSay(Exception):
     """A witness cannot answer a body: the reason, in one line."""
 
 
+@without_warnings()
 def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
     """R2R-5: Return one witness's answer to a body, given as algebra and as text. Raises NoSay
-    where it has none.
+    where it has none. What a library warns of is no failure of its.
     """
+    reason = why_unusable(name)
+    if reason is not None:
+        raise NoSay(reason)
     refuse_large(query)
     try:
         return WITNESSES[name](query, text, dataset)
@@ -37,6 +42,12 @@ def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> 
     except Exception as error:  # a library's own failure, of whatever kind
         first_line = "".join(str(error).splitlines()[:1])
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
+
+
+def why_absent(names: Iterable[str]) -> dict[str, str]:
+    """Return the witnesses that cannot be asked on this machine, each with the reason."""
+    reasons = {name: why_unusable(name) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 # The bodies in use are remembered: over a small dataset the check takes a third of a question.
