@@ -11,10 +11,10 @@ when they are first asked.
 
 from refengine.sparql.witnesses.asking import (
     WITNESSES,
-    HasKnownDefect,
+    DefectiveAnswer,
     NoSay,
     ask_witness,
     why_absent,
 )
 
-__all__ = ["WITNESSES", "HasKnownDefect", "NoSay", "ask_witness", "why_absent"]
+__all__ = ["WITNESSES", "DefectiveAnswer", "NoSay", "ask_witness", "why_absent"]
