@@ -28,7 +28,7 @@ from refengine.model.elements import (
 from refengine.model.errors import Disputed
 from refengine.sparql.datasets import DatasetOverStatic
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
-from refengine.sparql.witnesses import DefectiveAnswer
+from refengine.sparql.witnesses import AnswerByDefect
 from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask_witness as ask_witness
 
@@ -179,13 +179,13 @@ def hear_witnesses(
     relation = asked(DEFINITION, body, graph)
     confirming: list[str] = []
     others: dict[str, Relation | str] = {}
-    known: dict[str, DefectiveAnswer] = {}
+    known: dict[str, AnswerByDefect] = {}
     for name in witnesses:
         try:
             answer = asked(name, body, graph)
         except NoSay as error:
             others[name] = str(error)
-            if isinstance(error, DefectiveAnswer):
+            if isinstance(error, AnswerByDefect):
                 known[name] = error
             continue
         if equal(relation.rows, answer.rows):
@@ -199,7 +199,7 @@ def hear_witnesses(
     return Testimony(relation, (), others, explain_standing(known.values()))
 
 
-def explain_standing(known: Iterable[DefectiveAnswer]) -> str:
+def explain_standing(known: Iterable[AnswerByDefect]) -> str:
     """R2R-5: Return why an answer stands that each witness misses by known defects: which they are,
     and whose tests cover the construct.
     """

@@ -13,7 +13,7 @@ from conformance.corpus.witness_defects import load_catalogue
 from refengine import Body, Disputed, literal, sparql
 from refengine.core import r2r
 from refengine.model.elements import XSD, Dataset, Relation
-from refengine.sparql.witnesses import WITNESSES, DefectiveAnswer, NoSay, ask_witness
+from refengine.sparql.witnesses import WITNESSES, AnswerByDefect, NoSay, ask_witness
 from refengine.sparql.witnesses.defects import (
     KNOWN_DEFECTS,
     KnownDefect,
@@ -67,7 +67,7 @@ def test_the_library_has_the_defect_and_it_has_no_say(defect: KnownDefect) -> No
     listed = CATALOGUE[defect.id]
     assert defect.witness in listed.answers
     asked = Body(listed.text)
-    with pytest.raises(DefectiveAnswer, match=defect.id) as raised:
+    with pytest.raises(AnswerByDefect, match=defect.id) as raised:
         ask_witness(defect.witness, asked.algebra, asked.plain, listed.dataset)
     assert raised.value.defects == (defect,), f"{defect}: mended upstream? then remove it"
     testimony = r2r.hear_witnesses(asked, listed.dataset)

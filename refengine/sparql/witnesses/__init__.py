@@ -11,10 +11,10 @@ when they are first asked.
 
 from refengine.sparql.witnesses.asking import (
     WITNESSES,
-    DefectiveAnswer,
+    AnswerByDefect,
     NoSay,
     ask_witness,
     why_absent,
 )
 
-__all__ = ["WITNESSES", "DefectiveAnswer", "NoSay", "ask_witness", "why_absent"]
+__all__ = ["WITNESSES", "AnswerByDefect", "NoSay", "ask_witness", "why_absent"]

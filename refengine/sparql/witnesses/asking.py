@@ -27,7 +27,7 @@ class NoSay(Exception):
     """A witness cannot answer a body: the reason, in one line."""
 
 
-class DefectiveAnswer(NoSay):
+class AnswerByDefect(NoSay):
     """The answer of a witness is what its known defects make of a body, so that it says nothing."""
 
     def __init__(self, defects: Sequence[KnownDefect]) -> None:
@@ -54,7 +54,7 @@ def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> 
         first_line = "".join(str(error).splitlines()[:1])
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
     if defects := find_defects(name, query, dataset, answer):
-        raise DefectiveAnswer(defects)
+        raise AnswerByDefect(defects)
     return answer
 
 
