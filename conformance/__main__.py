@@ -50,6 +50,9 @@ COMMANDS: dict[str, Command] = {
     "truth": truth,
 }
 
+# those that judge, by the definition and the witnesses (R2R-5)
+ASKING_WITNESSES = ("bench", "csrbench", "secret", "replay", "shard", "truth")
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
@@ -67,6 +70,11 @@ def _main(arguments: list[str] | None) -> int:
     for command in COMMANDS.values():
         command.add_parser(commands)
     options = cli.parse(parser, arguments)
+    if options.command in ASKING_WITNESSES:
+        from refengine.sparql.witnesses import WITNESSES, why_absent
+
+        for name, reason in why_absent(WITNESSES).items():
+            print(f"conformance: note: {name} is not asked as a witness: {reason}", file=sys.stderr)
     return COMMANDS[options.command].run(options)
 
 

@@ -367,11 +367,21 @@ def _notes_on_graphs(query: Query, graphs: Mapping[str, Sequence[str]]) -> Itera
 
 
 def _witnesses(options: argparse.Namespace) -> Sequence[str]:
+    """Return the witnesses to be asked, and say once which are not there. Raises RefengineError if
+    none is.
+    """
     from refengine.core import r2r
+    from refengine.sparql.witnesses import why_absent
 
+    asked = tuple(r2r.WITNESSES)
     if options.witness:
-        return (options.witness,)
-    return tuple(r2r.WITNESSES)
+        asked = (options.witness,)
+    absent = why_absent(asked)
+    if len(absent) == len(asked):
+        raise RefengineError(f"no witness is there: {'; '.join(absent.values())}", rule="R2R-5")
+    for name, reason in absent.items():
+        print(f"refengine: note: {name} is not asked as a witness: {reason}", file=sys.stderr)
+    return tuple(name for name in asked if name not in absent)
 
 
 def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterator[str]:

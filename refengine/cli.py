@@ -16,28 +16,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from refengine.model import iris
+from refengine.model import iris, libraries
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display
 
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
-# What a command may find missing, and the extras that bring it.
-EXTRAS = {
-    **dict.fromkeys(
-        (
-            "hypothesis",
-            "jinja2",
-            "jsonschema",
-            "markupsafe",
-            "platformdirs",
-            "psutil",
-            "pytest",
-            "tqdm",
-        ),
-        "suite",
-    ),
-    **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
-}
 
 
 def path(text: str) -> Path:
@@ -211,18 +194,17 @@ def run(name: str, command: Callable[[], int], interrupted: str = "interrupted")
     code = 2
     lines: list[str] = []
     try:
-        with _ended_by_sigterm():
+        with _ended_by_sigterm(), libraries.ignoring_warnings():
             code = command()
             sys.stdout.flush()
     except RefengineError as error:
         code = error.exit_code
         lines = [str(error), *getattr(error, "__notes__", ())]
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in EXTRAS:
+        sentence = libraries.explain_missing(error)
+        if sentence is None:
             raise
-        install = f"pip install 'refengine[{EXTRAS[missing]}]'"
-        lines = [f"usage: {missing} is not installed: {install}"]
+        lines = [f"usage: {sentence}"]
     except KeyboardInterrupt:
         code = 130
         lines = [interrupted]

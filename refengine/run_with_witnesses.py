@@ -30,12 +30,15 @@ class Hearing:
         self.witnesses = witnesses
         self.asked = partial(r2r.ask_evaluator, limits=limits)
         self.confirming: list[str] | None = None  # None: nothing was answered yet
+        self.why_some_stand: dict[str, None] = {}  # why answers stand that no witness confirms
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
         """Return the answer of the definition. Raises Disputed where witnesses were asked and none
         confirms it.
         """
         testimony = r2r.hear_witnesses(body, graph, self.witnesses, self.asked)
+        if testimony.why_it_stands:
+            self.why_some_stand[testimony.why_it_stands] = None
         if self.confirming is None:
             self.confirming = list(self.witnesses)
         self.confirming = [name for name in self.confirming if name in testimony.confirming]
@@ -101,15 +104,15 @@ class RunWithWitnesses:
         """Return who computed the answers so far, and how many of the incremental ones were
         confirmed.
         """
-        if self.incremental is None:
-            return str(Provenance.of_request())
-        text = str(self.incremental.provenance)
+        text = str(Provenance.of_request())
+        if self.incremental is not None:
+            text = str(self.incremental.provenance)
         if self.maintained_count:
             text += (
                 f"; witnesses were asked for {self.confirmed_count} of "
                 f"{self.maintained_count} incremental answers"
             )
-        return text
+        return "; ".join([text, *self.hearing.why_some_stand])
 
     def _confirm(self, step: Step) -> None:
         """Hold an incremental answer to the definition's, which a witness confirms, if it is one of

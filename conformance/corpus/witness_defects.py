@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from conformance.corpus.case_file import statement_of
 from refengine.core.r2r import DEFINITION
 from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
+from refengine.model.libraries import without_warnings
 from refengine.model.terms import Term
 from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph, to_pyoxigraph
 from refengine.sparql.witnesses.rdflib_witness import (
@@ -166,8 +166,7 @@ def answer_of(witness: str, text: str, dataset: Dataset) -> WitnessAnswer:
     raises.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             return WITNESSES[witness](text, dataset)
     except Exception as error:  # a library's own failure, of whatever kind
         return type(error).__name__

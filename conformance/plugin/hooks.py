@@ -70,9 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
         from conformance.report import page  # noqa: F401  to know before the run what is missing
         from refengine.model.errors import RefengineError
     except ModuleNotFoundError as error:
-        raise pytest.UsageError(
-            f"{error.name} is not installed: pip install 'refengine[suite]'"
-        ) from None
+        from refengine.model.libraries import explain_missing
+
+        raise pytest.UsageError(explain_missing(error) or str(error)) from None
     try:
         config.stash[SUITE_RUN] = prepare_run(config)
     except RefengineError as error:
@@ -92,12 +92,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Return a line that names the witnesses, since a verdict by one alone says less."""
+    """Return a line that names the witnesses, since a verdict by one alone says less, and those
+    that are not there.
+    """
     if SUITE_RUN not in config.stash:
         return None
-    from refengine.sparql.witnesses import WITNESSES
+    from refengine.sparql.witnesses import WITNESSES, why_absent
 
-    return f"conformance: witnesses {', '.join(WITNESSES)}"
+    absent = why_absent(WITNESSES)
+    present = ", ".join(name for name in WITNESSES if name not in absent) or "none"
+    return f"conformance: witnesses {present}" + "".join(f"; {why}" for why in absent.values())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -167,7 +167,7 @@ def _how_it_was_judged(judgement: Judgement) -> str:
     mode = _mode_in_words(judgement.mode)
     bound = f"at most {judgement.missing} not recorded"
     tried = _trials_in_words(judgement)
-    witnesses = "no witness was asked"
+    witnesses = statements.why_it_stands or "no witness was asked"
     if statements.confirming:
         witnesses = f"confirmed by {' and '.join(statements.confirming)}"
     lines = [f"  judged by {mode}, {bound}; {tried}; {witnesses}"]

@@ -99,7 +99,7 @@ def values_are_equal_as_terms(right: Right, left: Term, other: Term) -> bool:
 )
 def decimals_have_digits_enough(right: Right, number: Any) -> Term:
     """Return a rounded decimal as if it were exact."""
-    rank, exact, _ = number
+    rank, exact, *_ = number
     datatype = XSD + ("integer", "decimal", "float", "double")[rank]
     term = literal(str(exact), datatype)
     return Computed(term, Number(rank, exact))

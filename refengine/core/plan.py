@@ -44,7 +44,7 @@ from refengine.model.errors import (
     InvalidSemantics,
     RefengineError,
 )
-from refengine.model.messages import display, nearest
+from refengine.model.messages import nearest
 from refengine.sparql.grammar import place_in_body
 
 

@@ -29,6 +29,7 @@ from refengine.model.errors import Disputed
 from refengine.sparql import evaluation
 from refengine.sparql.datasets import DatasetOverStatic, name_of_window
 from refengine.sparql.witnesses import WITNESSES as WITNESSES
+from refengine.sparql.witnesses import AnswerByDefect
 from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask_witness as ask_witness
 
@@ -154,12 +155,14 @@ def defined_answer(body: Body, graph: Dataset) -> Relation:
 @dataclass(frozen=True)
 class Testimony:
     """An answer by the definition, and what the witnesses say of it: who confirms it, and for each
-    other witness its own answer, or why it has no say.
+    other witness its own answer, or why it has no say. `why_it_stands` says why the answer stands
+    although witnesses were asked and none confirms it; "" otherwise.
     """
 
     relation: Relation
     confirming: tuple[str, ...]
     others: Mapping[str, Relation | str] = field(default_factory=dict)
+    why_it_stands: str = ""
 
 
 def hear_witnesses(
@@ -172,25 +175,40 @@ def hear_witnesses(
     answer, value for value (§10), or differs, or has no say. `asked` gives the answer of the
     definition or of a witness.
 
-    Raises Disputed where witnesses are asked and none confirms the answer, and Unsupported where
-    the definition has none.
+    An answer from which all differ by known defects of theirs stands. Raises Disputed where
+    witnesses are asked and none confirms any other answer, and Unsupported where the definition has
+    none.
     """
     relation = asked(DEFINITION, body, graph)
     confirming: list[str] = []
     others: dict[str, Relation | str] = {}
+    known: dict[str, AnswerByDefect] = {}
     for name in witnesses:
         try:
             answer = asked(name, body, graph)
         except NoSay as error:
             others[name] = str(error)
+            if isinstance(error, AnswerByDefect):
+                known[name] = error
             continue
         if equal(relation.rows, answer.rows):
             confirming.append(name)
         else:
             others[name] = answer
-    if others and not confirming:
+    if not others or confirming:
+        return Testimony(relation, tuple(confirming), others)
+    if known.keys() < others.keys():
         raise dispute(relation, others)
-    return Testimony(relation, tuple(confirming), others)
+    return Testimony(relation, (), others, explain_standing(known.values()))
+
+
+def explain_standing(known: Iterable[AnswerByDefect]) -> str:
+    """R2R-5: Return why an answer stands that each witness misses by known defects: which they are,
+    and whose tests cover the construct.
+    """
+    defects = [defect for one in known for defect in one.defects]
+    tests = "; ".join(dict.fromkeys(defect.tests for defect in defects))
+    return f"no witness: {', '.join(map(str, defects))}; the construct is covered by {tests}"
 
 
 def dispute(relation: Relation, others: Mapping[str, Relation | str]) -> Disputed:
@@ -230,15 +248,19 @@ class WitnessSummary:
 
     confirming: tuple[str, ...]
     others: Mapping[str, Testimony] = field(default_factory=dict)
+    why_it_stands: str = ""  # the first answer that no witness confirms, if there is one
 
     @classmethod
     def of(cls, testimonies: Iterable[Testimony], witnesses: Sequence[str]) -> WitnessSummary:
         """Return what the given testimonies of the witnesses add up to."""
         others: dict[str, Testimony] = {}
+        why_it_stands = ""
         for testimony in testimonies:
+            why_it_stands = why_it_stands or testimony.why_it_stands
             for name in testimony.others:
                 others.setdefault(name, testimony)
-        return cls(tuple(name for name in witnesses if name not in others), others)
+        confirming = tuple(name for name in witnesses if name not in others)
+        return cls(confirming, others, why_it_stands)
 
 
 def rename_new_blanks(rows: Bag, graph: Dataset, evaluation: str) -> Bag:

@@ -16,8 +16,9 @@ from refengine.model.xsd import (
     INTEGER_FORM,
     INTEGERS,
     date_time,
-    double,
     in_range,
+    read_double,
+    read_float,
 )
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
@@ -75,8 +76,10 @@ def _value_of(lexical: str, datatype: str) -> TolerantNumber | tuple[object, ...
     match datatype.removeprefix(XSD):
         case "decimal" if DECIMAL_FORM.fullmatch(lexical):
             return TolerantNumber(Fraction(Decimal(lexical)), TOLERANCE["decimal"])
-        case "double" | "float" as kind:
-            return TolerantNumber(double(lexical), TOLERANCE[kind])
+        case "double":
+            return TolerantNumber(read_double(lexical), TOLERANCE["double"])
+        case "float":
+            return TolerantNumber(read_float(lexical), TOLERANCE["float"])
         case "boolean" if lexical in BOOLEANS:
             return ("boolean", BOOLEANS[lexical])
         case "dateTime":

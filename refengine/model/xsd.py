@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from datetime import date
 from fractions import Fraction
 from typing import NamedTuple
@@ -37,11 +38,15 @@ INTEGERS: dict[str, tuple[int | None, int | None]] = {
     }.items()
 }
 
+MOST_DIGITS = 4_000  # of a year; Python reads integers of few more
 _DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 INTEGER_FORM = re.compile(r"[+-]?[0-9]+")
 DECIMAL_FORM = re.compile(_DECIMAL)
 _DOUBLE_FORM = re.compile(_DECIMAL + r"(?:[eE][+-]?[0-9]+)?")
 _SPECIAL = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+SINGLE_DIGITS = 24  # binary digits of an IEEE single
+LEAST_EXPONENT = -126  # of a single with all its digits; those nearer to zero have fewer
+LARGEST_SINGLE = 2**128 - 2**104
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -51,15 +56,65 @@ def in_range(number: int, datatype: str) -> bool:
     return (least is None or number >= least) and (greatest is None or number <= greatest)
 
 
-def double(lexical: str) -> float:
-    """Return the double nearest to the lexical form of an xsd:double or xsd:float (XSD 1.1 §3.3.5).
-    Raises ValueError.
+def read_double(lexical: str) -> float:
+    """Return the value of an xsd:double: the IEEE double nearest to its lexical form (XSD 1.1
+    §3.3.5). Raises ValueError.
     """
     if lexical in _SPECIAL:
         return _SPECIAL[lexical]
     if not _DOUBLE_FORM.fullmatch(lexical):
         raise ValueError("not an xsd:double")
     return float(lexical)
+
+
+def read_float(lexical: str) -> float:
+    """Return the value of an xsd:float: the IEEE single nearest to its lexical form, rounded once
+    (XSD 1.1 §3.3.4). So 16777217 is 16777216, and 1e300 is INF. Raises ValueError.
+    """
+    wide = read_double(lexical)
+    if not wide or not math.isfinite(wide):
+        return wide
+    return math.copysign(nearest_single(Fraction(lexical)), wide)  # of -1e-50, which is -0
+
+
+def nearest_double(exact: int | Fraction) -> float:
+    """Return the xsd:double nearest to an exact number."""
+    try:
+        return float(exact)
+    except OverflowError:
+        if exact > 0:
+            return math.inf
+        return -math.inf
+
+
+def nearest_single(exact: int | Fraction) -> float:
+    """Return the xsd:float nearest to an exact number; of two that are equally near, the even one.
+
+    It is rounded once. Rounding by way of a double errs where that double is half way between two
+    floats: 16777217.000000001 is nearest to 16777218, and 16777217 to 16777216.
+    """
+    number = Fraction(exact)
+    unit = _unit_of_single(abs(number))
+    rounded = round(number / unit) * unit
+    if abs(rounded) > LARGEST_SINGLE:
+        return math.copysign(math.inf, rounded)
+    return float(rounded)
+
+
+def _unit_of_single(magnitude: Fraction) -> Fraction:
+    """Return how far apart the floats are that lie around a number > 0."""
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if magnitude < Fraction(2) ** exponent:
+        exponent -= 1
+    return Fraction(2) ** (max(exponent, LEAST_EXPONENT) - (SINGLE_DIGITS - 1))
+
+
+def single(number: float) -> float:
+    """Return the xsd:float nearest to a double."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 class Moment(NamedTuple):
@@ -72,7 +127,7 @@ class Moment(NamedTuple):
 
 
 _DATE_TIME = re.compile(
-    r"(-?(?:[1-9][0-9]{4,11}|[0-9]{4}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?"
+    r"(-?(?:[1-9][0-9]{4,}|[0-9]{4}))-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
 
@@ -82,7 +137,7 @@ def date_time(lexical: str) -> Moment:
     ValueError that says what is wrong.
     """
     match = _DATE_TIME.fullmatch(lexical)
-    if match is None:
+    if match is None or len(match[1]) > MOST_DIGITS:
         raise ValueError("not an xsd:dateTime")
     year, month, day, hour, minute, second = map(int, match.groups()[:6])
     fraction = Fraction(match[7] or 0)

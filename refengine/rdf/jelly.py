@@ -8,6 +8,7 @@ from typing import Any
 
 from refengine.model.elements import Term
 from refengine.model.errors import InvalidStream
+from refengine.model.libraries import explain_missing, without_warnings
 from refengine.model.messages import display
 from refengine.model.terms import graph_name
 from refengine.rdf.sources import Source, Unreadable, read_source, unreadable
@@ -15,6 +16,7 @@ from refengine.rdf.statements import Document, Statement
 from refengine.rdf.terms import Fault, make, make_iri, make_literal, make_triple
 
 
+@without_warnings()
 def read_jelly(source: Source) -> Document:
     """Return what a file of Jelly says: a log, whose messages are the frames, if the file says that
     its frames are graphs or datasets; or else a document. Raises InvalidStream.
@@ -22,8 +24,8 @@ def read_jelly(source: Source) -> Document:
     try:
         from pyjelly.parse.decode import Decoder
         from pyjelly.parse.ioutils import get_options_and_frames
-    except ModuleNotFoundError:
-        missing = Unreadable("pyjelly is not installed: pip install 'refengine[jelly]'")
+    except ModuleNotFoundError as error:
+        missing = Unreadable(explain_missing(error) or str(error))
         raise unreadable(missing, InvalidStream, "IO-1", source) from None
 
     try:

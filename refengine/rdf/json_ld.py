@@ -10,8 +10,6 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-import pyoxigraph
-
 from refengine.model.elements import Term, is_blank
 from refengine.model.errors import ForbiddenAccess, InvalidStream
 from refengine.model.messages import display, why
@@ -107,6 +105,8 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
     """Yield the statements of a text, in its order; its blank nodes are named `_:`, `prefix` and a
     number from 1. Raises Misread, also for a relative IRI where there is no base.
     """
+    import pyoxigraph
+
     lines = Lines(text)
     labels: dict[str, Term] = {}
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, cast
 
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.libraries import say_not_installed
 
 MOST_BYTES = 2**31  # of a text that is unpacked, or comes through a pipe, and is held whole
 MOST_OF_A_LINE = 2**24  # characters, where such a text is read line by line
@@ -244,7 +245,7 @@ def _zstd(packed: BinaryIO) -> Iterator[bytes]:
     try:
         import zstandard
     except ModuleNotFoundError:
-        raise Unreadable("zstandard is not installed: pip install 'refengine[zst]'") from None
+        raise Unreadable(say_not_installed("zstandard")) from None
     begin = zstandard.ZstdDecompressor().decompressobj  # refuses windows of more than 128 MiB
     return _unpack(packed, "zstd", begin, zstandard.ZstdError)
 

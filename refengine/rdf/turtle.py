@@ -13,14 +13,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import IO, cast
 
-import pyoxigraph
-
 from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
 from refengine.rdf.statements import NO_LOG, Statement, is_log_version
-
-FORMATS = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
 
 _ERROR = re.compile(
     r"(?:Parser error at line [0-9]+ (?:between columns ([0-9]+) and "
@@ -61,6 +57,9 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
     empty. In a log of messages a statement without graph and triple begins
     each message, and blank nodes are those of one message. Raises Misread.
     """
+    import pyoxigraph  # here, so that what needs no Turtle needs none of it
+
+    formats = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
     # no text has the digest of itself
     marks = _Marks(f"urn:refengine:mark:{sha256(text.encode()).hexdigest()}")
     lines = Lines(marks.put(text, language))
@@ -75,7 +74,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
 
     try:
         for quad in pyoxigraph.parse(
-            cast("IO[bytes]", lines), FORMATS[language], base_iri=base or None
+            cast("IO[bytes]", lines), formats[language], base_iri=base or None
         ):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
@@ -157,6 +156,8 @@ def term_of_pyoxigraph(found: object, lines: Lines) -> Term:
     """Return the term of an IRI or a literal. Raises InvalidStream; Misread for what is of RDF
     1.2.
     """
+    import pyoxigraph
+
     match found:
         case pyoxigraph.NamedNode():
             return iri_term(found.value)

@@ -4,10 +4,8 @@ group, errors among it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from itertools import permutations
-from math import fsum, isfinite
 
 from refengine.model.elements import Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
@@ -16,32 +14,24 @@ from refengine.sparql.choices import Choose
 from refengine.sparql.functions import lexical
 from refengine.sparql.naming import name_terms
 from refengine.sparql.order import compare_in_order, extremes
+from refengine.sparql.sums import add_in_any_order
 from refengine.sparql.values import (
-    DOUBLE,
     ERROR,
     FLOAT,
     INTEGER,
-    SURE_INTEGERS,
     Computed,
     Error,
     Number,
     Result,
     Unknown,
-    add_numbers,
     check_string_length,
     number_term,
-    operate,
     same,
-    single,
     text,
     value_of,
 )
 
 MOST_PERMUTED = 4  # strings that GROUP_CONCAT tries in every order
-# a sum of floats, and of doubles, that is as great as this may round to infinity
-OVERFLOWS = {FLOAT: 2**128 - 2**104, DOUBLE: 2**1024 - 2**970}
-# by how much one addition may round, relative to its result
-UNITS = {FLOAT: Fraction(1, 2**23), DOUBLE: Fraction(1, 2**52)}
 
 
 def aggregate(function: Aggregate, results: Sequence[Result], choose: Choose) -> Result:
@@ -110,103 +100,37 @@ def distinct_terms(terms: Sequence[Term]) -> list[Term]:
 
 
 def total(terms: Sequence[Term]) -> Result:
-    """Return the sum of numbers (§18.5.1.3, SUM), 0 of nothing. One of floats or doubles may be
-    rounded in any order.
-    """
-    number = _sum(terms)
-    if number is ERROR:
+    """Return the sum of numbers (§18.5.1.3, SUM), 0 of nothing."""
+    numbers = numbers_of(terms)
+    if numbers is ERROR:
         return ERROR
-    return number_term(number)
-
-
-def _sum(terms: Sequence[Term]) -> Number | Error:
-    """Return the sum of terms as a number, whose slack covers every order of adding; ERROR if one
-    is no number.
-    """
-    values = [value_of(term) for term in terms]
-    numbers = [number for number in values if isinstance(number, Number)]
-    if len(numbers) < len(values):
-        return ERROR
-    result = Number(INTEGER, 0)
-    for number in numbers:
-        result = add_numbers(result, number)
-    _check_integers(numbers)
-    coarsest = _coarsest_rank(numbers, result.rank)
-    # one addition has one order
-    is_order_free = len(numbers) < 3 and len({number.rank for number in numbers}) < 2
-    if not is_order_free:
-        _check_overflow(coarsest, numbers)
-    if result.rank < FLOAT or is_order_free or not isfinite(result.value):
-        return result
-    exact = result._replace(value=_sum_independent_of_order(numbers, result.rank))
-    return _with_slack_of_orders(exact, numbers, UNITS[coarsest])
-
-
-def _sum_independent_of_order(numbers: Iterable[Number], rank: int) -> float:
-    """Return the exact sum of numbers, rounded to a double and, for the rank of floats, then to a
-    float. So it does not depend on the order in which the members of a group come.
-    """
-    exact = fsum(float(number.value) for number in numbers)
-    if rank == FLOAT:
-        return single(exact)
-    return exact
-
-
-def _coarsest_rank(numbers: Sequence[Number], rank: int) -> int:
-    """Return the rank of the coarsest partial sum, in some order, of a sum of a rank."""
-    if any(number.rank == FLOAT for number in numbers):
-        return FLOAT
-    return rank
-
-
-def _with_slack_of_orders(result: Number, numbers: Sequence[Number], unit: Fraction) -> Number:
-    """Return a sum with the slack that covers every order of adding; `unit` is by how much one
-    addition may round.
-    """
-    parts = [abs(Fraction(number.value)) for number in numbers]
-    # Whole numbers whose sum the type can hold are added exactly in every order.
-    if sum(parts) < 1 / unit and all(part.denominator == 1 for part in parts):
-        return result
-    return result._replace(slack=result.slack + sum(parts) * len(parts) * unit)
-
-
-def _check_integers(numbers: Iterable[Number]) -> None:
-    """Raise NoSingleAnswer if a sum of integers may go beyond 64 bits on the way."""
-    if sum(abs(int(number.value)) for number in numbers if number.rank == INTEGER) >= SURE_INTEGERS:
-        raise NoSingleAnswer("a sum of integers that goes beyond 64 bits in some orders of adding")
-
-
-def _check_overflow(rank: int, numbers: Sequence[Number]) -> None:
-    """Raise NoSingleAnswer if a sum of finite numbers may overflow, as 1e308 + 1e308 - 1e308 does
-    in some orders.
-
-    That is presumed where the absolutes add up to too much for the type of `rank`.
-    """
-    if rank < FLOAT or not all(number.rank < FLOAT or isfinite(number.value) for number in numbers):
-        return
-    if sum(abs(Fraction(number.value)) for number in numbers) >= OVERFLOWS[rank]:
-        raise NoSingleAnswer("a sum that overflows in some orders of adding")
+    return number_term(add_in_any_order(numbers))
 
 
 def average(terms: Sequence[Term]) -> Result:
     """Return the sum of numbers divided by their count (§18.5.1.4, AVG), 0 of nothing."""
     if not terms:
         return number_term(Number(INTEGER, 0))
-    number = _sum(terms)
-    if number is ERROR:
+    numbers = numbers_of(terms)
+    if numbers is ERROR:
         return ERROR
-    quotient = operate("/", number, Number(INTEGER, len(terms)))
-    if quotient is ERROR:
+    return number_term(add_in_any_order(numbers, divisor=len(numbers)))
+
+
+def numbers_of(terms: Sequence[Term]) -> list[Number] | Error:
+    """Return the numbers of terms; ERROR if one is no number."""
+    values = [value_of(term) for term in terms]
+    numbers = [value for value in values if isinstance(value, Number)]
+    if len(numbers) < len(values):
         return ERROR
-    return number_term(quotient)
+    return numbers
 
 
 def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
     """Return the first or the last of terms in ORDER BY's order (§18.5.1.5, MIN; §18.5.1.6, MAX),
     an error of nothing.
 
-    One value in several forms is a Computed, in several datatypes a choice. Raises NoSingleAnswer
-    where several others may be it.
+    One value in several forms is a Computed. Where several others may be it, each is tried.
     """
     if not terms:
         return ERROR
@@ -215,17 +139,11 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
         return candidates[0]
     if number := _one_number(candidates):  # in several forms, such as 1.0 and 1.00
         return Computed(min(candidates), number)
-    if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
-        return choose(
-            ("MIN or MAX", tuple(candidates)),
-            candidates,
-            f"MIN or MAX of one value in several datatypes or forms{name_terms(candidates)}",
-        )
     name = "MIN" if is_least else "MAX"
-    raise NoSingleAnswer(
-        f"which of {len(candidates)} values that are equal or have no order {name} gives"
-        f"{name_terms(candidates)}"
-    )
+    reason = f"which of {len(candidates)} values that are equal or have no order {name} gives"
+    if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
+        reason = "MIN or MAX of one value in several datatypes or forms"
+    return choose(("MIN or MAX", tuple(candidates)), candidates, reason)
 
 
 def _one_number(candidates: Sequence[Term]) -> Number | None:
@@ -262,11 +180,21 @@ def concatenate_forms(terms: Sequence[Term], separator: str, choose: Choose) -> 
         raise NoSingleAnswer(f"GROUP_CONCAT of what is no literal{name_terms(others)}")
     forms = sorted(form for form in map(lexical, terms) if form is not ERROR)
     check_string_length(sum(map(len, forms)) + len(separator) * (len(forms) - 1))
-    if len(set(forms)) < 2:
-        return text(separator.join(forms))
-    named = name_terms([literal(form) for form in forms])
-    reason = f"GROUP_CONCAT of several values, whose order is not fixed{named}"
-    if len(forms) > MOST_PERMUTED:
-        raise NoSingleAnswer(reason)
-    orders = sorted(set(permutations(forms)))
+    reason = "GROUP_CONCAT of several values, whose order is not fixed"
+    orders = [tuple(forms)]
+    if not _are_joined_alike(forms, separator):
+        reason += name_terms([literal(form) for form in forms])
+        if len(forms) > MOST_PERMUTED:
+            raise NoSingleAnswer(reason)
+        orders = sorted(set(permutations(forms)))
     return text(separator.join(choose(("GROUP_CONCAT", tuple(forms)), orders, reason)))
+
+
+def _are_joined_alike(forms: Sequence[str], separator: str) -> bool:
+    """Return whether texts give one text in every order: each two of them do, which is so if each
+    does with the longest.
+    """
+    longest = max(forms, key=len, default="")
+    return all(
+        longest + separator + form == form + separator + longest for form in dict.fromkeys(forms)
+    )

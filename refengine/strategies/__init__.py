@@ -23,14 +23,15 @@ Imports `model` and `core`. Begin with `streams` in `arrivals`, then `semantics`
 
 from __future__ import annotations
 
+from refengine.model.libraries import say_not_installed
+
 try:
     import hypothesis  # noqa: F401 (imported to say, where it is not there, what brings it)
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
-    raise ModuleNotFoundError(
-        "hypothesis is not installed: pip install 'refengine[suite]'", name="hypothesis"
-    ) from None
+    raise ModuleNotFoundError(say_not_installed("hypothesis"), name="hypothesis") from None
+
 
 from refengine.strategies.arrivals import MILLISECONDS, inputs, streams
 from refengine.strategies.extents import KEYS, ODD, ROUND, windows

@@ -1,8 +1,8 @@
 """Verdicts where one assignment explains a recording with a disputed answer (ORA-8), by hand.
 
-The body counts `?y + 1`. Of a number and "x" the definition counts 1, rdflib 2 and pyoxigraph
-nothing. By t0 = 0 the windows are [0, 5) with a number, and [10, 15) with "x" and a number. By
-t0 = 2 they are [2, 7) and [12, 17), with a number each.
+The body counts doubles. Of a number and "nan" the definition counts 1, and both witnesses 2. By
+t0 = 0 the windows are [0, 5) with a number, and [10, 15) with "nan" and a number. By t0 = 2 they
+are [2, 7) and [12, 17), with a number each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from refengine.oracle.judge import Judgement, judge
 QUERY = from_table(
     {
         "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}],
-        "body": "SELECT (COUNT(?y + 1) AS ?n) { ?x <urn:p> ?y }",
+        "body": f"SELECT (COUNT(?d) AS ?n) {{ ?x <urn:p> ?y BIND(<{XSD}double>(?y) AS ?d) }}",
     }
 )
 
@@ -31,7 +31,7 @@ def integer(number: int) -> str:
 STREAM = stream(
     [
         (("<urn:a>", "<urn:p>", integer(1)), 3),
-        (("<urn:b>", "<urn:p>", literal("x")), 11),
+        (("<urn:b>", "<urn:p>", literal("nan")), 11),
         (("<urn:a>", "<urn:p>", integer(1)), 13),
     ]
 )
@@ -57,7 +57,7 @@ def test_a_pass_names_the_undisputed_assignment_and_rests_on_it_alone():
     ("t0", "counts"), [(0, (1, 1)), (OneOf((0, 1)), (1, 1)), (OneOf((0, 2)), (1, 2))]
 )
 def test_a_verdict_is_disputed_if_no_assignment_passes_and_one_is_disputed(t0, counts):
-    """By t0 = 1 [11, 16) holds "x", too. t0 = 2 fails 1, 2; t0 = 0 does so by a disputed answer."""
+    """By t0 = 1 [11, 16) holds "nan", too. t0 = 2 fails 1, 2; t0 = 0 does by a disputed answer."""
     with pytest.raises(Disputed, match="no witness confirms"):
         verdict(t0, *counts)
 

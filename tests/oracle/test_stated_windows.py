@@ -24,20 +24,20 @@ def integer(number: int) -> str:
 
 
 def test_no_engine_fails_for_its_windows_on_an_answer_that_no_witness_confirms():
-    """By t0 = 0 the windows are [0, 5) with one number, and [10, 15) with a number and "x". Of the
-    latter the definition counts 1, rdflib 2 and pyoxigraph nothing (ORA-8). By t0 = -4 the windows
+    """By t0 = 0 the windows are [0, 5) with one number, and [10, 15) with a number and "nan". Of
+    the latter the definition counts 1, and both witnesses 2 (ORA-8). By t0 = -4 the windows
     are [6, 11) with one number, and [16, 21) with two. So the counts 1 and 2 are right by t0 = -4,
     and by t0 = 0 they are disputed.
     """
     query = from_table(
         {
             "windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}],
-            "body": "SELECT (COUNT(?y + 1) AS ?n) { ?x <urn:p> ?y }",
+            "body": f"SELECT (COUNT(?d) AS ?n) {{ ?x <urn:p> ?y BIND(<{XSD}double>(?y) AS ?d) }}",
         }
     )
     elements = stream(
         [
-            ((f"<urn:{t}>", "<urn:p>", literal("x") if t == 14 else integer(1)), t)
+            ((f"<urn:{t}>", "<urn:p>", literal("nan") if t == 14 else integer(1)), t)
             for t in (1, 7, 11, 14, 17, 18, 22)
         ]
     )

@@ -97,7 +97,7 @@ def _decimal_of_term(term: Term | None) -> Decimal:
 
 
 def _decimal_of(number: Number) -> Decimal:
-    rank, exact, slack = number
+    rank, exact, slack, _ = number
     if rank >= FLOAT or slack:
         raise Inexact
     exact = cast("int | Fraction", exact)

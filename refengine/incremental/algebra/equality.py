@@ -14,6 +14,7 @@ from typing import Any
 from refengine.incremental.algebra.nodes import Index, LookUp, MaintainedNode, PickKey
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
+from refengine.model.xsd import single
 from refengine.sparql.algebra import Call, Expression, Variable, conjuncts
 from refengine.sparql.values import (
     DOUBLE,
@@ -22,7 +23,6 @@ from refengine.sparql.values import (
     Number,
     StringValue,
     as_binary,
-    single,
     value_of,
 )
 

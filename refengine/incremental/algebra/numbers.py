@@ -16,7 +16,8 @@ from typing import cast
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.aggregates import OVERFLOWS, UNITS
+from refengine.model.xsd import single
+from refengine.sparql.sums import BINARY_DIGITS, OVERFLOWS, UNITS
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,
@@ -28,7 +29,6 @@ from refengine.sparql.values import (
     Number,
     in_common_type,
     operate,
-    single,
     value_of,
 )
 
@@ -89,7 +89,7 @@ def check_computed(number: Number) -> Number:
     """Return a computed number as it is. Raises NotCovered if it is infinite, or the definition has
     no literal for it.
     """
-    rank, exact, slack = number
+    rank, exact, slack, _ = number
     if rank == INTEGER:
         has_literal = not slack and -SURE_INTEGERS < exact < SURE_INTEGERS
     elif rank == DECIMAL:
@@ -131,7 +131,7 @@ class ExactSum:
         """Insert a number so many times, or retract it if the count is negative. The number is
         exact and finite.
         """
-        rank, exact, _ = number
+        rank, exact = number.rank, number.value
         self.counts[rank] += count
         if rank < FLOAT:
             if rank == DECIMAL:
@@ -187,7 +187,8 @@ class ExactSum:
         sums = self.doubles
         if sum(map(bool, self.counts)) > 1:
             raise NotCovered("a sum of numbers of several kinds")
-        if sums.absolute >= OVERFLOWS[rank] * UNIT:
+        roundings = sums.absolute * count >> (BINARY_DIGITS[rank] - 1)
+        if sums.absolute + roundings >= OVERFLOWS[rank] * UNIT:
             raise NotCovered(f"a sum beyond all {RANKS[rank]}s in some orders of adding")
 
         slack = 0.0

@@ -114,7 +114,7 @@ def as_shown(term: Term | None) -> Term | None:
     """
     if term is None or not isinstance(term, Computed):
         return term
-    rank, value, slack = term.number
+    rank, value, slack, _ = term.number
     if rank >= FLOAT and slack <= SURELY_SHOWN * abs(float(value)):
         return str(term)
     try:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from refengine.model.compare import LEAST_DECIMAL, TOLERANCE
 from refengine.model.elements import Relation, Term, Triple, row
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.values import DECIMAL, RANKS, Computed, Unknown, boolean
+from refengine.sparql.sums import MOST_PARTIAL_SUMS
+from refengine.sparql.values import DECIMAL, RANKS, Computed, Number, Unknown, boolean
 
 
 def output(term: Term) -> Term:
@@ -20,10 +21,22 @@ def output(term: Term) -> Term:
         return term
     if isinstance(term, Unknown):
         raise NoSingleAnswer(f"{term.kind} has no single answer")
-    rank, exact, slack = term.number
-    if slack and slack > tolerated_slack(rank, exact):
-        raise NoSingleAnswer(f"a number that depends on the order of computing, {float(exact)}")
+    slack = term.number.slack
+    if slack and slack > tolerated_slack(term.number.rank, term.number.value):
+        raise NoSingleAnswer(why_open(term.number))
     return str(term)
+
+
+def why_open(number: Number) -> str:
+    """Return why a number has no single answer, whose slack is too great for one."""
+    if number.is_bound:
+        return (
+            f"a sum of numbers whose order of adding may matter, {float(number.value)}: more than "
+            f"{MOST_PARTIAL_SUMS} partial sums would tell"
+        )
+    if number.rank == DECIMAL:
+        return f"a decimal that depends on how many digits are kept, {float(number.value)}"
+    return f"a number that depends on the order of computing, {float(number.value)}"
 
 
 def tolerated_slack(rank: int, exact: int | Fraction | float) -> Fraction:

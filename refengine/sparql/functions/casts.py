@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer, require
-from refengine.model.xsd import INTEGERS, Moment
+from refengine.model.xsd import INTEGERS, Moment, single
 from refengine.sparql.functions.dates import DATE_TIME
 from refengine.sparql.values import (
     DATE_TYPES,
@@ -32,7 +32,6 @@ from refengine.sparql.values import (
     number_term,
     read_literal,
     shorten,
-    single,
     text,
     truth,
     value_of,
@@ -192,18 +191,18 @@ def _double_as_cast(number: float) -> str:
 
 def _convert(number: Number, rank: int) -> Number | Error:
     """Return a number in another type."""
-    own, exact, slack = number
+    own, exact, slack, is_bound = number
     if rank >= FLOAT:
         binary = as_binary(number, rank)
         if rank == FLOAT:
             binary = single(binary)
-        return Number(rank, binary, slack)
+        return Number(rank, binary, slack, is_bound)
     if own >= FLOAT and not math.isfinite(exact):
         return ERROR
     if rank == DECIMAL:
         decimal = decimal_of(Fraction(exact))
         if slack:
-            return decimal._replace(slack=decimal.slack + Fraction(slack))
+            return decimal._replace(slack=decimal.slack + Fraction(slack), is_bound=is_bound)
         return decimal
     if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
         raise NoSingleAnswer("the whole part of a rounded number")

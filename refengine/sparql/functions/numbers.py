@@ -17,11 +17,10 @@ def absolute_value(term: Term) -> Result:
     operand = value_of(term)
     if not isinstance(operand, Number):
         return ERROR
-    rank, number, slack = operand
-    if rank >= FLOAT and not math.isfinite(number):
-        return number_term(Number(rank, math.fabs(number)))
-    magnitude: Any = number
-    return number_term(Number(rank, abs(magnitude), slack))
+    number: Any = operand.value
+    if operand.rank >= FLOAT and not math.isfinite(number):
+        return number_term(Number(operand.rank, math.fabs(number)))
+    return number_term(operand._replace(value=abs(number)))
 
 
 def ceiling(term: Term) -> Result:
@@ -46,7 +45,7 @@ def _whole_number(term: Term, function: Callable[[Any], int]) -> Result:
     operand = value_of(term)
     if not isinstance(operand, Number):
         return ERROR
-    rank, number, slack = operand
+    rank, number, slack, _ = operand
     if rank >= FLOAT and not math.isfinite(number):
         return number_term(Number(rank, number))
     if slack and function(number - slack) != function(number + slack):

@@ -7,7 +7,7 @@ differently, NoSingleAnswer is raised.
 
 Imports `model` alone. Begin with `kinds`, which says what values there are. `reading` takes a
 literal's value, `writing` makes a literal of one; `comparison` and `arithmetic` are SPARQL's
-operators. `rounding` has what floats, doubles and decimals do not hold, `extensions` the types that
+operators. `rounding` has what decimals of many digits do not hold, `extensions` the types that
 an evaluator may know more of than SPARQL does.
 """
 
@@ -37,7 +37,7 @@ from refengine.sparql.values.kinds import (
     shorten,
 )
 from refengine.sparql.values.reading import read_literal, truth, value_of
-from refengine.sparql.values.rounding import decimal_of, single
+from refengine.sparql.values.rounding import decimal_of
 from refengine.sparql.values.writing import (
     boolean,
     check_string_length,
@@ -88,7 +88,6 @@ __all__ = [
     "read_literal",
     "same",
     "shorten",
-    "single",
     "size",
     "text",
     "truth",

@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from refengine.model.errors import NoSingleAnswer
-from refengine.model.xsd import Moment
+from refengine.model.xsd import Moment, single
 from refengine.sparql.values.comparison import in_common_type
 from refengine.sparql.values.extensions import is_extension
 from refengine.sparql.values.kinds import DECIMAL, ERROR, FLOAT, Error, Number, Result, Value
 from refengine.sparql.values.reading import value_of
-from refengine.sparql.values.rounding import check_bits, decimal_of, single
+from refengine.sparql.values.rounding import check_bits, decimal_of
 from refengine.sparql.values.writing import number_term
 
 EXACT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -82,7 +82,10 @@ def operate(sign: str, a: Number, b: Number) -> Number | Error:
     if rank == FLOAT:
         number = Number(rank, single(float(number.value)))
     if a.slack or b.slack:
-        number = number._replace(slack=number.slack + _propagate_slack(sign, a, b, x, y))
+        number = number._replace(
+            slack=number.slack + _propagate_slack(sign, a, b, x, y),
+            is_bound=a.is_bound or b.is_bound,
+        )
         check_bits(number.slack)
     return number
 
@@ -99,6 +102,8 @@ def _divide(x: float, y: float) -> float:
 def _propagate_slack(sign: str, a: Number, b: Number, x: Any, y: Any) -> Fraction | float:
     """Return by how much a result may differ because its operands may."""
     if isinstance(x, float) and not (math.isfinite(x) and math.isfinite(y)):
+        if sign in "+-":
+            return 0  # what is finite and rounded does not change an infinity or NaN
         raise NoSingleAnswer("arithmetic of rounded and infinite numbers")
     if sign in "+-":
         return a.slack + b.slack

@@ -7,7 +7,7 @@ from typing import Any
 
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
-from refengine.model.xsd import Moment
+from refengine.model.xsd import Moment, nearest_double, nearest_single
 from refengine.sparql.values.extensions import is_extension, refuse_extensions
 from refengine.sparql.values.kinds import (
     ERROR,
@@ -24,7 +24,6 @@ from refengine.sparql.values.kinds import (
     Value,
 )
 from refengine.sparql.values.reading import value_of
-from refengine.sparql.values.rounding import nearest_double, nearest_single
 
 FARTHEST_ZONE = 14 * 3600  # seconds from UTC
 

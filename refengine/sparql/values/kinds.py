@@ -42,12 +42,14 @@ FALSE_OR_ERROR: Final = Failure.FALSE_OR_ERROR
 
 class Number(NamedTuple):
     """A numeric value: its place in RANKS, the value, and by how much that of another conforming
-    evaluator may differ (0: exact).
+    evaluator may differ (0: exact). `is_bound` says that this is a bound alone: it is not known
+    whether any evaluator differs.
     """
 
     rank: int
     value: int | Fraction | float
     slack: Fraction | float = 0
+    is_bound: bool = False
 
 
 class StringValue(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from fractions import Fraction
 from functools import lru_cache
@@ -16,8 +15,9 @@ from refengine.model.xsd import (
     INTEGERS,
     Moment,
     date_time,
-    double,
     in_range,
+    read_double,
+    read_float,
 )
 from refengine.sparql.values.extensions import STRING_TYPES
 from refengine.sparql.values.kinds import (
@@ -39,7 +39,7 @@ from refengine.sparql.values.kinds import (
     Value,
     shorten,
 )
-from refengine.sparql.values.rounding import decimal_of, nearest_single, single
+from refengine.sparql.values.rounding import decimal_of
 
 CACHED_TERM = 1_000  # characters: of longer terms few values are kept
 MOST_DIGITS = 4_000  # of a number that is written
@@ -122,13 +122,15 @@ def read_decimal(lexical: str) -> Number | Error:
 def read_binary(lexical: str, rank: int) -> Number | Error:
     """Read an xsd:float or an xsd:double."""
     try:
-        number = double(lexical)
+        number = read_double(lexical)
     except ValueError:
         return ERROR
     if lexical == "+INF":
         raise NoSingleAnswer("+INF, which XML Schema 1.1 has and 1.0 has not")
     if rank == FLOAT:
-        number = read_single(lexical, number)
+        if len(lexical) > MOST_DIGITS:
+            raise NoSingleAnswer("a float of thousands of digits")
+        number = read_float(lexical)
     return Number(rank, number)
 
 
@@ -145,15 +147,6 @@ def read_moment(lexical: str) -> Moment | Error:
             "a year that is not of four digits, or 0000, which an evaluator may not have"
         )
     return moment
-
-
-def read_single(lexical: str, wide: float) -> float:
-    """Return the xsd:float nearest to a lexical form, of which `wide` is the nearest double; of a
-    very long form, nearest to `wide`.
-    """
-    if not wide or not math.isfinite(wide) or len(lexical) > MOST_DIGITS:
-        return single(wide)
-    return nearest_single(Fraction(lexical))
 
 
 def truth(result: Result) -> bool | Error:

@@ -1,9 +1,7 @@
-"""Numbers as XML Schema's types hold them: floats and doubles rounded, decimals with a slack."""
+"""Decimals as evaluators hold them: those of many digits with a slack."""
 
 from __future__ import annotations
 
-import math
-import struct
 from fractions import Fraction
 
 from refengine.model.compare import LEAST_DECIMAL
@@ -11,47 +9,6 @@ from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.values.kinds import DECIMAL, SURE_DIGITS, Number
 
 MOST_BITS = 20_000  # of a number that is computed
-
-
-def single(number: float) -> float:
-    """Return the xsd:float nearest to a double."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", number))[0])
-    except OverflowError:
-        return math.copysign(math.inf, number)
-
-
-def nearest_single(exact: int | Fraction) -> float:
-    """Return the xsd:float nearest to an exact number, rounded once.
-
-    Rounding by way of a double errs where that double is half way between two floats:
-    16777217.000000001 is nearest to 16777218, and 16777217 to 16777216.
-    """
-    wide = nearest_double(exact)
-    if not math.isfinite(wide) or wide == exact:
-        return single(wide)
-    above = single(math.nextafter(wide, math.inf))
-    below = single(math.nextafter(wide, -math.inf))
-    is_tie = (
-        math.isfinite(above)
-        and math.isfinite(below)
-        and 2 * Fraction(wide) == Fraction(above) + Fraction(below)
-    )
-    if not is_tie:
-        return single(wide)
-    if exact > wide:
-        return above
-    return below
-
-
-def nearest_double(exact: int | Fraction) -> float:
-    """Return the xsd:double nearest to an exact number."""
-    try:
-        return float(exact)
-    except OverflowError:
-        if exact > 0:
-            return math.inf
-        return -math.inf
 
 
 def decimal_of(exact: Fraction) -> Number:

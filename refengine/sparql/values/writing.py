@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import NoSingleAnswer, Unsupported
+from refengine.model.xsd import read_float
 from refengine.sparql.values.kinds import (
     BOOLEAN,
     DECIMAL,
+    FLOAT,
     INTEGER,
     RANKS,
     SURE_DIGITS,
@@ -19,6 +22,7 @@ from refengine.sparql.values.kinds import (
 )
 
 LONGEST_STRING = 1_000_000  # characters
+FLOAT_DIGITS = 9  # decimal digits that tell every float from others (IEEE 754)
 MOST_PLACES = 28  # behind the point of a decimal that is written
 TRUE = literal("true", BOOLEAN)
 FALSE = literal("false", BOOLEAN)
@@ -56,7 +60,8 @@ def number_term(number: Number) -> Term:
         return integer_term(number)
     if number.rank == DECIMAL:
         return decimal_term(number)
-    return Computed(literal(double_text(float(number.value)), XSD + RANKS[number.rank]), number)
+    write = float_text if number.rank == FLOAT else double_text
+    return Computed(literal(write(float(number.value)), XSD + RANKS[number.rank]), number)
 
 
 def integer_term(number: Number) -> Term:
@@ -109,6 +114,21 @@ def double_text(number: float) -> str:
     if number > 0:
         return "INF"
     return "-INF"
+
+
+def float_text(number: float) -> str:
+    """Write a float in as few digits as tell it from other floats, as `double_text` does a double:
+    0.1, whose float is 0.100000001490116….
+    """
+    if not number or not math.isfinite(number):
+        return double_text(number)
+    return _shortest_text(number)
+
+
+@lru_cache(maxsize=2**12)
+def _shortest_text(number: float) -> str:
+    texts = (f"{number:.{digits}g}" for digits in range(1, FLOAT_DIGITS + 1))
+    return repr(float(next(text for text in texts if read_float(text) == number)))
 
 
 def size(term: Term) -> int:

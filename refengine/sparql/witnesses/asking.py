@@ -5,14 +5,16 @@ take too long.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from refengine.model.elements import Bag, Dataset, Relation
+from refengine.model.libraries import why_unusable, without_warnings
 from refengine.sparql.algebra import AlgebraQuery, Basic, TriplePattern, Values, walk
 from refengine.sparql.datasets import with_names
+from refengine.sparql.witnesses.defects import KnownDefect, find_defects
 
 # of a body, cells of VALUES aside: rdflib takes minutes to read more, and pyoxigraph overflows its
 # stack
@@ -27,20 +29,44 @@ class NoSay(Exception):
     """A witness cannot answer a body: the reason, in one line."""
 
 
+class AnswerByDefect(NoSay):
+    """The answer of a witness is what its known defects make of a body, so that it says nothing."""
+
+    def __init__(self, defects: Sequence[KnownDefect]) -> None:
+        names = " and ".join(defect.id for defect in defects)
+        super().__init__(f"its answer comes from its known defect {names} (docs/witnesses.md)")
+        self.defects = tuple(defects)
+
+
+@without_warnings()
 def ask_witness(name: str, query: AlgebraQuery, text: str, dataset: Dataset) -> Relation:
     """R2R-5: Return one witness's answer to a body, given as algebra and as text. Raises NoSay
-    where it has none.
+    where it has none, or where one of its known defects explains its answer. What a library warns
+    of is no failure of its.
     """
+    reason = why_unusable(name)
+    if reason is not None:
+        raise NoSay(reason)
     refuse_large(query)
     try:
         if query.windows:
-            return without_names(query, WITNESSES[name](query, text, with_names(dataset)))
-        return WITNESSES[name](query, text, dataset)
+            answer = without_names(query, WITNESSES[name](query, text, with_names(dataset)))
+        else:
+            answer = WITNESSES[name](query, text, dataset)
     except NoSay:
         raise
     except Exception as error:  # a library's own failure, of whatever kind
         first_line = "".join(str(error).splitlines()[:1])
         raise NoSay(f"{type(error).__name__}: {first_line[:200]}") from error
+    if defects := find_defects(name, query, dataset, answer):
+        raise AnswerByDefect(defects)
+    return answer
+
+
+def why_absent(names: Iterable[str]) -> dict[str, str]:
+    """Return the witnesses that cannot be asked on this machine, each with the reason."""
+    reasons = {name: why_unusable(name) for name in names}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 def without_names(query: AlgebraQuery, answer: Relation) -> Relation:
