@@ -27,18 +27,13 @@ from refengine.model.errors import (
 from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import (
-    T0Candidates,
-    assignments,
-    find_profile_t0_candidates,
-    is_range,
-)
 from refengine.oracle.attempts import attempt, reports_of
-from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
+from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
+from refengine.oracle.tries import every_assignment
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -49,12 +44,13 @@ class WrongWindow:
     """An answer for which the engine states a wrong window (ORA-11).
 
     `number` is the answer's place in the recording, from 1. `evaluation` is the instant of the
-    report that stands beside it, `expected` that report's window, `stated` the engine's.
+    report that stands beside it, `expected` that report's window (None: it has none), `stated` the
+    engine's.
     """
 
     number: int
     evaluation: int
-    expected: Borders
+    expected: Borders | None
     stated: Borders
 
 
@@ -264,8 +260,11 @@ def search(
     failed: list[Trial] = []
     disputes: list[Disputed] = []
     first_refusal: Unsupported | TooManyReports | None = None
-    stated = recorded.first_stated_window()
-    for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
+    for tried in every_assignment(recorded, profile, answers):
+        if isinstance(tried, Unsupported):
+            first_refusal = first_refusal or tried
+            continue
+        semantics, t0_class = tried
         try:
             trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported as error:
@@ -292,9 +291,6 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
-    first_refusal = first_refusal or refuse_t0_beyond_64_bits(
-        recorded.question, profile, answers.plan, stated
-    )
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 
@@ -341,7 +337,6 @@ def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[Wrong
     wrong = []
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
-            expected = require(report.window)
             stated = require(recorded.windows[index])
-            wrong.append(WrongWindow(index + 1, report.evaluation, expected, stated))
+            wrong.append(WrongWindow(index + 1, report.evaluation, report.window, stated))
     return tuple(wrong)
