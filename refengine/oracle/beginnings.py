@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -47,6 +47,13 @@ class T0Candidates(NamedTuple):
     hi: int
     others: tuple[int | T0, ...] = ()
     and_earlier: bool = False
+
+    def with_earlier(self, tried: Iterable[int | T0]) -> T0Candidates:
+        """Return the same values, and say whether earlier ones are among those that were tried."""
+        and_earlier = any(
+            isinstance(t0, int) and t0 < self.lo and t0 not in self.others for t0 in tried
+        )
+        return self._replace(and_earlier=and_earlier)
 
     def __str__(self) -> str:
         others = "".join(f", {t0}" for t0 in self.others)
@@ -336,8 +343,10 @@ class EarlierBeginnings:
         if now is None or now > most:
             return self._turns_to_stated_window(t0)
         once = self._count_over_nothing(t0 - self.cycle)
-        if once is None or once == now:
+        if once is None:
             return range(0)
+        if once == now:  # there are no more of them, but their windows may be earlier ones
+            return range(1, 3 if self.recorded.windows else 1)
 
         first, last = 1, 1
         growth = 1  # evaluations over nothing of each further cycle

@@ -6,7 +6,7 @@ assignment explains it (ORA-1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -179,10 +179,16 @@ def judge_recording(
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
 
     def judgement(
-        passed: bool, trial: Trial | None, tried: int, wrong_windows: tuple[WrongWindow, ...] = ()
+        passed: bool,
+        trial: Trial | None,
+        searched: Search,
+        wrong_windows: tuple[WrongWindow, ...] = (),
     ) -> Judgement:
         statements = r2r.WitnessSummary.of(answers.testimonies_used, witnesses)
-        return Judgement(recorded, passed, trial, tried, statements, t0, wrong_windows)
+        values = t0
+        if values is not None:
+            values = values.with_earlier(tried.semantics.t0 for tried in searched.trials)
+        return Judgement(recorded, passed, trial, searched.count, statements, values, wrong_windows)
 
     # First with the windows that the engine states, if it states any. Only assignments with a
     # window that begins where the first stated one does are tried.
@@ -190,14 +196,14 @@ def judge_recording(
     if recorded.windows:
         search_with_windows = search(recorded, profile, answers, witnesses)
         if search_with_windows.winner is not None:
-            return judgement(True, search_with_windows.winner, search_with_windows.count)
+            return judgement(True, search_with_windows.winner, search_with_windows)
 
     # Then without them.
     without_windows = replace(recorded, windows=())
     result = search(without_windows, profile, answers, witnesses)
     if result.winner is not None:
         if not recorded.windows:
-            return judgement(True, result.winner, result.count)
+            return judgement(True, result.winner, result)
         # The relations are right, so only the windows are wrong. But an assignment that could not
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
@@ -207,7 +213,7 @@ def judge_recording(
         # the divergence is in the windows.
         confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
-        return judgement(False, result.winner, result.count, wrong_windows)
+        return judgement(False, result.winner, result, wrong_windows)
 
     # An assignment that could not be tried might have explained the relations, so there is no
     # verdict.
@@ -224,7 +230,7 @@ def judge_recording(
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
-    return judgement(False, best, result.count)
+    return judgement(False, best, result)
 
 
 @dataclass(frozen=True)
@@ -241,6 +247,13 @@ class Search:
     failed: tuple[Trial, ...] = ()
     disputed: int = 0
     first_refusal: Unsupported | TooManyReports | None = None
+
+    @property
+    def trials(self) -> Iterator[Trial]:
+        """The trials of which nothing is disputed."""
+        yield from self.failed
+        if self.winner is not None:
+            yield self.winner
 
     @property
     def count(self) -> int:

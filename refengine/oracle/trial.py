@@ -160,22 +160,24 @@ class RecordingToJudge:
         return stated is None or stated == first_and_last_instant(borders, closure)
 
 
-def _check_windows(windows: object, relations: int) -> tuple[Borders | None, ...]:
+def _check_windows(stated: Iterable[object], relations: int) -> tuple[Borders | None, ...]:
     """ORA-11: return the windows that an engine states for so many relations; nothing if it states
-    none. Raises RefengineError for what are no windows, with the number of the first such window.
+    none. Raises RefengineError for what are no windows.
     """
-    if not isinstance(windows, Sequence) or isinstance(windows, str | bytes):
-        reason = f"must be a list of (o, c) or None, one for each relation, got {display(windows)}"
-        raise RefengineError(reason, rule="ORA-11", place="windows")
+    try:
+        windows = tuple(stated)
+    except TypeError:
+        reason = f"must be a list of (o, c) or None, one for each relation, got {display(stated)}"
+        raise RefengineError(reason, rule="ORA-11", place="windows") from None
     if len(windows) > relations:
-        reason = f"there are {relations} relations, and {len(windows)} windows; give one for each"
+        reason = f"must be one for each of {relations} relations at most, got {len(windows)}"
         raise RefengineError(reason, rule="ORA-11", place="windows")
-    checked = tuple(_check_borders(stated, number) for number, stated in enumerate(windows, 1))
+    checked = tuple(_check_borders(window, number) for number, window in enumerate(windows, 1))
     return checked if any(checked) else ()
 
 
 def _check_borders(stated: object, number: int) -> Borders | None:
-    """Return the borders (o, c) of a stated window, or None where none is stated."""
+    """Return the borders (o, c) of the window stated for a relation, or None where none is."""
     if stated is None:
         return None
     match stated:
@@ -183,8 +185,8 @@ def _check_borders(stated: object, number: int) -> Borders | None:
             opens <= closes and not isinstance(opens, bool) and not isinstance(closes, bool)
         ):
             return opens, closes
-    reason = f"must be (o, c), integers with o <= c, or None, got {display(stated)}"
-    raise RefengineError(reason, rule="ORA-11", place=f"window {number}")
+    reason = f"must be (o, c), two integers with o <= c, or None, got {display(stated)}"
+    raise RefengineError(reason, rule="ORA-11", place=f"window of relation {number}")
 
 
 def _check_closure(closure: object) -> Closure | None:
