@@ -246,10 +246,10 @@ def every_order_of(source: Stream) -> list[Stream]:
 
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
-    """Whether some assignment is one that the oracle does not search. ORA-7: simultaneous elements in
-    no known order under windows that count elements, or looked at one by one under the batch tick, a body
-    that makes blank nodes, or a semantics by which more than the instant's set of elements and the
-    answer before it matters.
+    """Whether some assignment is one that the oracle does not search. ORA-7: simultaneous elements
+    in no known order under windows that count elements, or looked at one by one under the batch
+    tick, a body that makes blank nodes, or a semantics by which more than the instant's set of
+    elements and the answer before it matters.
     """
     spec = query.windows[0]
     times = [element.app for element in streams[spec.stream]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 
 import exhaustive
@@ -115,17 +116,25 @@ def is_explained_by_any(own, judged: Profile, recording, missing: int, stated: d
     return False
 
 
+def draw_output(rng: random.Random) -> tuple[Engine, list[engine.Report]]:
+    """An engine and its reports, of which there are some if eight draws give any. The first of
+    several streams may have no elements.
+    """
+    for _ in range(8):
+        own = draw_engine(rng, most_windows=rng.choice([2, 3]), most_elements=4)
+        if len(own.streams) > 1 and rng.random() < 0.3:
+            own = Engine(own.query, {**own.streams, "s": Stream(())}, own.semantics)
+        with suppress(Disputed, TooManyReports):
+            reports = own.reports()
+            if reports and any(map(len, own.streams.values())):
+                return own, reports
+    return own, []
+
+
 def check_stated_windows(rng: random.Random, said: Counter[str]) -> None:
     """Judge a drawn engine's output with stated windows, of which some are changed."""
-    own = draw_engine(rng, most_windows=rng.choice([2, 3]), most_elements=4)
-    if len(own.streams) > 1 and rng.random() < 0.3:
-        own = Engine(own.query, {**own.streams, "s": Stream(())}, own.semantics)
-    try:
-        reports = own.reports()
-    except (Disputed, TooManyReports):
-        said["no output"] += 1
-        return
-    if not any(map(len, own.streams.values())) or not reports:
+    own, reports = draw_output(rng)
+    if not reports:
         said["no output"] += 1
         return
     missing = rng.choice([0, 0, 1])
