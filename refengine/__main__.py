@@ -292,8 +292,8 @@ def _run(options: argparse.Namespace) -> None:
 
     if options.max_reports < 1:
         raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
-    if options.seconds is not None and not options.seconds > 0:  # NaN among them
-        raise RefengineError(f"--seconds must be > 0, got {options.seconds}", rule="R2R-17")
+    if options.seconds is not None and not options.seconds >= 0:  # NaN among them
+        raise RefengineError(f"--seconds must be >= 0, got {options.seconds}", rule="R2R-17")
     name, *overrides = options.semantics
     chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
