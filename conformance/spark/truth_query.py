@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from refengine.core import r2r
@@ -29,9 +30,9 @@ class TruthQuery:
         """Return what is pickled. The parsed body is not: its text is parsed again in the other
         process.
         """
+        given = {field.name: getattr(self.query, field.name) for field in fields(self.query)}
         return _parse_again, (
-            self.query.body.text,
-            replace(self.query, body=None),  # type: ignore[arg-type]  # it is given back
+            given | {"body": self.query.body.text},
             self.semantics,
             self.static,
             self.witnesses,
@@ -55,5 +56,6 @@ class TruthQuery:
         return r2r.confirmed_answer(body, dataset, self.witnesses)
 
 
-def _parse_again(text: str, query: Query, *rest: Any) -> TruthQuery:
-    return TruthQuery(replace(query, body=Body(text)), *rest)
+def _parse_again(given: Mapping[str, Any], *rest: Any) -> TruthQuery:
+    """Return the query of which the fields are given, with the text of its body."""
+    return TruthQuery(Query(**{**given, "body": Body(given["body"])}), *rest)
