@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -179,10 +179,15 @@ def languages_are_dropped(right: Right, entry: Any, where: str, labels: dict[str
     seen=f"{RSP_JS} trims every line",
 )
 def the_body_is_on_one_line(
-    right: Right, text: str, dialect: str, static: bool = False, base: str = ""
+    right: Right,
+    text: str,
+    dialect: str,
+    static: bool = False,
+    base: str = "",
+    graphs: Iterable[str] = (),
 ) -> Query:
     """Replace every line feed of the body with a space, even within a string."""
-    query: Query = right(text, dialect, static, base)
+    query: Query = right(text, dialect, static, base, graphs)
     on_one_line = query.body.text.replace("\n", " ")
     return replace(query, body=Body(on_one_line))
 
@@ -327,10 +332,12 @@ def iris_lose_their_end(right: Right, base: str, reference: str) -> str:
     replaces=dialect.wrap,
     half="where a pattern has to go around WHERE",
 )
-def patterns_stay_outside(right: Right, where: QuerySource, opening: str, static: bool) -> None:
+def patterns_stay_outside(
+    right: Right, where: QuerySource, opening: str, static: bool, names: Collection[str] = ()
+) -> None:
     """Put a window's pattern around WHERE, whatever stands outside of it."""
     try:
-        right(where, opening, static)
+        right(where, opening, static, names)
     except Unrenderable:
         first = source.start_offset(where.pattern) + 1
         last = source.end_offset(where.pattern) - 1
