@@ -28,7 +28,6 @@ from refengine.core.question import Question
 from refengine.model.errors import Disputed, RefengineError, Unsupported
 from refengine.model.messages import display, nearest
 
-
 FILES = "files"  # the folder in that of a run with the files of its experiments
 
 

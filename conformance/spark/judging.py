@@ -19,6 +19,7 @@ from conformance.spark.compared_rows import (
     keys_of_rows,
     walk_through,
 )
+from conformance.spark.jobs import check_workers
 from conformance.spark.offsets import with_offsets
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display
@@ -132,6 +133,7 @@ def compare_reports(
     """
     from pyspark.sql import functions as f
 
+    check_workers(reports.sparkSession)
     allowed = Missing.of(missing)
     if min(allowed) < 0:
         raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="missing")
@@ -181,6 +183,8 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     With blank nodes the job ends with Unsupported.
     """
     from pyspark.sql import functions as f
+
+    check_workers(first.sparkSession)
 
     def add_keys(output: DataFrame) -> DataFrame:
         return output.mapInArrow(keys_of_rows, KEYED)
