@@ -13,7 +13,7 @@ from operator import or_
 from typing import TYPE_CHECKING, cast
 
 from conformance.spark.blocks import BLOCK, COLUMNS, NOT_READ, POSITIONS, blocks_of_parts
-from conformance.spark.jobs import slots
+from conformance.spark.jobs import check_workers, slots
 from conformance.spark.part_plan import (
     ArrivalHistogram,
     bucket_shift,
@@ -93,9 +93,11 @@ def truth(
     before what is final already ends the query. `part` is then 0.
 
     Raises what `refengine.evaluate` raises of the query, InvalidStream for other columns and for a
-    stream without triples, and Unsupported for a stream if the query is not computed in parts.
+    stream without triples, Unsupported for a stream if the query is not computed in parts, and
+    NoSpark if the session's workers lack this project.
     """
     refuse_no_dataframe(triples, "triples")
+    check_workers(triples.sparkSession)
     if hasattr(static, "toArrow"):
         dataset = _collect_static(cast("DataFrame", static))
     else:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakSet
 
 from conformance.spark.session import (
+    WORKERS_PYTHON,
     NoSpark,
     error_of_lost_spark,
     first_line_of_error,
@@ -15,7 +19,7 @@ from conformance.spark.session import (
 )
 from refengine.model import errors
 from refengine.model.errors import RefengineError
-from refengine.model.messages import plain
+from refengine.model.messages import display, plain
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 ERROR = re.compile(r"\brefengine\.model\.errors\.(\w+): (.*)")  # in a traceback
+MISSING = re.compile(r"\bModuleNotFoundError: No module named '([\w.]+)'")
 MESSAGE = re.compile(r"(?:(?P<place>.*?): )?(?P<rule>[A-Z0-9]+-[0-9]+|usage|spark): (?P<reason>.*)")
 
 
@@ -84,7 +89,49 @@ def ask(question: Callable[[], T]) -> T:
         of_executor = _error_of_executor(str(error))
         if of_executor is not None:
             raise of_executor from error
-        raise NoSpark(f"a job was given up: {reason(error)}") from error
+        raise NoSpark(f"a job was given up: {explain_lost_job(error)}") from error
+
+
+CHECKED: WeakSet[SparkSession] = WeakSet()  # whose workers have what they need
+
+
+def check_workers(spark: SparkSession) -> None:
+    """Raise NoSpark if the workers of a session run a Python without what this project needs. A
+    session is asked once.
+    """
+    if spark not in CHECKED:
+        ask(lambda: spark.range(0, 1, 1, 1).mapInArrow(_import_needed, "id bigint").toArrow())
+        CHECKED.add(spark)
+
+
+def _import_needed(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    """Import on a worker what truth and judging need, and yield what came."""
+    import conformance.spark.ground_truth
+    import conformance.spark.judging  # noqa: F401
+
+    yield from batches
+
+
+def explain_lost_job(error: BaseException) -> str:
+    """Return why a job was given up. If a worker's Python lacks a package, that is the reason,
+    with the way out.
+
+    >>> text = "Traceback (most recent call last):\\n  …\\nModuleNotFoundError: No module named 'x'"
+    >>> explain_lost_job(RuntimeError(text)).partition(" (")[0]
+    "the Python of Spark's workers has no x"
+    """
+    missing = MISSING.search(str(error))
+    if missing is None:
+        return reason(error)
+    python = os.environ.get(WORKERS_PYTHON)
+    chosen = f"{WORKERS_PYTHON} is not set here"
+    if python is not None:
+        chosen = f"{WORKERS_PYTHON}={display(python)}"
+    return (
+        f"the Python of Spark's workers has no {plain(missing[1])} ({chosen}): before Spark "
+        f"starts, let {WORKERS_PYTHON} name a Python with refengine[suite,spark], such as "
+        f"{plain(sys.executable)}"
+    )
 
 
 def _error_of_executor(text: str) -> RefengineError | None:

@@ -20,6 +20,7 @@ from conformance.spark.compared_rows import (
     walk_through,
 )
 from conformance.spark.ground_truth import refuse_no_dataframe
+from conformance.spark.jobs import check_workers
 from conformance.spark.offsets import with_offsets
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
@@ -135,6 +136,7 @@ def compare_reports(
 
     refuse_no_dataframe(recorded, "recorded")
     refuse_no_dataframe(reports, "reports")
+    check_workers(reports.sparkSession)
     allowed = Missing.of(missing)
     each_before = f.explode(f.sequence(f.lit(0).cast("long"), f.lit(allowed.before).cast("long")))
     window = f.col("windows")[0]
@@ -185,6 +187,7 @@ def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
 
     refuse_no_dataframe(first, "first")
     refuse_no_dataframe(second, "second")
+    check_workers(first.sparkSession)
 
     def add_keys(output: DataFrame) -> DataFrame:
         return output.mapInArrow(keys_of_rows, KEYED)

@@ -36,6 +36,7 @@ TIMEOUT = 10  # seconds in which a master must answer
 # halves the CPU time of a run of a minute: more would be compiled than is used
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 UNPACKED = "environment"  # the folder into which executors unpack the archive
+WORKERS_PYTHON = "PYSPARK_PYTHON"  # the variable that names the interpreter of the workers
 MODES = frozenset({"SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"})
 FORMS = "local[2], spark://HOST:PORT, sc://HOST:PORT (Spark Connect), yarn or k8s://URL"
 
@@ -71,6 +72,7 @@ def open_session(
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_is_not_of_py4j)
     builder = _builder(master, is_remote, light, environment)
+    _let_connect_use_own_python(master)
     try:
         with _delay_interrupts() as interrupts, _stderr_to(log):
             spark = builder.getOrCreate()
@@ -84,6 +86,7 @@ def open_session(
             f"{type(error).__name__}: {first_line_of_error(error)}", place=master or ""
         ) from None
     _silence_accumulators(spark)
+    _let_workers_use_own_python(spark)
     try:
         if interrupts:
             raise KeyboardInterrupt
@@ -112,13 +115,41 @@ def _builder(
     if is_remote:
         assert master is not None  # it is one of Connect
         return builder.remote(master)
+    if _is_local_connect(master):
+        return builder  # its server is started here, and takes no configuration of ours
     config = _config(master, light)
     if environment is not None:
         config["archives"] = f"{environment.absolute()}#{UNPACKED}"
-        os.environ["PYSPARK_PYTHON"] = f"./{UNPACKED}/bin/python"
+        os.environ[WORKERS_PYTHON] = f"./{UNPACKED}/bin/python"
     for key, value in config.items():
         builder = builder.config(f"spark.{key}", value)
     return builder
+
+
+def _is_local_connect(master: str | None) -> bool:
+    """Whether pyspark starts a server of Connect on this machine, as the environment asks it to."""
+    return master is None and os.environ.get("SPARK_REMOTE", "").startswith("local")
+
+
+def _let_connect_use_own_python(master: str | None) -> None:
+    """Let the workers of a server of Connect that is started here run this interpreter, unless the
+    user has chosen another. The server reads it from the environment.
+    """
+    if _is_local_connect(master):
+        os.environ.setdefault(WORKERS_PYTHON, sys.executable)
+
+
+def _let_workers_use_own_python(spark: SparkSession) -> None:
+    """Let the workers of a classic session on this machine run this interpreter, unless the user
+    has chosen another: pyspark would take the `python3` of the path. Workers on other machines run
+    what is there.
+    """
+    context = spark.sparkContext if hasattr(spark, "sparkContext") else None
+    if context is None or WORKERS_PYTHON in os.environ:
+        return
+    if not (context.master or "").startswith("local"):
+        return
+    context.pythonExec = context.getConf().get("spark.pyspark.python") or sys.executable
 
 
 def _stop(spark: SparkSession) -> None:
@@ -307,14 +338,13 @@ def _find_java() -> str:
 
 
 def _config(master: str | None, light: bool = False) -> dict[str, str]:
-    """Return the configuration of a classic session. On one machine the workers run the driver's
-    interpreter, and a task whose worker is killed is tried again, as on a cluster.
+    """Return the configuration of a classic session. On one machine a task whose worker is killed
+    is tried again, as on a cluster.
     """
     config = {"ui.showConsoleProgress": "false"}
     if master is None:
         return config
     if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if cores := re.fullmatch(r"local(?:\[([^,]*)\])?", master):
             master = f"local[{cores[1] or 1},{RETRIES}]"
         config["ui.enabled"] = "false"

@@ -19,6 +19,7 @@ from conformance.spark.formats.pieces import (
 )
 from conformance.spark.formats.records import Columns, Mode, ParseLine
 from conformance.spark.formats.writing import LineWriter
+from conformance.spark.jobs import check_workers
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import did_you_mean, display, integer
 
@@ -38,6 +39,7 @@ def register_formats(spark: SparkSession) -> None:
 
     `spark.read.format("n3t").load("stream/")` then gives the columns of `conformance.spark.truth`.
     """
+    check_workers(spark)
     for source in (TimedTriples, Triples, Quads, Graphs):
         spark.dataSource.register(source)
 
