@@ -827,7 +827,7 @@ def test_a_dispute_in_another_assignment_than_the_nearest():
     """
     names = [f"b{i}" for i in range(4)]
     first = frozenset(t(name, "p", number("1")) for name in names)
-    second = frozenset(t(name, "p", '"x"') for name in names) | {t("c", "p", number("1"))}
+    second = frozenset(t(name, "p", '"nan"') for name in names) | {t("c", "p", number("1"))}
     recorded = [{"s": f"<urn:{name}>"} for name in [*names, "c"]]
     assert (
         ask(POSITIVE, [(first, 0), (second, 1)], [recorded], t0=Between(-1, 0), **PER_WINDOW)
@@ -836,13 +836,13 @@ def test_a_dispute_in_another_assignment_than_the_nearest():
 
 
 def test_a_dispute_before_the_end_of_an_instant():
-    """ORA-8: after 1 and "x" the definition counts 1 group and the witnesses 0, with the third
+    """ORA-8: after 1 and "nan" the definition counts 1 group and the witnesses 0, with the third
     element all count 0. So 1, 1, 0 is explained by the definition alone, and 1, 0, 0 by all: after
     1, the third element can come.
     """
     inner = (
-        "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } } GROUP BY ?s HAVING(COUNT(?o + "
-        "1) = 1)"
+        "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } "
+        f"BIND(<{XSD}double>(?o) AS ?d) }} GROUP BY ?s HAVING(COUNT(?d) = 1)"
     )
     items = [*((triple, 0) for triple in MIXED), (t("b", "q", "o"), 0)]
     for counted, outcome in (("1100", "disputed"), ("1000", "pass")):
