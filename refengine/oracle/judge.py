@@ -26,6 +26,7 @@ from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
+from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.checked_options import check_witnesses
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
@@ -295,6 +296,7 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
+    first_refusal = first_refusal or refuse_t0_beyond_64_bits(recorded, profile, answers)
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 

@@ -1,4 +1,4 @@
-"""§11 All assignments that a verdict tries, in order, and whether some cannot be tried (ORA-2)."""
+"""§11 All assignments that a verdict tries, in order (ORA-2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refengine.oracle.assignments import (
     split_earlier_into_t0_classes,
 )
 from refengine.oracle.beginnings import EarlierBeginnings, is_within_64_bits, shows_empty_windows
-from refengine.oracle.beyond_64_bits import beyond_64_bits, refuse_t0_beyond_64_bits
+from refengine.oracle.beyond_64_bits import beyond_64_bits
 from refengine.oracle.trial import RecordingToJudge, T0Class
 
 Assignment = tuple[Semantics, T0Class]
@@ -25,15 +25,13 @@ def every_assignment(
     recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers
 ) -> Iterator[Assignment | Unsupported]:
     """Yield the assignments of a profile for a recording: first those of `assignments`, then those
-    with an earlier t0. Where some cannot be tried, an error that says so is yielded in their place.
+    with an earlier t0. Where some of the latter cannot be tried, an error that says so is yielded
+    in their place.
     """
     stated = recorded.first_stated_window()
     yield from assignments(recorded.question, profile, answers.plan, stated)
     if profile.fields.get("t0", UNKNOWN) == UNKNOWN:
         yield from _with_earlier_t0(recorded, profile, answers)
-    refusal = refuse_t0_beyond_64_bits(recorded, profile, answers)
-    if refusal is not None:
-        yield refusal
 
 
 def _with_earlier_t0(
