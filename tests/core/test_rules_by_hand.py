@@ -5,6 +5,7 @@ one. The reports are derived by hand; the engine and the definition by enumerati
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from test_brute import CLOSING
@@ -15,6 +16,7 @@ from refengine.core import engine
 from refengine.core.definition import Definition
 from refengine.core.query import Unit, Window
 
+SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 EVERY_INSTANT = replace(CLOSING, report="periodic", period=1, anchor=0)
 
 
@@ -117,3 +119,20 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
     earlier = reported(windows, items, replace(semantics, t0=-1))
     assert later == [(2, 2, (0,)), (3, 2, (0, 1)), (4, 2, (0, 1))]
     assert earlier == [(2, 1, (0,)), *later]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "the greatest of the sums ω + d, of which each window of the query has one",
+        "Of these instants those before s0 are left out (WIN-5)",
+        "the next starts at its own instant, be that before s0",
+        "an arrival's own instant (TICK-4, TICK-5, TICK-7, REP-1)",
+        "if it is later than the own instant of the arrival last looked at",
+        "is the id before it in the same interval, if there is one",
+        "no arrival's own instant is that at which window 0 takes the place of window −1",
+    ],
+)
+def test_the_specification_says_so(sentence: str):
+    """What the tests above decide, each in the words of its rule."""
+    assert sentence in SPEC.read_text(encoding="utf-8")
