@@ -147,7 +147,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "judge: windows",
         lambda: judge(QUERY, STREAMS, PROFILE, TOLD, windows=[5]),
-        "write [(0, 10), …]",
+        "window of relation 1: ORA-11: must be (o, c), two integers with o <= c, or None, got 5",
     ),
     (
         "judge: no windows",
@@ -156,8 +156,8 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "judge: a closure",
-        lambda: judge(QUERY, STREAMS, PROFILE, TOLD, windows=[(0, 10)], window_closure="[)"),
-        'window_closure: ORA-11: must be Closure("[)")',
+        lambda: judge(QUERY, STREAMS, PROFILE, TOLD, windows=[(0, 10)], window_closure="["),
+        "window_closure: ORA-11: must be one of [), (], [], or None, got '['",
     ),
     (
         "judge: a witness",
