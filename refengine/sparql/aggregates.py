@@ -143,6 +143,7 @@ def extreme(terms: Sequence[Term], choose: Choose, is_least: bool) -> Result:
     reason = f"which of {len(candidates)} values that are equal or have no order {name} gives"
     if all(compare_in_order(candidates[0], other) == 0 for other in candidates):
         reason = "MIN or MAX of one value in several datatypes or forms"
+    reason += name_terms(candidates)
     return choose(("MIN or MAX", tuple(candidates)), candidates, reason)
 
 
