@@ -165,7 +165,7 @@ class Harness:
         self._show(">", line)
         try:
             answer = self._exchange(line, self._time_limit(command), command)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # SIGTERM ends our commands by the latter
             # Otherwise the reply to this command would be read as the reply to the next one.
             self._kill()
             raise

@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, closing, contextmanager
 from dataclasses import asdict
@@ -193,7 +195,7 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
     """Run the items of a shard, and return their records. Raises RefengineError if they cannot be
     made as on the driver.
     """
-    with _as_on_the_driver(work["folder"], work["classpaths"]):
+    with _as_on_the_driver(work["folder"], work["classpaths"]), _ended_by_spark():
         options = SuiteOptions(**work["asked"])
         keys = list(map(tuple, work["keys"]))
         items = _items(options, work["versions"], keys)
@@ -240,6 +242,27 @@ def _items(
         if item.missing:
             raise RefengineError(item.missing, rule="spark")
     return items
+
+
+@contextmanager
+def _ended_by_spark() -> Iterator[None]:
+    """End what runs within as an error does when Spark ends this worker, so that no harness and
+    nothing that it has started is left behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise SystemExit(1)
+
+    numbers = (signal.SIGHUP, signal.SIGTERM)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
