@@ -4,11 +4,12 @@ part is indexed and loaded once.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from refengine import Body, from_table, literal, profile, stream
+from refengine import Body, from_table, literal, profile, row, stream
 from refengine.core import engine, r2r
 from refengine.incremental import evaluate
 from refengine.model import compare
@@ -176,6 +177,18 @@ def test_a_store_holds_what_is_static_and_nothing_of_an_answer_before():
         assert {tuple(map(str, quad)) for quad in store.store} == {
             tuple(map(str, pyoxigraph_witness._to_quad(statement))) for statement in STATIC
         }
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_a_graph_of_an_answer_before_is_in_no_other_dataset(name: str):
+    """R2R-8: by hand. A window without elements is no graph of the dataset, also where it was one
+    at the evaluation before: GRAPH over the empty group finds the graphs that have a triple.
+    """
+    body = Body("SELECT ?g { GRAPH ?g { } }")
+    for others, graphs in ((CHANGING, ("static", "v", "w")), (frozenset(), ("static", "w"))):
+        dataset = DatasetOverStatic.of(STATIC, others)
+        found = r2r.ask_evaluator(name, body, dataset)
+        assert found.rows == Counter([row({"g": f"<urn:{graph}>"}) for graph in graphs])
 
 
 def test_a_store_is_made_anew_when_it_has_removed_much(monkeypatch: pytest.MonkeyPatch):

@@ -40,7 +40,8 @@ class StoreOverStatic:
     one answer, and then removed.
 
     pyoxigraph keeps what it has removed in memory, and passes over it. So the store is made anew
-    when it has removed more statements than are static.
+    when it has removed more statements than are static. A named graph stays when its last statement
+    is removed, and GRAPH would find it, so it is removed as well.
     """
 
     def __init__(self, static: Statements) -> None:
@@ -52,6 +53,7 @@ class StoreOverStatic:
         self.removed = 0
         self.store = pyoxigraph.Store()
         self.store.extend(map(_to_quad, sorted(self.static)))
+        self.static_graphs = {pyoxigraph.DefaultGraph(), *self.store.named_graphs()}
 
     @contextmanager
     def holding(self, statements: Iterable[Triple | Quad]) -> Iterator[pyoxigraph.Store]:
@@ -65,6 +67,8 @@ class StoreOverStatic:
         finally:
             for quad in quads:
                 self.store.remove(quad)
+            for name in {quad.graph_name for quad in quads} - self.static_graphs:
+                self.store.remove_graph(name)
             self.removed += len(quads)
 
 
