@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import corpus
-from conformance.harness import engine_file
 from conformance.plugin.options import OUTPUTS, option_value
 from conformance.report import page, source
 from conformance.report.source import Entry
 from conformance.suite import HarnessLines, Item, RunSummary, write_entries
-from conformance.suite.item import engines_of
+from conformance.suite.item import files_of_items
 from conformance.verdict import journal, results
 from conformance.verdict.outputs import check_outputs
 from conformance.verdict.results import Result
@@ -38,15 +36,13 @@ def check_output_files(config: pytest.Config, items: Iterable[Item]) -> None:
 
 
 def _input_files(config: pytest.Config, items: Iterable[Item]) -> Iterator[Path]:
-    """Yield the files and folders that a run reads: the baseline, recordings and data, the cases,
-    and what the engines are started from.
+    """Yield the files and folders that a run reads: the baseline, recordings and data, and what its
+    items read.
     """
     for option in ("--baseline", "--answers", "--csrbench"):
         if (path := option_value(config, option)) is not None:
             yield Path(path)
-    yield corpus.CASES
-    for engine in engines_of(items).values():
-        yield from engine_file.files_of_engine(engine)
+    yield from files_of_items(items)
 
 
 class OutputFiles:

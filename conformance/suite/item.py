@@ -69,6 +69,15 @@ def engines_of(items: Iterable[Item]) -> dict[str, Engine]:
     return {item.engine: item.tested for item in items if item.tested is not None}
 
 
+def files_of_items(items: Iterable[Item]) -> Iterator[Path]:
+    """Yield the files and folders that items read: the cases, and what their engines are started
+    from.
+    """
+    yield corpus.CASES
+    for engine in engines_of(items).values():
+        yield from engine_file.files_of_engine(engine)
+
+
 @dataclass(frozen=True)
 class SuiteOptions:
     """The options of the suite as they stand on a command line. All values are JSON's, so that

@@ -289,10 +289,50 @@ def test_the_members_of_a_feed_are_its_elements():
     found = read(turtle(PAGE))
     assert times(found) == [T1, T2]
     assert [len(element.graph) for element in found.stream] == [5, 2]
-    (note,) = found.notes
+    note, absent = found.notes
+    assert "1 member has no triples in the file" in absent and "elsewhere" in absent
     # 8 of the feed, of its shape 1, 3 of the page and 2 of its relation
     assert "14 triples about graphs or a feed left out" in note
     assert len(read(turtle(PAGE), "static").static) == 14
+
+
+@pytest.mark.parametrize("back", [":feed", ":page1", "[ :partOf :feed ]"])
+def test_a_member_that_leads_back_to_its_feed_does_not_take_its_description(back):
+    """What describes the feed and its pages is in no element, whatever leads to them (IO-3)."""
+    before, after = read(turtle(PAGE)), read(turtle(f"{PAGE}\n:lamp7v1 :partOf {back} ."))
+    assert times(after) == times(before) == [T1, T2]
+    sizes = [[len(element.graph) for element in found.stream] for found in (before, after)]
+    added = 2 if back.startswith("[") else 1
+    assert sizes[1] == [sizes[0][0] + added, sizes[0][1]]
+    assert "14 triples about graphs or a feed left out" in after.notes[0]
+
+
+def test_a_page_without_members_has_no_elements():
+    """The feed and its page have dates of their own, and are no members."""
+    text = turtle(
+        ":feed a ldes:EventStream ; ldes:timestampPath dct:created ; dct:created 5 ;\n"
+        "  tree:view :page1 . :page1 a tree:Node ; dct:created 6 ."
+    )
+    found = read(text)
+    assert times(found) == []
+    assert "6 triples about graphs or a feed left out" in found.notes[0]
+
+
+@pytest.mark.parametrize("name", ["s.ttl", "s.trig"])
+def test_a_note_names_a_member_that_is_elsewhere(name):
+    """No element is lost without a word, though a page may name members of another file."""
+    found = read(
+        turtle(
+            ":feed tree:member :v1, :v2, :v3 ; ldes:timestampPath dct:created . :v1 dct:created 5 ."
+            + ":v1 { :lamp7 :on true }" * name.endswith("trig"),
+            name,
+        )
+    )
+    assert times(found) == [5]
+    assert found.notes[1] == (
+        f"{name}: 2 members have no triples in the file, so there is no element of them (IO-3), "
+        "the first is '<http://example.org/v2>'"
+    )
 
 
 def test_a_stated_predicate_is_used_in_place_of_the_feeds():

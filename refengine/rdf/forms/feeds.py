@@ -42,6 +42,14 @@ class Feed:
         if predicate == TIMESTAMP_PATH:
             self.timestamp_paths[value] = None
 
+    def describes(self, node: Term) -> bool:
+        """Return whether a node is a feed or a page, and so no element: a member is one."""
+        return node in self.nodes and node not in self.members
+
+    def absent_members(self, nodes: Collection[Term]) -> list[Term]:
+        """Return the members that are not among the nodes of the file."""
+        return [member for member in self.members if member not in nodes]
+
     def time_predicate(self) -> str | None:
         """Return the predicate that states the members' times; None if none is named. Raises Fault
         for several, and for a path that is no predicate.

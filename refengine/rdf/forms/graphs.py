@@ -109,6 +109,7 @@ class _Graphs:
         about feeds, and about what these lead to, and all others. Raises InvalidStream.
         """
         graphs = [node for node in self.described if node in self.triples]
+        self.reading.absent_members = self.feed.absent_members({**self.triples, **self.described})
         description = nodes_from(graphs, self.described, ())
         description |= self.feed.description(self.described, ())
         for subject, triples in self.described.items():

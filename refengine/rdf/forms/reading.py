@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NoReturn
 
-from refengine.model.elements import Dataset, Quad, Stream, Triple
+from refengine.model.elements import Dataset, Quad, Stream, Term, Triple
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
@@ -81,6 +81,7 @@ class Reading:
     undated: int = 0  # triples without a time, unless they are refused
     first_undated: str = ""
     descriptions: int = 0  # triples that describe graphs or a feed, unless they are static data
+    absent_members: list[Term] = field(default_factory=list)  # that a feed names, without triples
 
     def __post_init__(self) -> None:
         self.date_by(PROV_GENERATED_AT_TIME)
@@ -139,6 +140,13 @@ class Reading:
             yield (
                 f"{_count(self.descriptions)} about graphs or a feed left out, since no element "
                 "has them (IO-1); --undated static makes them static data"
+            )
+        if self.absent_members:
+            count = len(self.absent_members)
+            yield (
+                f"{count} {'member has' if count == 1 else 'members have'} no triples in the file, "
+                f"so there is no element of {'it' if count == 1 else 'them'} (IO-3), the first is "
+                f"{display(self.absent_members[0])}"
             )
         note = self.zones.note()
         if note is not None:

@@ -60,6 +60,7 @@ class _Subjects:
         begin = [node for node in self.triples if dates.is_dated(node)]
         if self.feed.members:
             begin = [node for node in begin if node in self.feed.members]
+        begin = [node for node in begin if not self.feed.describes(node)]
         are_elements = set(begin)
         used: set[Term] = set()
         count = 0
@@ -98,20 +99,25 @@ class _Subjects:
         return dates
 
     def _nodes_of_element(self, subject: Term, are_elements: set[Term]) -> set[Term]:
-        """Return a subject, and the subjects that are no elements and that its triples lead to."""
+        """Return a subject, and the subjects that its triples lead to, but for other elements,
+        feeds and pages.
+        """
         found = {subject}
         to_visit = [subject]
         while to_visit:
             node = to_visit.pop()
             objects = [value for _, _, value in self.triples[node]]
             for other in objects + self.results.get(node, []):
-                if other in self.triples and other not in found and other not in are_elements:
+                if other not in self.triples or other in found or other in are_elements:
+                    continue
+                if not self.feed.describes(other):
                     found.add(other)
                     to_visit.append(other)
         return found
 
     def _set_aside(self, used: set[Term], dates: Dates) -> None:
         """Set aside the triples of subjects that are in no element and do not describe the feed."""
+        self.reading.absent_members = self.feed.absent_members(self.triples)
         description = self.feed.description(self.triples, used)
         for subject, triples in self.triples.items():
             if subject in description:
