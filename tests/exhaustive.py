@@ -17,7 +17,7 @@ from math import lcm
 from refengine import Mode, evaluate
 from refengine.core import r2r
 from refengine.core.engine import EvaluateBody
-from refengine.core.query import BORDERED, CLOSING, Query, WindowKind
+from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
 from refengine.core.semantics import (
     ENUMS,
     FIELDS,
@@ -52,7 +52,7 @@ def passes(
     wanted = [relation.rows for relation in recording]
     return any(
         piece(wanted, outputs, missing, mode)
-        for _, outputs in possible(query, streams, profile, answer)
+        for _, outputs in possible(query, streams, profile, answer, len(wanted) + missing)
     )
 
 
@@ -61,12 +61,15 @@ def possible(
     streams: Mapping[str, Stream],
     profile: Profile,
     answer: EvaluateBody = r2r.confirmed_answer,
+    most_over_nothing: int = 0,
 ) -> Iterator[tuple[Semantics, list[Bag]]]:
-    """Every assignment and the outputs of the semantics under it."""
+    """Every assignment and the outputs of the semantics under it. An unknown t0 is so early that
+    more than `most_over_nothing` outputs over nothing come first, where there are so many.
+    """
     is_batched = all(
         element.batch is not None for spec in query.windows for element in streams[spec.stream]
     )
-    for semantics in every_semantics(query, streams, profile):
+    for semantics in every_semantics(query, streams, profile, most_over_nothing):
         if semantics.tick is Tick.BATCH and not is_batched:  # TICK-3
             continue
         for ordered in every_order(query, streams):
@@ -96,7 +99,7 @@ def piece(wanted: Sequence[Bag], outputs: Sequence[Bag], missing: int, mode: Mod
 
 
 def every_semantics(
-    query: Query, streams: Mapping[str, Stream], profile: Profile
+    query: Query, streams: Mapping[str, Stream], profile: Profile, most_over_nothing: int = 0
 ) -> Iterator[Semantics]:
     """SEM-3, ORA-2: every value of every open field; values that contradict each other (SEM-2) are
     no assignment.
@@ -105,7 +108,7 @@ def every_semantics(
     for values in product(*(every_value(query, streams, profile, name) for name in others)):
         fields = dict(zip(others, values, strict=True))
         chosen = replace(profile, fields={**fields, "t0": profile.fields["t0"]})
-        for t0 in every_value(query, streams, chosen, "t0"):
+        for t0 in every_value(query, streams, chosen, "t0", most_over_nothing):
             try:
                 semantics = Semantics(t0=t0, **fields)
             except InvalidSemantics as error:
@@ -132,7 +135,13 @@ def is_meant(query: Query, semantics: Semantics) -> bool:
     )
 
 
-def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, name: str) -> list:
+def every_value(
+    query: Query,
+    streams: Mapping[str, Stream],
+    profile: Profile,
+    name: str,
+    most_over_nothing: int = 0,
+) -> list:
     """The values of one field: those listed, those between bounds, those of its kind, or the one
     given.
     """
@@ -142,63 +151,74 @@ def every_value(query: Query, streams: Mapping[str, Stream], profile: Profile, n
         case Between(lo, hi):
             return list(range(lo, hi + 1))
         case value if value == UNKNOWN and name == "t0":
-            return unknown_origins(query, streams, profile)
+            return unknown_origins(query, streams, profile, most_over_nothing)
         case value if value == UNKNOWN:
             return list(ENUMS[name]) + [None] * (name in OPTIONAL)
         case value:
             return [value]
 
 
-def unknown_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
+def unknown_origins(
+    query: Query, streams: Mapping[str, Stream], profile: Profile, most_over_nothing: int
+) -> list:
     """ORA-2: from one slide before the last t0 at which no window that holds the first element is
     missing, up to that element; 0, the registration, and the formulas of WIN-7. A window with a lag
-    can see an element that much later; then the first element's time, and ω before it, too.
+    can see an element that much later; then the first element's time, and ω before it, too. Several
+    windows have one common multiple of their slides, and a t0 for each by its first element.
+
+    Where windows without elements are reported, each earlier cycle brings one at least, or none
+    does, or from the third on they emit nothing.
     """
-    if len(query.windows) > 1:
-        return several_origins(query, streams, profile)
-    spec = query.windows[0]
-    elements = streams[spec.stream].elements
-    # the streams that are drawn have an element
-    first = 1 if spec.kind is WindowKind.TUPLE else elements[0].app + spec.lag
-    slide = 1 if profile.fields["slide"] == "ignored" else spec.slide or 1
-    slide = 2 if spec.kind is WindowKind.LANDMARK else slide
-    cycle = lcm(slide, beat(profile))
+    elements = [streams[spec.stream].elements for spec in query.windows]
+    # of the windows of one query some stream that is drawn has an element
+    firsts = [
+        (1 if spec.kind is WindowKind.TUPLE else found[0].app, spec)
+        for spec, found in zip(query.windows, elements, strict=True)
+        if found
+    ]
+    cycle = beat(profile)
+    for spec in query.windows:
+        cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide(spec, profile))
+
+    longest = max(spec.span for spec in query.windows)
+    lo = min(first + spec.lag for first, spec in firsts) - longest - cycle + 1
+    hi = max(first + spec.lag + reach_of_partial(spec, profile) for first, spec in firsts)
+    if not profile.fields["report"] & {Condition.CHANGE, Condition.NON_EMPTY}:
+        lo -= max(spec.lag for spec in query.windows)
+        lo -= lcm(cycle, profile.fields["period"] or 1) * (most_over_nothing + 4)
+
     # with another closure than (o, c] they are no assignment (SEM-2)
-    known = [t0 for t0 in T0 if t0 not in POLICIES]
-    if spec.kind is WindowKind.TUPLE:
+    known: list = [t0 for t0 in T0 if t0 not in POLICIES]
+    if query.windows[0].kind is WindowKind.TUPLE:
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
         known.append(query.registered)
-    if spec.lag:
-        known += [elements[0].app, elements[0].app - spec.span]
-    return [*range(first - spec.span - cycle + 1, first + 1), 0, *known]
+    if len(query.windows) > 1:
+        known += [T0.FIRST, T0.REACH]
+    elif query.windows[0].lag:
+        ((first, spec),) = firsts
+        known += [first, first - spec.span]
+    return [*range(lo, hi + 1), 0, *known]
+
+
+def slide(spec: Window, profile: Profile) -> int:
+    """WIN-17: the slide that a window has."""
+    if profile.fields["slide"] == "ignored" and spec.kind in (WindowKind.TIME, WindowKind.RANGE):
+        return 1
+    return spec.slide or 1
+
+
+def reach_of_partial(spec: Window, profile: Profile) -> int:
+    """WIN-11: how long before t0 the first of the windows opens that are reported whole."""
+    if profile.fields["partial"] != "reported" or not spec.span:
+        return 0
+    step = slide(spec, profile)
+    return max(n * step for n in range(spec.span) if n * step < spec.span)
 
 
 def beat(profile: Profile) -> int:
     """ORA-2: the period, if it counts from t0, so that an earlier t0 shifts it."""
     return profile.fields["period"] if profile.fields["anchor"] == "t0" else 1
-
-
-def several_origins(query: Query, streams: Mapping[str, Stream], profile: Profile) -> list:
-    """ORA-2: of several windows one common multiple of the slides up to the last t0 that loses no
-    element of any stream, on to the last of the first elements; and a t0 for each window by its
-    first element.
-    """
-    elements = {spec.stream: streams[spec.stream].elements for spec in query.windows}
-    firsts = {name: found[0].app for name, found in elements.items() if found}
-    cycle, reach, seen = beat(profile), None, []
-    for spec in query.windows:
-        is_ignored = profile.fields["slide"] == "ignored" and spec.kind in (
-            WindowKind.TIME,
-            WindowKind.RANGE,
-        )
-        slide = 1 if is_ignored else spec.slide or 1
-        cycle = lcm(cycle, 2 if spec.kind is WindowKind.LANDMARK else slide)
-        if spec.stream in firsts:
-            seen.append(firsts[spec.stream] + spec.lag)
-            whole = seen[-1] - spec.span
-            reach = whole if reach is None else min(reach, whole)
-    return [*range(reach - cycle + 1, max(seen, default=0) + 1), T0.FIRST, T0.REACH]
 
 
 def every_order(query: Query, streams: Mapping[str, Stream]) -> Iterator[dict[str, Stream]]:
@@ -226,15 +246,12 @@ def every_order_of(source: Stream) -> list[Stream]:
 
 
 def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) -> bool:
-    """Whether some assignment is one that the oracle does not search. ORA-2: a t0 without bounds
-    under a report that counts the empty windows since it. ORA-7: simultaneous elements in no known
-    order under windows that count elements, or looked at one by one under the batch tick, a body
-    that makes blank nodes, or a semantics by which more than the instant's set of elements and the
-    answer before it matters.
+    """Whether some assignment is one that the oracle does not search. ORA-7: simultaneous elements
+    in no known order under windows that count elements, or looked at one by one under the batch
+    tick, a body that makes blank nodes, or a semantics by which more than the instant's set of
+    elements and the answer before it matters.
     """
-    spec, report = query.windows[0], profile.fields["report"]
-    if profile.fields["t0"] == UNKNOWN and not report & {Condition.CHANGE, Condition.NON_EMPTY}:
-        return True
+    spec = query.windows[0]
     times = [element.app for element in streams[spec.stream]]
     if streams[spec.stream].ordered or len(set(times)) == len(times) or spec.lag:
         return False

@@ -20,7 +20,7 @@ from refengine.core.semantics import UNKNOWN, Profile, Semantics
 from refengine.core.window import WindowView, view
 from refengine.model.elements import TIME_BOUND, valid
 from refengine.model.errors import RefengineError
-from refengine.oracle.assignments import is_range
+from refengine.oracle.beginnings import is_range
 
 # Between two elements at most so many of the first instants are sent, and so many of the last.
 MOST_AT_EACH_END = 500

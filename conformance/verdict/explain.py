@@ -25,7 +25,7 @@ from refengine.core.semantics import Profile
 from refengine.model import compare
 from refengine.model.elements import Bag, Element, Relation, Row
 from refengine.model.errors import Disputed
-from refengine.oracle.comparison import Divergence
+from refengine.oracle.comparison import Borders, Divergence
 from refengine.oracle.divergence import LACKING, OTHER_WINDOW, SKIPPED, UnreachableRow
 from refengine.oracle.explanations import Explanations
 from refengine.oracle.judge import Judgement
@@ -94,7 +94,7 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     every = judgement.wrong_windows
     lines = [
         f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
-        f"{list(wrong.expected)}; the engine says {list(wrong.stated)}"
+        f"{_borders_text(wrong.expected)}; the engine says {list(wrong.stated)}"
         for wrong in every[:ROWS]
     ]
     trial = judgement.trial
@@ -110,6 +110,13 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     )
     lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
+
+
+def _borders_text(borders: Borders | None) -> str:
+    """Write the borders of a report's window."""
+    if borders is None:
+        return "no window with borders"
+    return str(list(borders))
 
 
 def _extent(judgement: Judgement) -> list[str]:

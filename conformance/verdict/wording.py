@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from refengine.core.query import Query
-from refengine.core.semantics import Semantics
+from refengine.core.semantics import Closure, Semantics
 from refengine.model.elements import XSD, Bag, Row
 from refengine.model.messages import escape_unprintable
 from refengine.model.terms import Term
@@ -26,9 +26,10 @@ def count_text(number: int, noun: str) -> str:
 
 
 def window_text(window: tuple[int, int], semantics: Semantics) -> str:
-    """Write a window with the brackets of its closure: `[0, 10)`."""
-    assert semantics.closure is not None  # where windows have borders
-    left, right = semantics.closure
+    """Write a window with the brackets of its closure: `[0, 10)`. An engine may state one where the
+    query's windows have no borders: then both its borders belong to it.
+    """
+    left, right = semantics.closure or Closure.CLOSED
     return f"{left}{window[0]}, {window[1]}{right}"
 
 

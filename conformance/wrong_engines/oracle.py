@@ -26,7 +26,7 @@ from refengine.oracle import (
     orders,
     trial,
 )
-from refengine.oracle.assignments import T0Candidates
+from refengine.oracle.beginnings import T0Candidates
 from refengine.oracle.comparison import Divergence
 from refengine.oracle.explanations import Explanations
 from refengine.oracle.orders import search

@@ -5,9 +5,10 @@ A profile says what is known of an engine. It leaves fields of the semantics ope
 records t0, the order in which simultaneous elements arrived, or how many outputs came before the
 recording began. A verdict has to hold whatever all these were. Our analysis goes like this:
 
-1. `assignments.assignments` lists the complete semantics that the profile allows, one after the
-   other. Where t0 is open, `assignments.split_into_t0_classes` groups the values that this stream
-   cannot tell apart, and one value of each class is tried.
+1. `tries.every_assignment` lists the complete semantics that the profile allows, one after the
+   other. Where t0 is open, `beginnings` says with which values an engine may have begun, and
+   `assignments.split_into_t0_classes` groups those that this stream cannot tell apart: one value of
+   each class is tried. `beyond_64_bits` says which cannot be.
 2. `attempts.attempt` evaluates the query under one of them, report by report. `trial.advance` holds
    each report against the recording, and keeps every way to explain the relations so far: outputs
    missing before the first relation, consecutive relations matched, outputs missing after the last.

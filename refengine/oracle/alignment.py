@@ -164,8 +164,10 @@ class _Beside:
         fitting = []
         for before in every:
             report = self.reports.get(before + index)
-            if report is None or report.window is None:
+            if report is None:
                 break
+            if report.window is None:
+                continue
             instants = require(first_and_last_instant(report.window, self.closure))
             if instants == stated:
                 fitting.append(before)

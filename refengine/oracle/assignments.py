@@ -4,21 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from math import lcm
-from typing import NamedTuple
 
 from refengine.core import engine, tick, window
-from refengine.core.query import Query, WindowKind
-from refengine.core.question import Question, Setting
+from refengine.core.query import WindowKind
+from refengine.core.question import Question
 from refengine.core.semantics import (
-    POLICIES,
-    T0,
     UNKNOWN,
-    Anchor,
-    Between,
     ChangeBaseline,
     Closure,
     Condition,
@@ -27,28 +21,20 @@ from refengine.core.semantics import (
     Semantics,
     Tick,
 )
-from refengine.model.elements import TIME_BOUND
-from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported, require
+from refengine.model.errors import InvalidSemantics, InvalidStream, Unsupported
+from refengine.oracle.beginnings import (
+    EarlierBeginnings,
+    MakePlan,
+    T0Candidates,
+    compares_times_with_tuples,
+    find_t0_candidates,
+    is_range,
+    is_within_64_bits,
+)
 from refengine.oracle.comparison import Borders
 from refengine.oracle.trial import T0Class
 
 T0_CLASS_BOUND = 50_000  # classes of t0 that are tried; where there are none, single values
-
-MakePlan = Callable[[Setting], engine.Plan]
-
-
-class T0Candidates(NamedTuple):
-    """The values of t0 that are tried where t0 is open: all from `lo` to `hi`, and `others` outside
-    of that range.
-    """
-
-    lo: int
-    hi: int
-    others: tuple[int | T0, ...] = ()
-
-    def __str__(self) -> str:
-        others = "".join(f", {t0}" for t0 in self.others)
-        return f"from {self.lo} to {self.hi}{others}"
 
 
 def assignments(
@@ -124,13 +110,24 @@ def _with_each_t0(
 
     for other in candidates.others:
         semantics = replace(planned.semantics, t0=other)
-        planned_other = plan(question.under(semantics))
-        own_t0 = planned_other.views[0].t0  # by a policy each of several windows has its own
-        if stated_window is not None and own_t0 is not None:
-            own_class = T0Class(own_t0, own_t0, own_t0)
-            if fit_to_stated_window(planned_other, own_class, stated_window) is None:
-                continue
-        yield from _with_integer_t0(semantics, planned_other)
+        with suppress(InvalidSemantics):  # a formula may have no meaning for one of several windows
+            planned_other = plan(question.under(semantics))
+            if _has_stated_window(planned_other, stated_window):
+                yield from _with_integer_t0(semantics, planned_other)
+
+
+def _has_stated_window(
+    planned: engine.Plan, stated_window: tuple[Borders, Closure | None] | None
+) -> bool:
+    """Whether some window of a plan with a given t0 may begin where a stated window does; True if
+    none is stated.
+    """
+    if stated_window is None:
+        return True
+    t0 = planned.views[0].t0  # by a policy each of several windows has its own
+    if t0 is None:
+        return False  # no window ever opens
+    return fit_to_stated_window(planned, T0Class(t0, t0, t0), stated_window) is not None
 
 
 def _check_batches(planned: engine.Plan) -> None:
@@ -158,173 +155,14 @@ def _with_integer_t0(
 
 
 def integer_t0(planned: engine.Plan) -> int | None:
-    """Return t0 of a plan with one window as an integer. None if it gives none, and where several
-    windows each have a t0 of their own.
+    """Return t0 of a plan as an integer. None if it gives none, and where several windows each have
+    a t0 of their own.
     """
+    if isinstance(planned.semantics.t0, int):
+        return planned.semantics.t0
     if len(planned.views) > 1:
         return None
     return planned.views[0].t0
-
-
-def is_within_64_bits(t0: int | T0) -> bool:
-    """Whether a value of t0 is within 64 bits, as SEM-1 demands. A policy or formula is."""
-    return not isinstance(t0, int) or -TIME_BOUND <= t0 < TIME_BOUND
-
-
-def is_range(t0: object) -> bool:
-    """Whether a profile's t0 is open: unknown, or any value of a stated range."""
-    return isinstance(t0, Between) or t0 == UNKNOWN
-
-
-def find_profile_t0_candidates(
-    question: Question, profile: Profile, plan: MakePlan
-) -> T0Candidates | None:
-    """Return the values of t0 that are tried for the first assignment of a profile that has a
-    meaning. None if the profile does not leave t0 open over a range.
-    """
-    t0 = profile.fields.get("t0", UNKNOWN)
-    if not is_range(t0):
-        return None
-    for fields in profile.assignments((0,)):
-        with suppress(InvalidSemantics, InvalidStream):
-            planned = plan(question.under(Semantics(**fields)))
-            return find_t0_candidates(question.query, planned, t0)
-    return None
-
-
-def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
-    """ORA-2: return the values that are tried for an open t0: those of its stated range, or else
-    those with which an engine loses no element, and the time of the first element.
-
-    Without a stated range, the last value is the time of the first element. Under `(]` this value
-    loses that element, and is tried because engines begin with it. The first value is less
-    than one slide before the last t0 with which all windows that hold the first element exist:
-    still earlier values give the same windows over elements again. Several windows, or a period
-    that counts from t0, repeat after the common multiple of their slides and the period.
-
-    Values with which engines are known to begin are tried in addition: 0, the query's registration
-    and the published formulas.
-
-    Values beyond 64 bits are left out, since SEM-1 refuses them. If all of the range are, `lo` is
-    greater than `hi`.
-    """
-    lo, hi, others = find_all_t0_candidates(query, planned, t0)
-    within = tuple(other for other in others if is_within_64_bits(other))
-    return T0Candidates(max(lo, -TIME_BOUND), min(hi, TIME_BOUND - 1), within)
-
-
-def find_all_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
-    """Return the values of `find_t0_candidates`, and those beyond 64 bits, too."""
-    if isinstance(t0, Between):
-        if t0.lo > t0.hi:
-            raise InvalidSemantics(
-                f"t0 must be in a range with at least one value, got {t0.lo} to {t0.hi}",
-                rule="ORA-2",
-            )
-        return T0Candidates(t0.lo, t0.hi)
-
-    lo, hi = _range_without_loss(planned)
-    if len(planned.views) > 1:
-        return T0Candidates(lo, hi, (T0.FIRST, T0.REACH))
-
-    known = {0, *_formulas(planned), *_beginnings(planned.views[0])}
-    if query.registered is not None:
-        known.add(query.registered)
-    outside = {t for t in known if t > hi}
-    if _shows_empty_windows(planned.semantics):
-        outside |= {t for t in known if t < lo}
-    return T0Candidates(lo, hi, tuple(sorted(outside)))
-
-
-def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
-    """Return the first and the last value of a range of t0. With all of them an engine loses no
-    element, except that under `(]` the last one, the time of the first element, loses this element.
-
-    With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
-    """
-    views_with_elements = [view for view in planned.views if view.times]
-    firsts = [(view.times[0] + view.spec.lag, view.spec.span) for view in views_with_elements]
-    if not firsts:
-        firsts = [(0, view.spec.span) for view in planned.views]
-
-    lo = _first_value(planned, latest_with_all_windows=min(first - span for first, span in firsts))
-    hi = max(first for first, _ in firsts)
-    return lo, hi
-
-
-def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
-    """Return the first value of t0 that is tried. Earlier ones by a cycle give the same reports.
-
-    `latest_with_all_windows` is the latest t0 with which all windows that hold the first element
-    exist.
-    """
-    cycle = lcm(*(_cycle(view) for view in planned.views), _beat(planned.semantics))
-    first = latest_with_all_windows - cycle + 1
-    if any(view.spec.lag for view in planned.views):
-        first -= cycle  # with one window more, windows shift at the first element's instant, too
-    if _compares_times_with_tuples(planned) and planned.arrivals:
-        first = min(first, min(element.app for element in planned.arrivals) - cycle)
-    return first
-
-
-def _cycle(view: window.WindowView) -> int:
-    """Return by how much t0 must move for the same windows to appear again, except for the first
-    ones.
-    """
-    if view.spec.kind is WindowKind.LANDMARK:
-        return 2
-    return view.spec.step
-
-
-def _beat(semantics: Semantics) -> int:
-    """Return by how much t0 must move for the same periodic reports to appear again (REP-11): the
-    period if it counts from t0, else 1.
-    """
-    if semantics.anchor is Anchor.T0:
-        return require(semantics.period)
-    return 1
-
-
-def _compares_times_with_tuples(planned: engine.Plan) -> bool:
-    """Whether a time is compared with s0, although t0 counts tuples: the time tick does so
-    (TICK-2).
-    """
-    kinds = {view.spec.kind for view in planned.views}
-    return WindowKind.TUPLE in kinds and planned.semantics.tick is Tick.TIME
-
-
-def _formulas(planned: engine.Plan) -> Iterator[int]:
-    """Yield the values of t0 that the published formulas give (WIN-7). A formula that gives none
-    for this plan is left out.
-    """
-    if planned.semantics.closure not in (Closure.LEFT_OPEN, None):
-        return
-    view = planned.views[0]
-    for formula in T0:
-        if formula in POLICIES:
-            continue
-        with suppress(InvalidSemantics):
-            t0 = window.origin(
-                view.spec, replace(planned.semantics, t0=formula, offset=None), view.first
-            )
-            if t0 is not None:
-                yield t0
-
-
-def _beginnings(view: window.WindowView) -> Iterator[int]:
-    """Yield the values of t0 by the first element, and ω before it (WIN-10), for a window with a
-    lag. Without a lag they are in the range.
-    """
-    if view.first is not None and view.spec.lag:
-        yield view.first
-        yield view.first - view.spec.span
-
-
-def _shows_empty_windows(semantics: Semantics) -> bool:
-    """Whether a window without elements can be reported. If so, windows before the first element
-    show, and an earlier t0 gives other reports than a later one.
-    """
-    return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
 def split_into_t0_classes(
@@ -361,6 +199,29 @@ def split_into_t0_classes(
     ends = [start - 1 for start in starts[1:]] + [hi]
     # The last value of a class stands for all of it.
     return [T0Class(t0=end, lo=start, hi=end) for start, end in zip(starts, ends, strict=True)]
+
+
+def split_earlier_into_t0_classes(
+    planned: engine.Plan, earlier: EarlierBeginnings, is_window_stated: bool
+) -> Iterator[T0Class]:
+    """ORA-2: yield classes of the values before the range with which an engine may have begun.
+    Raises Unsupported for more than T0_CLASS_BOUND.
+    """
+    before_range = T0Candidates(earlier.lowest, earlier.range_begins - 1)
+    if before_range.lo <= before_range.hi:
+        for t0_class in split_into_t0_classes(planned, before_range, is_window_stated):
+            if earlier.may_explain(t0_class.t0):
+                yield t0_class
+
+    count = 0
+    of_one_cycle = T0Candidates(earlier.lowest, earlier.highest)
+    for t0_class in split_into_t0_classes(planned, of_one_cycle, is_window_stated):
+        turns = earlier.turns(t0_class.t0)
+        count += len(turns)
+        earliest = earlier.lowest - max(turns, default=0) * earlier.cycle
+        _check_number_of_classes(count, earliest, earlier.highest)
+        for number in turns:
+            yield T0Class(*(t0 - number * earlier.cycle for t0 in t0_class))
 
 
 def _class_starts(planned: engine.Plan, lo: int, hi: int) -> set[int]:
@@ -441,7 +302,7 @@ def _has_classes(planned: engine.Plan) -> bool:
     semantics = planned.semantics
     kinds = {view.spec.kind for view in planned.views}
     is_of_one_kind = kinds == {WindowKind.TIME} or (
-        kinds == {WindowKind.TUPLE} and not _compares_times_with_tuples(planned)
+        kinds == {WindowKind.TUPLE} and not compares_times_with_tuples(planned)
     )
     has_points = all(view.ends is None for view in planned.views)
     is_reported_by_content = (

@@ -55,11 +55,11 @@ class Alignment:
         return self.stated[index]
 
     def is_about(self, index: int, report: Report) -> bool:
-        """Whether the window that the engine states for a relation is that of a report. True where
-        either has no window.
+        """Whether the window that the engine states for a relation is that of a report; True where
+        it states none.
         """
         stated = self.stated_window(index)
-        return stated is None or report.window is None or stated == report.window
+        return stated is None or stated == report.window
 
     def report(self, index: int) -> Report | None:
         """Return the report beside a relation; None where there is none."""

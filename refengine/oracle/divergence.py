@@ -63,7 +63,7 @@ def find_divergence(
             return _without_report(index, actual, "the semantics reports nothing more", cost)
         if not alignment.is_about(index, report):
             begins, _ = require(alignment.stated_window(index))
-            if begins > require(report.window)[0]:
+            if report.window is not None and begins > report.window[0]:
                 return diverge_at(index, report, None, SKIPPED)
             return diverge_at(index, report, actual, OTHER_WINDOW)
         if not compare.equal(report.relation.rows, actual, recorded.mode):

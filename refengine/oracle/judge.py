@@ -6,7 +6,7 @@ assignment explains it (ORA-1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -27,18 +27,14 @@ from refengine.model.errors import (
 from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import (
-    T0Candidates,
-    assignments,
-    find_profile_t0_candidates,
-    is_range,
-)
 from refengine.oracle.attempts import attempt, reports_of
+from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
 from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.comparison import Alignment, Borders
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
+from refengine.oracle.tries import every_assignment
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -49,12 +45,13 @@ class WrongWindow:
     """An answer for which the engine states a wrong window (ORA-11).
 
     `number` is the answer's place in the recording, from 1. `evaluation` is the instant of the
-    report that stands beside it, `expected` that report's window, `stated` the engine's.
+    report that stands beside it, `expected` that report's window (None: it has none), `stated` the
+    engine's.
     """
 
     number: int
     evaluation: int
-    expected: Borders
+    expected: Borders | None
     stated: Borders
 
 
@@ -183,10 +180,16 @@ def judge_recording(
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
 
     def judgement(
-        passed: bool, trial: Trial | None, tried: int, wrong_windows: tuple[WrongWindow, ...] = ()
+        passed: bool,
+        trial: Trial | None,
+        searched: Search,
+        wrong_windows: tuple[WrongWindow, ...] = (),
     ) -> Judgement:
         statements = r2r.WitnessSummary.of(answers.testimonies_used, witnesses)
-        return Judgement(recorded, passed, trial, tried, statements, t0, wrong_windows)
+        values = t0
+        if values is not None:
+            values = values.with_earlier(tried.semantics.t0 for tried in searched.trials)
+        return Judgement(recorded, passed, trial, searched.count, statements, values, wrong_windows)
 
     # First with the windows that the engine states, if it states any. Only assignments with a
     # window that begins where the first stated one does are tried.
@@ -194,14 +197,14 @@ def judge_recording(
     if recorded.windows:
         search_with_windows = search(recorded, profile, answers, witnesses)
         if search_with_windows.winner is not None:
-            return judgement(True, search_with_windows.winner, search_with_windows.count)
+            return judgement(True, search_with_windows.winner, search_with_windows)
 
     # Then without them.
     without_windows = replace(recorded, windows=())
     result = search(without_windows, profile, answers, witnesses)
     if result.winner is not None:
         if not recorded.windows:
-            return judgement(True, result.winner, result.count)
+            return judgement(True, result.winner, result)
         # The relations are right, so only the windows are wrong. But an assignment that could not
         # be tried with the windows might have explained them, too: then there is no verdict.
         if search_with_windows.first_refusal is not None:
@@ -211,7 +214,7 @@ def judge_recording(
         # the divergence is in the windows.
         confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, result.winner)
-        return judgement(False, result.winner, result.count, wrong_windows)
+        return judgement(False, result.winner, result, wrong_windows)
 
     # An assignment that could not be tried might have explained the relations, so there is no
     # verdict.
@@ -228,7 +231,7 @@ def judge_recording(
     confirm_fail(without_windows, best, result.failed, answers, witnesses)
     if best is not None:
         best = _with_reports(recorded, best, answers)
-    return judgement(False, best, result.count)
+    return judgement(False, best, result)
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,13 @@ class Search:
     failed: tuple[Trial, ...] = ()
     disputed: int = 0
     first_refusal: Unsupported | TooManyReports | None = None
+
+    @property
+    def trials(self) -> Iterator[Trial]:
+        """The trials of which nothing is disputed."""
+        yield from self.failed
+        if self.winner is not None:
+            yield self.winner
 
     @property
     def count(self) -> int:
@@ -264,8 +274,11 @@ def search(
     failed: list[Trial] = []
     disputes: list[Disputed] = []
     first_refusal: Unsupported | TooManyReports | None = None
-    stated = recorded.first_stated_window()
-    for semantics, t0_class in assignments(recorded.question, profile, answers.plan, stated):
+    for tried in every_assignment(recorded, profile, answers):
+        if isinstance(tried, Unsupported):
+            first_refusal = first_refusal or tried
+            continue
+        semantics, t0_class = tried
         try:
             trial = attempt(recorded, semantics, t0_class, answers)
         except Unsupported as error:
@@ -292,9 +305,7 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
-    first_refusal = first_refusal or refuse_t0_beyond_64_bits(
-        recorded.question, profile, answers.plan, stated
-    )
+    first_refusal = first_refusal or refuse_t0_beyond_64_bits(recorded, profile, answers)
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 
@@ -341,7 +352,6 @@ def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[Wrong
     wrong = []
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
-            expected = require(report.window)
             stated = require(recorded.windows[index])
-            wrong.append(WrongWindow(index + 1, report.evaluation, expected, stated))
+            wrong.append(WrongWindow(index + 1, report.evaluation, report.window, stated))
     return tuple(wrong)

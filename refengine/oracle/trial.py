@@ -91,17 +91,14 @@ class RecordingToJudge:
         missing = Missing.of(options.get("missing", 1))
         if not recording:
             missing = Missing(0, 0)
-        windows = tuple(options.get("windows", ()))
-        is_window_stated = any(windows)
-        if not is_window_stated:
-            windows = ()
+        windows = _check_windows(options.get("windows", ()), len(recording))
         return RecordingToJudge(
             replace(question, static=canonical_dataset(question.static)),
             tuple(recording),
             missing,
             options.get("mode", Mode.VALUE),
             windows,
-            options.get("window_closure"),
+            _check_closure(options.get("window_closure")),
         )
 
     @property
@@ -156,11 +153,50 @@ class RecordingToJudge:
         """ORA-11: whether the window that the engine states for relation `index` holds the same
         instants as a report's window, which has these `borders`.
 
-        True where either has no window. Over integers [0, 10) and (-1, 9] hold the same instants.
+        Nothing is compared where the engine states no window. Where a report has no borders (None),
+        no stated window is its own. Over integers [0, 10) and (-1, 9] hold the same instants.
         """
         stated = self.stated_window(index, closure)
-        expected = first_and_last_instant(borders, closure)
-        return stated is None or expected is None or stated == expected
+        return stated is None or stated == first_and_last_instant(borders, closure)
+
+
+def _check_windows(stated: Iterable[object], relations: int) -> tuple[Borders | None, ...]:
+    """ORA-11: return the windows that an engine states for so many relations; nothing if it states
+    none. Raises RefengineError for what are no windows.
+    """
+    try:
+        windows = tuple(stated)
+    except TypeError:
+        reason = f"must be a list of (o, c) or None, one for each relation, got {display(stated)}"
+        raise RefengineError(reason, rule="ORA-11", place="windows") from None
+    if len(windows) > relations:
+        reason = f"must be one for each of {relations} relations at most, got {len(windows)}"
+        raise RefengineError(reason, rule="ORA-11", place="windows")
+    checked = tuple(_check_borders(window, number) for number, window in enumerate(windows, 1))
+    return checked if any(checked) else ()
+
+
+def _check_borders(stated: object, number: int) -> Borders | None:
+    """Return the borders (o, c) of the window stated for a relation, or None where none is."""
+    if stated is None:
+        return None
+    match stated:
+        case [int(opens), int(closes)] if (
+            opens <= closes and not isinstance(opens, bool) and not isinstance(closes, bool)
+        ):
+            return opens, closes
+    reason = f"must be (o, c), two integers with o <= c, or None, got {display(stated)}"
+    raise RefengineError(reason, rule="ORA-11", place=f"window of relation {number}")
+
+
+def _check_closure(closure: object) -> Closure | None:
+    """Return the closure of stated windows. Raises RefengineError for what is none."""
+    if closure is None or isinstance(closure, Closure):
+        return closure
+    if isinstance(closure, str) and closure in tuple(Closure):
+        return Closure(closure)
+    reason = f"must be one of {', '.join(Closure)}, or None, got {display(closure)}"
+    raise RefengineError(reason, rule="ORA-11", place="window_closure")
 
 
 def first_and_last_instant(borders: Borders | None, closure: Closure | None) -> Borders | None:

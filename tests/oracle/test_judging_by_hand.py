@@ -48,11 +48,13 @@ from refengine.oracle import attempts, confirmation, derivations
 from refengine.oracle import judge as judging
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import (
+    fit_to_stated_window,
+    split_into_t0_classes,
+)
+from refengine.oracle.beginnings import (
     T0Candidates,
     find_profile_t0_candidates,
     find_t0_candidates,
-    fit_to_stated_window,
-    split_into_t0_classes,
 )
 from refengine.oracle.comparison import Alignment
 from refengine.oracle.derivations import Derivation
@@ -102,11 +104,11 @@ def test_options_of_a_recording():
         None,
     )
     stated = recording(
-        "a", missing=0, mode=Mode.TERM, windows=[None, (0, 5)], window_closure=Closure.CLOSED
+        "a", "b", missing=0, mode=Mode.TERM, windows=[None, (0, 5)], window_closure=Closure.CLOSED
     )
     assert (stated.missing, stated.mode) == (Missing(0, 0), Mode.TERM)
     assert stated.first_stated_window() == ((0, 5), Closure.CLOSED)
-    assert recording("a", windows=[None, None]).windows == ()
+    assert recording("a", "b", windows=[None, None]).windows == ()
     assert plain.first_stated_window() is None and plain.stated_window(0, None) is None
 
 
@@ -123,7 +125,9 @@ def test_a_stated_window_holds_the_instants_of_a_report():
     one = recording("a", "b", windows=[(-1, 9)], window_closure=Closure.LEFT_OPEN)
     assert one.is_about(0, (0, 10), Closure.RIGHT_OPEN)
     assert not one.is_about(0, (-1, 9), Closure.RIGHT_OPEN)
-    assert one.is_about(1, (7, 9), Closure.RIGHT_OPEN) and one.is_about(0, None, None)
+    # nothing is compared where no window is stated; a report without borders is about none
+    assert one.is_about(1, (7, 9), Closure.RIGHT_OPEN) and one.is_about(1, None, None)
+    assert not one.is_about(0, None, None)
     own = recording("a", windows=[(0, 10)])
     assert own.is_about(0, (0, 10), Closure.LEFT_OPEN)
     assert not own.is_about(0, (0, 11), Closure.LEFT_OPEN)
@@ -155,7 +159,7 @@ def test_an_output_beside_no_relation():
     for borders, expected in (
         ((0, 5), {State(0, 1, 0)}),
         ((5, 10), set()),
-        (None, {State(0, 1, 0)}),
+        (None, set()),
     ):
         assert advance([State(0, 0, 0)], bag("a"), stated, borders, Closure.RIGHT_OPEN) == expected
 
@@ -1041,7 +1045,7 @@ def test_assignments_that_cannot_be_tried(monkeypatch, error, listed, tried):
     semantics = CLOSING.semantics()
     found = changes.try_assignments(recorded, [(semantics, T0Class(0, 0, 0))] * 2, answers)
     assert found == tried
-    monkeypatch.setattr(changes, "assignments", refuse)
+    monkeypatch.setattr(changes, "every_assignment", refuse)
     assert changes.list_assignments(recorded, CLOSING, answers, 3) == listed
 
 

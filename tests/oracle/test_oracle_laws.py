@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from math import lcm
 
 import exhaustive
 import pytest
@@ -72,6 +71,7 @@ from refengine.core.semantics import (
 )
 from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Element, Row
+from refengine.model.errors import require
 from refengine.oracle import orders
 from refengine.oracle.comparison import Borders, Fate
 from refengine.oracle.judge import Judgement, judge
@@ -380,24 +380,18 @@ def is_tried(own: Engine) -> bool:
     if not firsts or any(view.t0 is None for view in views):
         return False
     t0 = own.semantics.t0
-    reaches = [view.times[0] + view.spec.lag - view.spec.span for view in views if view.times]
-    cycle = lcm(*(2 if view.spec.kind is WindowKind.LANDMARK else view.spec.step for view in views))
-    if own.semantics.anchor is Anchor.T0:
-        cycle = lcm(cycle, own.semantics.period)
-    if len(views) > 1:
-        return t0 in (T0.FIRST, T0.REACH) or (
-            isinstance(t0, int) and min(reaches) - cycle < t0 <= max(firsts)
-        )
-    value = views[0].t0
-    if min(reaches) - cycle < value <= max(firsts):
+    if isinstance(t0, T0) and (t0 not in POLICIES or len(views) > 1):
+        return t0 not in (T0.EPOCH, T0.REGISTRATION)
+    value = require(views[0].t0)
+    if value in (0, own.query.registered) or value <= max(firsts):
         return True
-    is_seen = not own.semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
-    if value <= max(firsts) and not is_seen:
-        return True  # windows that hold nothing are not reported, however many there are
-    beginnings = (views[0].first, views[0].first - views[0].spec.span)
-    if views[0].spec.lag and value in beginnings:
-        return True
-    return value in (0, own.query.registered) or (isinstance(t0, T0) and t0 not in POLICIES)
+    # a partial window that is reported whole holds the first element with a later t0, too
+    reported = own.semantics.partial is Partial.REPORTED
+    return reported and value <= max(
+        view.times[0] + view.spec.lag - require(view.frame).least * view.spec.step
+        for view in views
+        if view.times
+    )
 
 
 def may_be_unsupported(own: Engine) -> bool:
@@ -683,7 +677,13 @@ class Case:
 
     def assignments(self) -> Iterator[tuple[Semantics, list[Bag]]]:
         """Every assignment and its outputs, one by one."""
-        return exhaustive.possible(self.own.query, self.streams, self.profile, r2r.defined_answer)
+        return exhaustive.possible(
+            self.own.query,
+            self.streams,
+            self.profile,
+            r2r.defined_answer,
+            len(self.recording) + self.missing,
+        )
 
 
 def draw_output(rng: random.Random) -> tuple[Engine, list[Bag]]:

@@ -11,8 +11,21 @@ from random import Random
 import pytest
 from conftest import draws
 
-from conformance.verdict.explain import explain_fail
-from refengine import Disputed, OneOf, Relation, evaluate, from_table, literal, profile, row, stream
+from conformance.verdict.explain import explain_fail, explain_wrong_windows
+from conformance.verdict.outcomes import judge_relations
+from refengine import (
+    Disputed,
+    OneOf,
+    RefengineError,
+    Relation,
+    evaluate,
+    from_table,
+    literal,
+    profile,
+    row,
+    stream,
+)
+from refengine.core.question import Question
 from refengine.model.elements import XSD
 from refengine.oracle.divergence import LOST, OTHER_WINDOW, SKIPPED
 from refengine.oracle.explanations import find_explanations
@@ -116,6 +129,122 @@ def test_an_unknown_t0_explains_what_some_value_of_it_explains():
         assert verdict(profile=unknown).passed == is_explained, seed
         explained[is_explained] += 1
     assert min(explained[True], explained[False]) > draws(40) / 10
+
+
+BESIDE = {"stream": "r", "kind": "time", "size": 10, "slide": 10}
+
+
+@pytest.mark.parametrize("report", ["non-empty,window-close", "content-change"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"kind": "time", "size": 10, "slide": 10},
+        {"kind": "range", "size": 10},
+        {"kind": "now"},
+        {"kind": "rows", "size": 1},
+        {"kind": "partition", "size": 1, "by": ["subject"]},
+        {"kind": "unbounded"},
+        {"kind": "landmark"},
+    ],
+)
+def test_a_stated_window_is_that_of_no_report_without_borders(kind, report):
+    """ORA-11: stream s has no elements, r has a at 5 and b at 15. By t0=first-element no window
+    over s ever opens; those of now, rows, partition, unbounded and landmark have no borders; a
+    range of 10 has none before it is shown. None of them is [-5, 77) or [1000, 1001).
+    """
+    if "close" in report and kind["kind"] in ("rows", "partition", "unbounded", "landmark"):
+        return  # such windows never close (QRY-5)
+    query = from_table(
+        {"windows": [{"stream": "s", **kind}, BESIDE], "body": "SELECT ?x { ?x <urn:p> ?y }"}
+    )
+    items = [((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in (("a", 5), ("b", 15))]
+    streams = {"s": stream([]), "r": stream(items)}
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in "ab"]
+    if report == "content-change":
+        answers.append(Relation(("x",), Counter()))  # [20, 30) holds nothing
+    own = profile("csparql").but(t0="unknown", report=report)
+
+    def verdict(windows: list) -> Judgement:
+        return judge(query, streams, own, answers, missing=0, windows=windows)
+
+    assert verdict([]).passed and verdict([None, None]).passed
+    wrong = verdict([(-5, 77), (1000, 1001)])
+    assert not wrong.passed and wrong.is_right_but_for_windows
+    assert explain_wrong_windows(own, wrong).startswith("WIN-3")
+    assert not verdict([None, (1000, 1001)]).passed
+
+
+def test_a_report_without_borders_is_no_end_of_the_search_for_the_nearest():
+    """ORA-9, ORA-11: the range [0, 10] over s is shown from 10 on. Before it, r alone changes: a is
+    reported at 1, without a window. So an answer about [0, 10] stands beside the second report,
+    although by its rows it is as near to the first.
+    """
+    query = from_table(
+        {
+            "windows": [{"stream": "s", "kind": "range", "size": 10}, {**BESIDE, "size": 40}],
+            "body": "SELECT ?x { ?x <urn:p> ?y }",
+        }
+    )
+    items = {"s": (("b", 9),), "r": (("a", 1),)}
+    streams = {
+        name: stream([((f"<urn:{each}>", "<urn:p>", "<urn:y>"), at) for each, at in found])
+        for name, found in items.items()
+    }
+    own = profile("cqels").but(t0=0, closure="[]", horizon=12)
+    windows = [report.window for report in evaluate(query, streams, own.semantics())]
+    assert windows == [None, (0, 10)]
+    answers = [Relation(("x",), Counter([row({"x": "<urn:c>"})]))]
+    found = judge(query, streams, own, answers, missing=1, windows=[(0, 10)])
+    where = found.trial.divergence
+    assert (where.index, where.window, where.reason) == (0, (0, 10), "the answer differs")
+
+
+@pytest.mark.parametrize(
+    ("windows", "place", "reason"),
+    [
+        (7, "windows", "must be a list of (o, c) or None, one for each relation, got 7"),
+        (None, "windows", "must be a list of (o, c) or None, one for each relation, got None"),
+        ([None] * 3, "windows", "must be one for each of 2 relations at most, got 3"),
+        ([(0, 10), 5], "window of relation 2", "got 5"),
+        ([(0,), None], "window of relation 1", "got (0,)"),
+        ([(0, 10, 20)], "window of relation 1", "got (0, 10, 20)"),
+        (["ab"], "window of relation 1", "got 'ab'"),
+        ([(0, "10")], "window of relation 1", "got (0, '10')"),
+        ([(0, 10.0)], "window of relation 1", "got (0, 10.0)"),
+        ([(False, True)], "window of relation 1", "got (False, True)"),
+        ([(0, None)], "window of relation 1", "got (0, None)"),
+        ([()], "window of relation 1", "got ()"),
+        ([0], "window of relation 1", "got 0"),
+        ([(10, 9)], "window of relation 1", "got (10, 9)"),
+        ("ab", "window of relation 1", "got 'a'"),
+    ],
+)
+def test_what_are_no_windows_is_refused_in_one_line(windows, place, reason):
+    answers = [Relation(("x",), Counter())] * 2
+    with pytest.raises(RefengineError) as refused:
+        judge(TUMBLING, {"s": SIX}, FROM_0, answers, windows=windows)
+    text = str(refused.value)
+    assert text.startswith(f"{place}: ORA-11: must be ") and text.endswith(reason)
+    with pytest.raises(RefengineError, match="ORA-11"):
+        judge_relations(Question(TUMBLING, {"s": SIX}), FROM_0, answers, windows=windows)
+
+
+@pytest.mark.parametrize("closure", ["[", 5, ["[)"], "none"])
+def test_what_is_no_closure_of_stated_windows_is_refused(closure):
+    answers = [Relation(("x",), Counter())]
+    with pytest.raises(RefengineError) as refused:
+        judge(TUMBLING, {"s": SIX}, FROM_0, answers, windows=[(0, 9)], window_closure=closure)
+    reason = f"must be one of [), (], [], or None, got {closure!r}"
+    assert str(refused.value) == f"window_closure: ORA-11: {reason}"
+
+
+def test_borders_may_be_lists_and_a_closure_its_text():
+    answers = [Relation(("x",), Counter([row({"x": f"<urn:{name}>"})])) for name in "aaaabc"]
+    windows = [[10 * n - 1, 10 * n + 9] for n in range(6)]
+    found = judge(
+        TUMBLING, {"s": SIX}, FROM_0, answers, missing=0, windows=windows, window_closure="(]"
+    )
+    assert found.passed
 
 
 # Where a fail parts from windows of 10 that hold {a}, {a}, {a}, {a}, {b}, {c} (ORA-11, condition 5)

@@ -7,7 +7,7 @@ import pytest
 from refengine import UNKNOWN, Query, Relation, Stream, evaluate, from_table, profile, stream
 from refengine.core import engine
 from refengine.core.semantics import Profile
-from refengine.oracle.assignments import T0Candidates, find_t0_candidates
+from refengine.oracle.beginnings import T0Candidates, find_t0_candidates
 from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import judge
 from refengine.oracle.orders import order_matters

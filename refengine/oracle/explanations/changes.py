@@ -18,17 +18,17 @@ from refengine.core.semantics import (
     Condition,
     MissedInstants,
     Profile,
-    Semantics,
     is_formula,
 )
 from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import assignments
 from refengine.oracle.attempts import attempt
-from refengine.oracle.trial import RecordingToJudge, T0Class, Trial
+from refengine.oracle.trial import RecordingToJudge, Trial
+from refengine.oracle.tries import Assignment, every_assignment
 
 SINGLE_BOUND = 100  # how many assignments of a changed profile are tried
-Assignments = list[tuple[Semantics, T0Class]]
+Assignments = list[Assignment]
 
 
 class FieldChange(NamedTuple):
@@ -146,10 +146,13 @@ def list_assignments(
     """Return the first assignments of a profile, up to one more than `bound`. They are empty if the
     profile has no meaning for this question, and None if they are out of reach.
     """
-    stated = recorded.first_stated_window()
+    listed: Assignments = []
     try:
-        every = assignments(recorded.question, profile, answers.plan, stated)
-        return list(islice(every, bound + 1))
+        for tried in islice(every_assignment(recorded, profile, answers), bound + 1):
+            if isinstance(tried, Unsupported):
+                return None
+            listed.append(tried)
+        return listed
     except (Unsupported, Disputed, TooManyReports):
         return None
     except RefengineError:

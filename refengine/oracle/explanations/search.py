@@ -12,7 +12,8 @@ from refengine.core.profiles import PROFILES
 from refengine.core.semantics import UNKNOWN, Between, Profile
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import assignments, find_t0_candidates
+from refengine.oracle.assignments import assignments
+from refengine.oracle.beginnings import find_t0_candidates
 from refengine.oracle.explanations.changes import (
     OUT_OF_REACH,
     SINGLE_BOUND,

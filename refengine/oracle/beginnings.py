@@ -1,0 +1,411 @@
+"""§11 With which values of t0 an engine may have begun, where t0 is open (ORA-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from itertools import count, islice
+from math import lcm
+from typing import NamedTuple
+
+from refengine import incremental
+from refengine.core import engine, window
+from refengine.core.answers import recomputed_answers
+from refengine.core.query import Query, WindowKind
+from refengine.core.question import Question, Setting
+from refengine.core.reports import ReportMaker
+from refengine.core.semantics import (
+    POLICIES,
+    T0,
+    UNKNOWN,
+    Anchor,
+    Between,
+    Closure,
+    Condition,
+    Empty,
+    Partial,
+    Profile,
+    Semantics,
+    Tick,
+)
+from refengine.model.elements import TIME_BOUND
+from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, require
+from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.trial import RecordingToJudge, State, advance
+
+MakePlan = Callable[[Setting], engine.Plan]
+
+
+class T0Candidates(NamedTuple):
+    """The values of t0 that are tried where t0 is open: all from `lo` to `hi`, and `others` outside
+    of that range. `and_earlier` says that values before `lo` were tried, too.
+    """
+
+    lo: int
+    hi: int
+    others: tuple[int | T0, ...] = ()
+    and_earlier: bool = False
+
+    def with_earlier(self, tried: Iterable[int | T0]) -> T0Candidates:
+        """Return the same values, and say whether earlier ones are among those that were tried."""
+        and_earlier = any(
+            isinstance(t0, int) and t0 < self.lo and t0 not in self.others for t0 in tried
+        )
+        return self._replace(and_earlier=and_earlier)
+
+    def __str__(self) -> str:
+        others = "".join(f", {t0}" for t0 in self.others)
+        earlier = ", and earlier values" if self.and_earlier else ""
+        return f"from {self.lo} to {self.hi}{others}{earlier}"
+
+
+def is_within_64_bits(t0: int | T0) -> bool:
+    """Whether a value of t0 is within 64 bits, as SEM-1 demands. A policy or formula is."""
+    return not isinstance(t0, int) or -TIME_BOUND <= t0 < TIME_BOUND
+
+
+def is_range(t0: object) -> bool:
+    """Whether a profile's t0 is open: unknown, or any value of a stated range."""
+    return isinstance(t0, Between) or t0 == UNKNOWN
+
+
+def find_profile_t0_candidates(
+    question: Question, profile: Profile, plan: MakePlan
+) -> T0Candidates | None:
+    """Return the values of t0 that are tried for the first assignment of a profile that has a
+    meaning. None if the profile does not leave t0 open over a range.
+    """
+    t0 = profile.fields.get("t0", UNKNOWN)
+    if not is_range(t0):
+        return None
+    for fields in profile.assignments((0,)):
+        with suppress(InvalidSemantics, InvalidStream):
+            planned = plan(question.under(Semantics(**fields)))
+            return find_t0_candidates(question.query, planned, t0)
+    return None
+
+
+def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
+    """ORA-2: return the values that are tried for an open t0: those of its stated range, or else
+    those with which an engine loses no element, and the time of the first element.
+
+    Without a stated range, the last value is the time of the first element. Under `(]` this value
+    loses that element, and is tried because engines begin with it. The first value is less
+    than one slide before the last t0 with which all windows that hold the first element exist:
+    still earlier values give the same windows over elements again (see EarlierBeginnings). Several
+    windows, or a period that counts from t0, repeat after the common multiple of their slides and
+    the period.
+
+    Values with which engines are known to begin are tried in addition: 0, the query's registration
+    and the published formulas.
+
+    Values beyond 64 bits are left out, since SEM-1 refuses them. If all of the range are, `lo` is
+    greater than `hi`.
+    """
+    lo, hi, others, _ = find_all_t0_candidates(query, planned, t0)
+    within = tuple(other for other in others if is_within_64_bits(other))
+    return T0Candidates(max(lo, -TIME_BOUND), min(hi, TIME_BOUND - 1), within)
+
+
+def find_all_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
+    """Return the values of `find_t0_candidates`, and those beyond 64 bits, too."""
+    if isinstance(t0, Between):
+        if t0.lo > t0.hi:
+            raise InvalidSemantics(
+                f"t0 must be in a range with at least one value, got {t0.lo} to {t0.hi}",
+                rule="ORA-2",
+            )
+        return T0Candidates(t0.lo, t0.hi)
+
+    lo, hi = _range_without_loss(planned)
+    known = {0}
+    if query.registered is not None:
+        known.add(query.registered)
+    if len(planned.views) == 1:
+        known |= {*_values_of_formulas(planned), *_beginnings(planned.views[0])}
+    outside: list[int | T0] = sorted(t for t in known if t > hi)
+    if shows_empty_windows(planned.semantics):
+        outside = sorted(t for t in known if not lo <= t <= hi)
+    if len(planned.views) > 1:
+        outside += [T0.FIRST, T0.REACH, *_formulas(planned.semantics)]
+    return T0Candidates(lo, hi, tuple(outside))
+
+
+def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
+    """Return the first and the last value of a range of t0. With all of them an engine loses no
+    element, except that under `(]` the last one, the time of the first element, loses this element.
+    Where partial windows are reported whole, they hold this element with a later t0, too.
+
+    With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
+    """
+    first_of = {
+        n: view.times[0] + view.spec.lag for n, view in enumerate(planned.views) if view.times
+    }
+    if not first_of:
+        nothing_before = planned.own[-1] if planned.own else 0
+        first_of = dict.fromkeys(range(len(planned.views)), nothing_before)
+
+    longest = max(view.spec.span for view in planned.views)
+    lo = _first_value(planned, latest_with_all_windows=min(first_of.values()) - longest)
+    hi = max(first + _reach_of_partial(planned, n) for n, first in first_of.items())
+    return lo, hi
+
+
+def _reach_of_partial(planned: engine.Plan, number: int) -> int:
+    """Return how long before t0 the first window opens, if partial windows are reported whole."""
+    if planned.semantics.partial is not Partial.REPORTED:
+        return 0
+    spec = planned.views[number].spec
+    return -window.least(Partial.REPORTED, spec.span, spec.step) * spec.step
+
+
+def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
+    """Return the first value of t0 that is tried. Earlier ones by a cycle give the same reports
+    over elements.
+
+    `latest_with_all_windows` is the latest t0 with which all windows that hold the first element
+    exist.
+    """
+    cycle = cycle_of_windows(planned)
+    first = latest_with_all_windows - cycle + 1
+    if any(view.spec.lag for view in planned.views):
+        first -= cycle  # with one window more, windows shift at the first element's instant, too
+    if compares_times_with_tuples(planned) and planned.arrivals:
+        first = min(first, min(element.app for element in planned.arrivals) - cycle)
+    return first
+
+
+def cycle_of_windows(planned: engine.Plan) -> int:
+    """Return by how much t0 must move for the same windows to appear again, except for the first
+    ones, and for a period that counts from t0 to come round (REP-11).
+    """
+    beat = 1
+    if planned.semantics.anchor is Anchor.T0:
+        beat = require(planned.semantics.period)
+    return lcm(*(_cycle_of(view) for view in planned.views), beat)
+
+
+def _cycle_of(view: window.WindowView) -> int:
+    """Return by how much t0 must move for the same windows of one view to appear again."""
+    if view.spec.kind is WindowKind.LANDMARK:
+        return 2
+    return view.spec.step
+
+
+def compares_times_with_tuples(planned: engine.Plan) -> bool:
+    """Whether a time is compared with s0, although t0 counts tuples: the time tick does so
+    (TICK-2).
+    """
+    kinds = {view.spec.kind for view in planned.views}
+    return WindowKind.TUPLE in kinds and planned.semantics.tick is Tick.TIME
+
+
+def _formulas(semantics: Semantics) -> list[T0]:
+    """Return the published formulas that have a meaning under a semantics (SEM-2)."""
+    if semantics.closure not in (Closure.LEFT_OPEN, None):
+        return []
+    return [formula for formula in T0 if formula not in POLICIES]
+
+
+def _values_of_formulas(planned: engine.Plan) -> Iterator[int]:
+    """Yield the values of t0 that the published formulas give for one window (WIN-7). A formula
+    that gives none for this plan is left out.
+    """
+    view = planned.views[0]
+    for formula in _formulas(planned.semantics):
+        with suppress(InvalidSemantics):
+            t0 = window.origin(
+                view.spec, replace(planned.semantics, t0=formula, offset=None), view.first
+            )
+            if t0 is not None:
+                yield t0
+
+
+def _beginnings(view: window.WindowView) -> Iterator[int]:
+    """Yield the values of t0 by the first element, and ω before it (WIN-10), for a window with a
+    lag. Without a lag they are in the range.
+    """
+    if view.first is not None and view.spec.lag:
+        yield view.first
+        yield view.first - view.spec.span
+
+
+def shows_empty_windows(semantics: Semantics) -> bool:
+    """Whether a window without elements can be reported. If so, windows before the first element
+    show, and an earlier t0 gives other reports than a later one.
+    """
+    return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
+
+
+def begin_at(planned: engine.Plan, t0: int) -> engine.Plan:
+    """Return a plan in which each window has this t0, which may be beyond 64 bits."""
+    closure, partial = planned.semantics.closure, planned.semantics.partial
+    views = [
+        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
+        for view in planned.views
+    ]
+    return replace(planned, views=tuple(views))
+
+
+class EarlierBeginnings:
+    """ORA-2: the values of t0 before the range of `find_t0_candidates` with which an engine may
+    have begun, if windows without elements can be reported.
+
+    If t0 is earlier by a cycle, windows and periods are where they were. What comes in addition are
+    evaluations at the beginning, *over nothing*: no window holds an element. All answers over
+    nothing are the same, so from the second one on R2S makes the same output of each. How many of
+    them there may be follows from the relations with which the recording begins, from `missing`,
+    and from the number of all relations.
+
+    All values from `lowest` to `highest` are of one cycle, and with all of them, windows have ended
+    before the first element. So t0 may be any of them, and earlier by the numbers of cycles that
+    `turns` gives. Values from `lowest` up to the range are values to be tried themselves.
+    """
+
+    def __init__(
+        self, recorded: RecordingToJudge, planned: engine.Plan, answers: SharedAnswers
+    ) -> None:
+        self.recorded = recorded
+        self.planned = planned
+        self.answers = answers
+        semantics = planned.semantics
+        self.cycle = lcm(cycle_of_windows(planned), semantics.period or 1)
+
+        self.range_begins, _ = _range_without_loss(planned)
+        self.highest = self.range_begins + cycle_of_windows(planned) - 1
+        specs = [view.spec for view in planned.views]
+        if any(spec.lag for spec in specs) and planned.own:
+            self.highest = min(self.highest, planned.own[0] - max(spec.span for spec in specs))
+        if any(spec.kind is WindowKind.LANDMARK for spec in specs):
+            self.highest -= 1  # the last value of the range may lose the first element
+        self.lowest = self.highest - self.cycle + 1
+
+        # each relation is the output of an evaluation, and under `emit` each evaluation has one
+        self.fewest = len(recorded.relations)
+        self.most = None
+        if semantics.empty is Empty.EMIT:
+            self.most = self.fewest + sum(recorded.missing)
+
+    @property
+    def most_over_nothing(self) -> int:
+        """The most evaluations over nothing with which the recording can begin. It is 1, too, if
+        further ones emit nothing after two that fit: two then stand for any greater number.
+        """
+        return self._over_nothing[0]
+
+    @cached_property
+    def _over_nothing(self) -> tuple[int, bool]:
+        """`most_over_nothing`, and whether there may be any greater number of them."""
+        recorded = replace(self.recorded, windows=())
+        query = recorded.query
+        successive = recomputed_answers(query, self.planned, recorded.static, self.answers)
+        maker = ReportMaker(query, self.planned, successive)
+        nothing = (engine.WindowContent(None, range(0)),) * len(self.planned.views)
+        states = {State(0, 0, 0)}
+        for number in count():
+            step = maker.step(engine.Evaluation(0, 0, nothing))
+            if step.emitted:
+                states = advance(states, step.relation.rows, recorded)
+            elif number == 2:
+                return 1, True
+            if not states:
+                return number, False
+        raise AssertionError("a recording ends")
+
+    def fits(self, t0: int) -> bool:
+        """Whether the recording can begin with the evaluations over nothing that this t0 gives."""
+        most, may_be_more = self._over_nothing
+        number = self._count_over_nothing(t0)
+        return number is not None and (may_be_more or number <= most)
+
+    def may_explain(self, t0: int) -> bool:
+        """Whether the recording can have as many evaluations as this t0 gives, in all and over
+        nothing. Of those with too many over nothing, True for the first before one that fits: so a
+        trial shows that it does not fit.
+        """
+        later = self._count_over_nothing(t0 + cycle_of_windows(self.planned))
+        if later is None:
+            return False
+        if later > self.most_over_nothing and t0 not in self._near_stated_window:
+            return False
+        evaluations = self._count_evaluations(t0)
+        return evaluations >= self.fewest and (self.most is None or evaluations <= self.most)
+
+    def turns(self, t0: int) -> Sequence[int]:
+        """Return by how many cycles before `t0`, a value from `lowest` to `highest`, an engine may
+        have begun. The last number may be one with which it has too many evaluations over nothing:
+        so a trial shows that it does not fit.
+        """
+        most = self.most_over_nothing
+        now = self._count_over_nothing(t0)
+        if now is None or now > most:
+            return self._turns_to_stated_window(t0)
+        once = self._count_over_nothing(t0 - self.cycle)
+        if once is None:
+            return range(0)
+        if once == now:  # there are no more of them, but their windows may be earlier ones
+            return range(1, 3 if self.recorded.windows else 1)
+
+        first, last = 1, 1
+        growth = 1  # evaluations over nothing of each further cycle
+        if once <= most:
+            twice = self._count_over_nothing(t0 - 2 * self.cycle)
+            growth = (most + 1 if twice is None else twice) - once
+        if once <= most and growth:
+            last = 2 + (most - once) // growth
+
+        # all evaluations, if t0 is one cycle earlier
+        evaluations = self._count_evaluations(t0) + once - now
+        growth = max(1, growth)
+        first += max(0, -((evaluations - self.fewest) // growth))
+        if self.most is not None:
+            last = min(last, 1 + (self.most - evaluations) // growth)
+        return sorted({*range(first, last + 1), *self._turns_to_stated_window(t0)})
+
+    def _turns_to_stated_window(self, t0: int) -> range:
+        """Return the numbers of cycles before `t0` that give a value of `_near_stated_window`."""
+        near = self._near_stated_window
+        first, last = -((near.stop - 1 - t0) // self.cycle), (t0 - near.start) // self.cycle
+        return range(max(1, first), last + 1)
+
+    @cached_property
+    def _near_stated_window(self) -> range:
+        """The values of t0 with which one of the first two evaluations may be over the first window
+        that the engine states. They are needed where further evaluations over nothing emit nothing:
+        these first ones may, and their windows tell how early they are.
+        """
+        stated = self.recorded.first_stated_window()
+        if stated is None or not self._over_nothing[1]:
+            return range(0)
+        spec = self.planned.views[0].spec
+        opens = stated[0][0] + spec.lag
+        return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2)
+
+    def _count_over_nothing(self, t0: int) -> int | None:
+        """Return the number of evaluations before the first one over an element, but no more than
+        one more than fits; None if there are more than are computed (ENG-3).
+        """
+        number = 0
+        with suppress(TooManyReports):
+            for evaluation in self._evaluations(t0):
+                if number > self.most_over_nothing or any(
+                    held.content for held in evaluation.windows
+                ):
+                    break
+                number += 1
+            return number
+        return None
+
+    def _count_evaluations(self, t0: int) -> int:
+        """Return the number of evaluations, but no more than one more than the recording can have
+        outputs.
+        """
+        enough = self.fewest + sum(self.recorded.missing) + 1
+        with suppress(TooManyReports):
+            return sum(1 for _ in islice(self._evaluations(t0), enough))
+        return enough
+
+    def _evaluations(self, t0: int) -> Iterator[engine.Evaluation]:
+        return incremental.schedule_evaluations(begin_at(self.planned, t0))
