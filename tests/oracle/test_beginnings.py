@@ -41,7 +41,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r
 from refengine.core.query import CLOSING as CLOSING_KINDS
-from refengine.core.semantics import T0, Anchor, Condition, End, Semantics
+from refengine.core.semantics import T0, Anchor, Condition, Empty, End, Semantics
 from refengine.model.elements import XSD
 from refengine.oracle import beginnings
 from refengine.oracle.judge import judge
@@ -283,13 +283,13 @@ def draw_engine_that_began_early(rng: random.Random) -> Engine | None:
         fields["period"] = rng.randint(1, 7) if is_periodic else None
         anchors = [0, 1, -2, Anchor.T0, Anchor.FIRST]
         fields["anchor"] = rng.choice(anchors) if is_periodic else None
+        fields["empty"] = rng.choice([Empty.EMIT, Empty.EMIT, *Empty])
     times = [element.app for source in streams.values() for element in source] or [0]
     fields["t0"] = rng.choice(
         [
             rng.choice([0, query.registered or 0]),
-            min(times) - rng.randint(0, 60),
-            min(times) - rng.randint(0, 60),
             min(times) - rng.randint(0, 20),
+            *(min(times) - rng.randint(10, 60) for _ in range(4)),
         ]
     )
     if rng.random() < 0.1:
