@@ -40,6 +40,8 @@ def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
     try:
         return tuple(sorted(dict(mapping).items()))
     except (TypeError, ValueError):
+        if isinstance(mapping, Iterator):  # whose own error it may be, such as that of a reader
+            raise
         raise InvalidStream(
             f"a row must map variables to terms, got {display(mapping)}; write "
             'row({"x": "<urn:a>"})',
