@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.report import causes, texts
+from conformance.report.matrix import link_to_list
 from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.texts import Shorten
 from conformance.verdict.common_traits import find_common_traits
@@ -41,6 +42,7 @@ class CaseInBrief:
     elements: str
     expected: str
     answered: str
+    link: str  # to its result on the page
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _headline(engine: str, entries: Sequence[Entry]) -> Headline:
     """Return the headline of an engine from all of its results."""
     kinds = Counter(entry.result.outcome_in_words for entry in entries)
     counts = ", ".join(f"{kinds[kind]:,} {kind}" for kind in sorted(kinds, key=ORDER.index))
-    found = [*_find_errors(entries), *_find_what_fails(entries)]
+    found = [*_find_errors(entries), *_find_what_fails(entries), *_find_unstable(entries)]
     found.sort(key=lambda finding: -len(finding.entries))
     findings = [finding.words for finding in found[:1]]
     findings += [one.words for one in found[1:FINDINGS] if len(one.entries) >= LEAST_FAILS]
@@ -123,6 +125,14 @@ def _find_errors(entries: Iterable[Entry]) -> Iterator[_Finding]:
             texts.clean(f"{len(most)} of {count_text(len(errors), 'error')}: {words}", SENTENCE),
             most,
         )
+
+
+def _find_unstable(entries: Iterable[Entry]) -> Iterator[_Finding]:
+    """Yield that cases are unstable, with the first of them."""
+    unstable = [entry for entry in entries if entry.kind == "unstable"]
+    if unstable:
+        finding = _Finding(f"{count_text(len(unstable), 'case')} unstable", unstable)
+        yield replace(finding, words=f"{finding.words}, as {finding.smallest.result.case}")
 
 
 def _find_what_fails(entries: Sequence[Entry]) -> Iterator[_Finding]:
@@ -183,28 +193,25 @@ def _find_traits(
 
 def _case_in_brief(entry: Entry) -> CaseInBrief:
     """Return the three lines of a case. Where no evidence was kept, they say so."""
-    name = texts.clean(entry.result.case, 240)
+    elements = expected = "not kept"
+    answered = texts.most_telling_line(entry.result.argument)
     evidence = entry.evidence
-    if evidence is None:
-        return CaseInBrief(name, "not kept", "not kept", _first_line(entry))
-    shorten = texts.term_shortener(evidence["query"])
-    reading = read_fail({**evidence, "cut": False})
-    expected, answered = "not kept", _first_line(entry)
-    if reading is not None:
-        expected = _report_in_brief(evidence["expected"], reading.place, evidence, shorten)
-        place = reading.place - evidence.get("before", 0)
-        answered = _report_in_brief(evidence["actual"], place, evidence, shorten)
+    if evidence is not None:
+        shorten = texts.term_shortener(evidence["query"])
+        elements = _elements_in_brief(evidence["elements"], shorten)
+        reading = read_fail({**evidence, "cut": False})
+        if reading is not None:
+            expected = _report_in_brief(evidence["expected"], reading.place, evidence, shorten)
+            place = reading.place - evidence.get("before", 0)
+            answered = _report_in_brief(evidence["actual"], place, evidence, shorten)
+    result = entry.result
     return CaseInBrief(
-        name,
-        _elements_in_brief(evidence["elements"], shorten),
+        texts.clean(result.case, 240),
+        texts.clean(elements, LINE),
         texts.clean(expected, LINE),
         texts.clean(answered, LINE),
+        link_to_list({"suite": result.suite, "case": result.case, "engine": result.engine}),
     )
-
-
-def _first_line(entry: Entry) -> str:
-    """Return the line of the argument that says most."""
-    return texts.clean(texts.most_telling_line(entry.result.argument), LINE)
 
 
 def _elements_in_brief(elements: Sequence[Mapping[str, Any]], shorten: Shorten) -> str:
@@ -218,7 +225,7 @@ def _elements_in_brief(elements: Sequence[Mapping[str, Any]], shorten: Shorten) 
             if triple.strip()
         )
         written.append(f"{element['at']} {graph}")
-    return texts.clean(", ".join(written) or "none", LINE)
+    return ", ".join(written) or "none"
 
 
 def _with_plain_integers(text: str) -> str:
@@ -257,7 +264,7 @@ def headline_lines(
     """Yield the lines of a headline for a terminal. `command` gives the command that asks the
     engine again about a case, and `page` is the path of the page, if one is written.
     """
-    yield f"{headline.engine}: {headline.counts}"
+    yield f"conformance: {headline.engine}: {headline.counts}"
     for finding in headline.findings:
         yield f"  {finding}"
     if headline.case is not None:
