@@ -12,8 +12,8 @@ import pytest
 from conformance.plugin import report_data
 from conformance.plugin.options import option_value
 from conformance.plugin.output_files import OutputFiles
-from conformance.plugin.suite_run import SuiteRun
 from conformance.plugin.requests import again_command, asks_for_lists
+from conformance.plugin.suite_run import SuiteRun
 from conformance.report import baseline, source
 from conformance.report.headline import headline_lines, headlines
 from conformance.suite import (
@@ -26,7 +26,6 @@ from conformance.verdict import results
 from conformance.verdict.journal import Journal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
-
 
 FEW_FAILS = 3  # whose arguments are written at the end of a run
 

@@ -66,10 +66,10 @@ class FailReading:
         if there is no such report, or its window has no borders.
         """
         expected: Sequence[Report] = self.evidence["expected"]
-        closure = self.evidence["semantics"]["closure"]
+        closure = self.evidence.get("semantics", {}).get("closure")
         if self.place >= len(expected) or "window" not in expected[self.place]:
             return None
-        if closure not in set(Closure):
+        if closure not in list(Closure):
             return None
         opening, closing = expected[self.place]["window"]
         low, high = borders(Closure(closure))

@@ -16,11 +16,13 @@ EMPTY = "[]"  # the rows of an empty report as text
 @dataclass(frozen=True)
 class PlaceTrait:
     """A trait of a place. `is_shown` says whether a fail shows it. `share_in` says how many of the
-    places of a question have it, whether or not they diverge; None if no place could.
+    places of a question have it, whether or not they diverge; None if the question does not say. A
+    trait that `is_general` is shown by fails of many causes.
     """
 
     is_shown: Callable[[FailReading], bool]
     share_in: Callable[[FailReading], float | None] = lambda _: None
+    is_general: bool = False
 
 
 # ---- rows that are lacking or too many, by the elements on which they rest
@@ -283,10 +285,14 @@ PLACE_TRAITS: Mapping[str, PlaceTrait] = {
         _has_surplus_row_on(_is_older)
     ),
     "have a row too many that rests on an element after the window": _has_surplus_row_on(_is_newer),
-    "have an empty report where rows are due": PlaceTrait(_is_empty_where_rows_are_due),
-    "have only some of the due rows in a report": PlaceTrait(_has_some_rows_alone),
-    "diverge at the first report": PlaceTrait(lambda fail: fail.place == 0, _share_of_one_report),
-    "diverge at the last report": PlaceTrait(
-        lambda fail: fail.place >= len(fail.due) - 1, _share_of_one_report
+    "diverge at the first report": PlaceTrait(
+        lambda fail: fail.place == 0, _share_of_one_report, is_general=True
     ),
+    "diverge at the last report": PlaceTrait(
+        lambda fail: fail.place >= len(fail.due) - 1, _share_of_one_report, is_general=True
+    ),
+    "have an empty report where rows are due": PlaceTrait(
+        _is_empty_where_rows_are_due, is_general=True
+    ),
+    "have only some of the due rows in a report": PlaceTrait(_has_some_rows_alone, is_general=True),
 }

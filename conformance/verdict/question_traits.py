@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 # texts, names and comments of a query, in which no keyword is looked for
@@ -18,7 +19,7 @@ KEYWORDS = (
     *("SAMPLE", "GROUP_CONCAT", "CONSTRUCT", "ASK"),
 )
 FUNCTION = re.compile(r"\b([A-Z][A-Z0-9_]+)\s*\(")
-PATH = re.compile(r"(?:>|\w:\w*|\ba)\s*(?:[/|]\s*[\^(<\w]|[*+?])|\^\s*[<\w(]")
+PATH = re.compile(r"[\w:)]\s*[/|]\s*\^?[\w:(]|[\w:)][*+](?=[\s)])|\^[\w:(]")
 DATATYPE = re.compile(r'"\^\^<[^<>]*[#/](\w+)>')
 LANGUAGE = re.compile(r'"@[A-Za-z]')
 LARGE = 2**31  # from here on a time does not fit into 32 bits
@@ -59,13 +60,18 @@ def _traits_of_text(text: str) -> Iterator[str]:
             yield f"have {keyword} in the query"
     for name in sorted(set(FUNCTION.findall(plain.upper())) - set(KEYWORDS) - {"WHERE", "SELECT"}):
         yield f"have {name} in the query"
-    if PATH.search(re.sub(r"[?$]\w+", " ", text)):
+    if PATH.search(_without_names(text)):
         yield "have a property path in the query"
     if len(re.findall(r"\bSELECT\b", plain, re.IGNORECASE)) > 1:
         yield "have a subquery"
     where = plain[plain.find("{") :]
     if len(re.findall(r"\s\.\s|;", where)) > 0:
         yield "join several triple patterns"
+
+
+def _without_names(text: str) -> str:
+    """Return a query with `$` for each variable and `:i` for each IRI."""
+    return re.sub(r"[?$]\w+", "$", re.sub(r"<[^<>\s]*>", ":i", re.sub(r'"[^"]*"', '""', text)))
 
 
 def _traits_of_windows(windows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -93,7 +99,7 @@ def _traits_of_stream(
     """Yield the shape of the streams."""
     times = [element["at"] for element in elements]
     sizes = [window["size"] for window in windows if isinstance(window.get("size"), int)]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     instants = Counter((element["stream"], element["at"]) for element in elements)
     if any(count > 1 for count in instants.values()):
         yield "have two elements at one instant"
