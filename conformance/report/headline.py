@@ -17,6 +17,7 @@ from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.texts import Shorten
 from conformance.verdict.common_traits import find_common_traits
 from conformance.verdict.fail_reading import read_fail
+from conformance.verdict.results import Outcome
 from conformance.verdict.rules import RuleStatus
 from conformance.verdict.wording import count_text
 
@@ -179,20 +180,22 @@ def _find_traits(
     """Yield what the fails have in common that no cause explains; the fails themselves if they have
     nothing in common.
     """
-    number = f"{len(unexplained)} of {count_text(total, 'fail')}"
     traits = find_common_traits(
         [entry.with_evidence for entry in unexplained], [entry.with_evidence for entry in entries]
     )
+    whose = "" if len(unexplained) == total else " that no cause explains"
     for trait in traits:
         showing = [entry for entry in unexplained if entry.result.case in trait.cases]
-        yield _Finding(texts.clean(f"{number} without a cause: {trait}", SENTENCE), showing)
+        words = f"{trait.share} fails{whose} {trait.words}; no cause is known"
+        yield _Finding(texts.clean(words, SENTENCE), showing)
     if not traits:
-        words = f"{number} without a cause, and with little in common"
-        yield _Finding(words, unexplained)
+        words = f"no cause is known for {len(unexplained)} of {count_text(total, 'fail')}"
+        yield _Finding(f"{words}, and they have little in common", unexplained)
 
 
 def _case_in_brief(entry: Entry) -> CaseInBrief:
     """Return the three lines of a case. Where no evidence was kept, they say so."""
+    result = entry.result
     elements = expected = "not kept"
     answered = texts.most_telling_line(entry.result.argument)
     evidence = entry.evidence
@@ -204,7 +207,11 @@ def _case_in_brief(entry: Entry) -> CaseInBrief:
             expected = _report_in_brief(evidence["expected"], reading.place, evidence, shorten)
             place = reading.place - evidence.get("before", 0)
             answered = _report_in_brief(evidence["actual"], place, evidence, shorten)
-    result = entry.result
+        elif result.outcome is Outcome.FAIL:  # that of a question which is to be refused
+            expected, answered = (
+                answered,
+                _report_in_brief(evidence["actual"], 0, evidence, shorten),
+            )
     return CaseInBrief(
         texts.clean(result.case, 240),
         texts.clean(elements, LINE),

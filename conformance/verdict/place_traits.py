@@ -296,3 +296,8 @@ PLACE_TRAITS: Mapping[str, PlaceTrait] = {
     ),
     "have only some of the due rows in a report": PlaceTrait(_has_some_rows_alone, is_general=True),
 }
+
+
+def list_place_traits(fail: FailReading) -> list[str]:
+    """Return the traits that a fail shows."""
+    return [text for text, trait in PLACE_TRAITS.items() if trait.is_shown(fail)]

@@ -23,6 +23,7 @@ PATH = re.compile(r"[\w:)]\s*[/|]\s*\^?[\w:(]|[\w:)][*+](?=[\s)])|\^[\w:(]")
 DATATYPE = re.compile(r'"\^\^<[^<>]*[#/](\w+)>')
 LANGUAGE = re.compile(r'"@[A-Za-z]')
 LARGE = 2**31  # from here on a time does not fit into 32 bits
+DEPENDENT = ("t0", "base")  # fields that depend on the streams, and on `r2s`
 MANY_TRIPLES = 2  # triples of one element
 
 
@@ -78,6 +79,8 @@ def _traits_of_windows(windows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the shape of the windows."""
     if len(windows) > 1:
         yield "have several windows"
+    if any("name" in window for window in windows):
+        yield "have a window with a name"
     for window in windows:
         size, slide = window.get("size"), window.get("slide")
         if window["kind"] != "time":
@@ -143,9 +146,9 @@ def _traits_of_terms(graphs: Sequence[str]) -> Iterator[str]:
 
 
 def _traits_of_semantics(semantics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values of the fields under which a question was judged. They tell cases apart only
-    for an engine that is sent its semantics.
+    """Yield the values of the fields under which a question was judged. They tell cases apart where
+    a query states the operator of R2S, and where an engine is sent its semantics.
     """
-    for name, value in semantics.items():
-        if name != "t0":
-            yield f"are judged under {name}={value}"
+    for name in sorted(semantics, key=lambda name: name != "r2s"):
+        if name not in DEPENDENT:
+            yield f"are judged under {name}={semantics[name]}"
