@@ -9,7 +9,7 @@ PIP := -m pip --disable-pip-version-check --no-input --quiet
 INSTALL := $(PY) $(PIP) install --no-compile --no-deps --require-hashes
 # Bytecode is written even where the environment says not to: the tests start some hundred Pythons, of which each would
 # compile all that it imports. A third process uses a core while another one waits for Java or Node.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q
+PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q -ra
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
 EXTRAS := suite spark zst jelly dev

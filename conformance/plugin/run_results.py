@@ -12,8 +12,10 @@ import pytest
 from conformance.plugin import report_data
 from conformance.plugin.options import option_value
 from conformance.plugin.output_files import OutputFiles
+from conformance.plugin.requests import again_command, asks_for_lists
 from conformance.plugin.suite_run import SuiteRun
 from conformance.report import baseline, source
+from conformance.report.headline import headline_lines, headlines
 from conformance.suite import (
     RunSummary,
     describe_unjudged_engines,
@@ -25,6 +27,8 @@ from conformance.verdict.journal import Journal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
+FEW_FAILS = 3  # whose arguments are written at the end of a run
+
 
 class RunResults:
     """The results of a run, as a plugin of pytest. It takes them from all workers, writes the
@@ -35,6 +39,8 @@ class RunResults:
         self.config = config
         self.run = run
         self.ran: Counter[str] = Counter()
+        self.failed = 0  # tests of items
+        self.has_other_tests = False
         self.skipped: Counter[str] = Counter()
         self.results: list[Result] = []
         self.summary: RunSummary | None = None  # of a run that was not interrupted
@@ -55,8 +61,10 @@ class RunResults:
             self.is_cut_short = True
         engine = report_data.engine_of(report)
         if engine is None:
+            self.has_other_tests |= report.when == "call"
             return
         self.ran[engine] += 1
+        self.failed += report.failed
         self.skipped[engine] += report.skipped and not hasattr(report, "wasxfail")
         if (result := report_data.result_of_test(report)) is not None:
             self.results.append(result)
@@ -106,6 +114,7 @@ class RunResults:
         except Exception:
             self._write(session)  # what the engine answered is not lost with our mistake
             raise
+        self._leave_lists_out()
         yield
         try:
             if not self.unwritten:
@@ -113,6 +122,17 @@ class RunResults:
         except RefengineError as error:
             self.unwritten = str(error)
         self._set_exit_status(session)
+
+    def _leave_lists_out(self) -> None:
+        """Keep pytest from listing every skip, and every argument where more than a few items
+        fail, unless the command line asks for lists or the run has other tests.
+        """
+        if self.has_other_tests or not self.ran or asks_for_lists(self.config):
+            return
+        if reporter := self.config.pluginmanager.get_plugin("terminalreporter"):
+            reporter.reportchars = ""
+        if self.failed > FEW_FAILS:
+            self.config.option.tbstyle = "no"
 
     def _add_properties_to_junit(self, summary: RunSummary) -> None:
         """Add the properties of the run to pytest's JUnit file, if it writes one. pytest's own way,
@@ -159,17 +179,24 @@ class RunResults:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write what is said of the run at its end."""
+        """Write what is said of the run beside its headlines."""
         for line in self._lines():
             terminalreporter.write_line(f"conformance: {line}")
 
+    def pytest_unconfigure(self) -> None:
+        """Write the headline of each engine, after all that pytest writes."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is None or not self.results:
+            return
+        page = option_value(self.config, "--report")
+        for headline in headlines(source.of(self.results).entries):
+            again = again_command(self.config, self.outputs.written)
+            for line in headline_lines(headline, again, page):
+                reporter.write_line(line)
+
     def _lines(self) -> Iterator[str]:
-        """Yield the lines about the run; of one that was interrupted, only a line for each engine
-        that counts its outcomes, and what is not written.
-        """
-        if self.summary is None:
-            yield from results.summary(self.results)
-        else:
+        """Yield the lines about the run that are no headlines; the lists only on request."""
+        if self.summary is not None and asks_for_lists(self.config):
             yield from self.summary.lines()
         for error in self.late_errors:
             yield f"{error.engine}: error: {error.case}: {error.argument}"

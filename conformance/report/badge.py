@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
+from conformance.report.headline import headlines
 from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.template import template
 from conformance.verdict.rules import RuleStatus, RuleVerdict
@@ -16,6 +18,7 @@ from conformance.verdict.wording import count_text
 # white text can be read on each of them
 COLOURS = {"right": "#1d7a46", "known": "#8a5a00", "wrong": "#b3261e", "none": "#56606d"}
 LABEL = "RSP conformance"
+TITLED = 3  # engines of which the title says what is wrong
 CHARACTER = 7.1  # pixels of a character on the average; textLength makes it exact
 
 
@@ -37,6 +40,9 @@ def badge(entries: Iterable[Entry]) -> str:
     return template("badge.svg.j2").render(
         label=LABEL,
         words=words,
+        title="; ".join(
+            f"{one.engine}: {one.findings[0]}" for one in islice(headlines(entries), TITLED)
+        ),
         sizes=sizes,
         colour=COLOURS[_tone(kinds)],
     )

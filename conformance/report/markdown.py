@@ -7,9 +7,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from conformance.report import texts
 from conformance.report.causes import diagnoses
+from conformance.report.headline import SENTENCE, headlines
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.rules import COUNTED, RuleStatus, RuleVerdict
@@ -32,6 +34,7 @@ def markdown_lines(results: Results) -> Iterator[str]:
     verdicts = [verdict for verdict in in_reach if verdict.engine in examined]
     yield "# Conformance"
     yield ""
+    yield from _headlines(results.entries)
     yield from _engines(results.entries)
     yield from _rules(verdicts)
     yield from _diagnoses(results.entries)
@@ -43,6 +46,19 @@ def markdown_lines(results: Results) -> Iterator[str]:
         yield from ("", "## Notes", "")
         for line in warnings:
             yield f"- {escape_markdown(line, 400)}"
+
+
+def _headlines(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the lines that say of each engine what is wrong, with its smallest case."""
+    for headline in islice(headlines(entries), LISTED):
+        findings = ". ".join(escape_markdown(one, SENTENCE) for one in headline.findings)
+        yield f"- {escape_markdown(headline.engine)}: {findings}"
+        if headline.case is not None:
+            yield f"  - smallest case: {escape_markdown(headline.case.name, SENTENCE)}"
+            yield f"  - elements: {escape_markdown(headline.case.elements)}"
+            yield f"  - expected: {escape_markdown(headline.case.expected)}"
+            yield f"  - answered: {escape_markdown(headline.case.answered)}"
+    yield ""
 
 
 def _engines(entries: Iterable[Entry]) -> Iterator[str]:

@@ -9,11 +9,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from conformance.report import baseline, causes, matrix, mismatch, rule_verdicts, texts
+from conformance.report.headline import headlines
 from conformance.report.matrix import cut_name, link_to_list
 from conformance.report.result_list import LinesOf, ResultList
 from conformance.report.rule_text import rules_in_html
@@ -24,6 +26,7 @@ from conformance.verdict.rules import RuleStatus
 
 # the most that a page has
 ENGINES = 150  # columns of the matrix
+HEADLINES = 16  # engines of which it says first what is wrong
 NAMED = 5  # engines in a sentence
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
@@ -52,6 +55,7 @@ def page(
     script = read_asset("page.js")
     return template("page.html.j2").render(
         engines=list(matrix.engine_rows(entries, shown)),
+        headlines=list(islice(headlines(entries), HEADLINES)),
         columns=[texts.clean(name, 40) for name in shown],
         rule_totals=list(rule_verdicts.count_verdicts(verdicts, shown)),
         rule_statuses={one: rule_verdicts.style_of(one) for one in RuleStatus},

@@ -52,6 +52,11 @@ class Entry:
         return evidence
 
     @property
+    def with_evidence(self) -> Result:
+        """The result with its evidence."""
+        return replace(self.result, evidence=self.evidence)
+
+    @property
     def kind(self) -> str:
         """The outcome, or `known` for a fail or an error that a known deviation explains."""
         return self.result.kind

@@ -13,6 +13,7 @@
 5. The search goes on with the fails that are left, with what was kept in force.
 6. Of each fail that is explained, the causes are kept without which it would not be. A fail that
    was set apart is given to a cause that makes the instants of its reports.
+7. A cause is given up if more passes of the run would fail under it than it explains fails.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class CauseSearch:
     profile: Profile | None
     left: list[RecordedCase]
     passes: Cases
+    every_pass: Cases = ()
     is_trial: bool = False
     found: list[Candidate] = field(default_factory=list)
     explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
@@ -79,6 +81,7 @@ class CauseSearch:
         self._set_wrong_instants_apart()
         self._find_causes()
         if not self.is_trial:
+            self._give_up_contradicted_causes()
             self._give_wrong_instants_to_causes()
             self._leave_what_stated_causes_do_not_explain()
 
@@ -149,6 +152,28 @@ class CauseSearch:
         self.left = sorted([*self.left, *rest], key=lambda case: case.size_and_id)
         self.explained = [pair for pair in self.explained if pair[0] not in own]
         self.explained += [(case, _needed_for(case, others)) for case in explained]
+
+    def _give_up_contradicted_causes(self) -> None:
+        """Leave the fails of each cause under which more passes would fail than it explains
+        fails. The causes that explain few fails are looked at first.
+        """
+        counts = Counter(cause for _, needed in self.explained for cause in needed)
+        for cause in sorted(self._needed_causes(), key=lambda cause: counts[cause]):
+            if cause is not WRONG_INSTANTS and self._contradict_more(cause, counts[cause]):
+                given_up = [pair for pair in self.explained if cause in pair[1]]
+                self.explained = [pair for pair in self.explained if cause not in pair[1]]
+                self.left += [case for case, _ in given_up]
+                self.found.remove(cause)
+
+    def _contradict_more(self, cause: Candidate, number: int) -> bool:
+        """Whether more passes than a number would fail under a cause."""
+        contradicted = 0
+        with install_wrong_engines([cause]):
+            for case in self.every_pass:
+                contradicted += explains([cause], case) is False
+                if contradicted > number:
+                    return True
+        return False
 
     def _leave_what_stated_causes_do_not_explain(self) -> None:
         """Leave the fails that need only causes which an engine's file can state as fields or as

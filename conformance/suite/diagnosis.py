@@ -121,6 +121,7 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
         tested.profile,
         left=[case for case in recorded if case.result.is_fail_without_known_deviation],
         passes=_passes_for_trials(recorded),
+        every_pass=[case for case in recorded if _is_pass_with_rows(case)],
     )
     search.run()
     causes = [
@@ -158,11 +159,18 @@ def _passes_for_trials(recorded: Iterable[RecordedCase]) -> list[RecordedCase]:
     chosen: dict[str, list[RecordedCase]] = {}
     for case in recorded:
         of_rule = chosen.setdefault(case.result.rule, [])
-        has_rows = any(relation.rows for relation in case.relations)
-        is_pass = has_rows and (
-            case.result.outcome is Outcome.PASS
-            or (bool(case.result.known) and all(one.can_be_granted for one in case.result.known))
-        )
-        if is_pass and len(of_rule) < PASSES_OF_A_RULE and case.is_explained_by({}):
+        is_chosen = _is_pass_with_rows(case) and len(of_rule) < PASSES_OF_A_RULE
+        if is_chosen and case.is_explained_by({}):
             of_rule.append(case)
     return [case for of_rule in chosen.values() for case in of_rule]
+
+
+def _is_pass_with_rows(case: RecordedCase) -> bool:
+    """Whether the engine answered a case with rows that are right, or wrong by known deviations
+    alone that can be granted.
+    """
+    known = case.result.known
+    is_right = case.result.outcome is Outcome.PASS or (
+        bool(known) and all(one.can_be_granted for one in known)
+    )
+    return is_right and any(relation.rows for relation in case.relations)

@@ -184,7 +184,7 @@ def test_an_unstable_case_is_named_and_neither_passes_nor_fails(tmp_path):
     outcomes = {json.loads(line)["outcome"] for line in results.read_text().splitlines()}
     assert outcomes == {"unstable"}
     assert found.returncode == 0, found.stdout
-    assert "mine is unstable on WIN-2-an-element-on-the-upper-border" in found.stdout
+    assert "2 cases unstable, as WIN-2-an-element-on-the-upper-border" in found.stdout
     found = run_suite(f"--engine={engine}", "--repeat=0")
     assert found.returncode == 4 and "--repeat" in found.stderr + found.stdout
 
