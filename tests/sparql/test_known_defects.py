@@ -5,12 +5,14 @@ test fails when a library mends it. What a defect does not explain stays a dispu
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 
 from conformance.corpus.witness_defects import load_catalogue
-from refengine import Body, Disputed, literal, sparql
+from refengine import Body, Disputed, Unsupported, literal, row, sparql
 from refengine.core import r2r
 from refengine.model.elements import XSD, Dataset, Relation
 from refengine.sparql.witnesses import WITNESSES, AnswerByDefect, NoSay, ask_witness
@@ -192,3 +194,17 @@ def test_distinct_nodes_of_one_label_are_counted() -> None:
     testimony = r2r.hear_witnesses(asked, frozenset())
     assert dict(*testimony.relation.rows) == {"n": integer(2)}
     assert "defect bnode-of-a-string of rdflib" in testimony.why_it_stands
+
+
+def test_the_deepest_body_that_has_an_answer_is_put_to_witnesses() -> None:
+    """R2R-5, R2R-17: rewriting a body takes more of Python's stack than answering it. By hand:
+    neither of the two is an error.
+    """
+    two = row({"n": integer(2)})
+    for additions in range(400, 0, -10):
+        asked = body(f"SELECT (COUNT(?x{' + 1' * additions}) AS ?n) {{ VALUES ?x {{1 2}} }}")
+        with suppress(Unsupported):
+            assert r2r.defined_answer(asked, frozenset()).rows == Counter([two])
+            break
+    testimony = r2r.hear_witnesses(asked, frozenset(), ("pyoxigraph",))
+    assert testimony.confirming == ("pyoxigraph",)

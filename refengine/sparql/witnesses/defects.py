@@ -104,9 +104,13 @@ def find_defects(
     witness: str, query: AlgebraQuery, dataset: Dataset, answer: Relation
 ) -> list[KnownDefect]:
     """R2R-5: Return the known defects of a witness that explain its answer to a body; none where it
-    is the definition's, or no defect explains it.
+    is the definition's, or no defect explains it. A body that is nested too deeply to be rewritten
+    is read as it stands.
     """
-    readings = list(misreadings(witness, query))
+    try:
+        readings = list(misreadings(witness, query))
+    except RecursionError:
+        return []
     if not readings:
         return []
     try:
