@@ -24,6 +24,7 @@ from refengine import (
     difference,
     equal,
     evaluate,
+    evaluations,
     from_table,
     incremental,
     literal,
@@ -38,6 +39,10 @@ from refengine.bounded import BoundedJoin, bounded_query, run_join
 from refengine.core.question import Question
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import judge
+from refengine.rdf.documents import read_static
+from refengine.rdf.forms.reading import ReadingOptions
+from refengine.rdf.recordings import read_recording
+from refengine.rdf.streams import read_elements, read_stream, read_stream_and_rest
 
 WINDOW = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
 QUERY = from_table({"windows": [WINDOW], "body": "SELECT ?x { ?x <urn:p> ?y }"})
@@ -368,6 +373,32 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
         lambda: WindowJoin(join_window("tumbling")).push(None),
         "ADA-2: a JoinRecord or a Watermark must be pushed, got None",
     ),
+    # names of streams, and what is read
+    ("evaluate: a number as name", lambda: list(evaluate(QUERY, {4: 4}, SEMANTICS)), 'write "s"'),
+    ("Engine: None among the names", lambda: Engine(QUERY, [None], SEMANTICS), "got None; write"),
+    ("Engine: bytes", lambda: Engine(QUERY, b"s", SEMANTICS), "the name of a stream must be text"),
+    (
+        "incremental.evaluate: None as name",
+        lambda: list(incremental.evaluate(QUERY, {None: STREAMS["s"]}, SEMANTICS)),
+        "streams: MOD-1: the name of a stream must be text, got None",
+    ),
+    (
+        "incremental.evaluate: no stream",
+        lambda: list(incremental.evaluate(QUERY, {"s": None}, SEMANTICS)),
+        "stream 's': MOD-1: a stream must be a Stream, got None",
+    ),
+    ("evaluations: a query", lambda: list(evaluations(QUERY)), "write plan(query, streams, "),
+    ("read_stream: None", lambda: read_stream(None), "source: IO-1: must be the path of a file"),
+    ("read_stream: bytes", lambda: read_stream(b"s.nq"), "source: IO-1: must be the path of a fi"),
+    ("read_stream: a predicate", lambda: read_stream("s.nq", 4), "time predicate: IO-1: must be"),
+    ("read_stream: a batch", lambda: read_stream("s.nq", None, []), "batch predicate: IO-1: must"),
+    ("read_stream: columns", lambda: read_stream("s.csv", columns=4), "columns: IO-1: must be the"),
+    ("read_stream_and_rest: None", lambda: read_stream_and_rest("s.nq", None), "options: IO-1"),
+    ("ReadingOptions: base", lambda: ReadingOptions(base=None), "base of the data: IO-1: must be"),
+    ("ReadingOptions: a list", lambda: ReadingOptions(undated=[]), "undated: IO-1: must be"),
+    ("read_elements: a list", lambda: read_elements([]), "source: IO-1: must be the path"),
+    ("read_static: a set", lambda: read_static(frozenset()), "source: IO-1: must be the path"),
+    ("read_recording: 0", lambda: read_recording(0), "source: IO-2: must be the path of a file"),
     # metrics
     (
         "mm: a bag",

@@ -36,6 +36,7 @@ from refengine.model.elements import (
     Element,
     Stream,
     admit,
+    refuse_no_name,
     refuse_no_stream,
     refuse_no_streams,
 )
@@ -120,7 +121,10 @@ def check_query(query: Query, streams: Iterable[str], semantics: Semantics) -> N
     refuse_incomplete(semantics)
     refuse_unknown_graphs(query.body)
     check_meaning(query, semantics)
-    declared = sorted(streams)
+    names_of_streams = list(streams)
+    for name in names_of_streams:
+        refuse_no_name(name)
+    declared = sorted(names_of_streams)
     for number, spec in enumerate(query.windows):
         place = f"windows[{number}]"
         if spec.stream not in declared:

@@ -17,7 +17,8 @@ from refengine.core.query import WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import ChangeBaseline, Condition, End, Semantics
 from refengine.core.window import Content, Frame, WindowView
-from refengine.model.errors import TooManyReports, require
+from refengine.model.errors import RefengineError, TooManyReports, require
+from refengine.model.messages import display
 
 MAX_REPORTS = 10**7
 
@@ -66,7 +67,12 @@ class ReportState:
 
 
 def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan, in order. Raises TooManyReports."""
+    """Yield the evaluations of a plan, in order. Raises TooManyReports, and RefengineError for what
+    is no plan.
+    """
+    if not isinstance(planned, Plan):
+        reason = f"must be a Plan, got {display(planned)}; write plan(query, streams, semantics)"
+        raise RefengineError(reason, rule="ENG-2", place="plan")
     return chain.from_iterable(evaluation_groups(planned, max_reports))
 
 

@@ -173,7 +173,10 @@ def plan_streamed(
     of_empty_stream = plan.plan_without_elements(query, streams, semantics)
     spec = _streamed_window(query, semantics)
 
-    source = canonical_iterator(streams[spec.stream])
+    given = streams[spec.stream]
+    if not isinstance(given, Iterable):
+        elements.refuse_no_stream(spec.stream, given)
+    source = canonical_iterator(given)
     first = next(source, None)
     if first is None:
         return of_empty_stream

@@ -134,6 +134,13 @@ def refuse_no_names(value: object) -> None:
         raise InvalidStream(reason, rule="MOD-1", place="streams")
 
 
+def refuse_no_name(value: object) -> None:
+    """MOD-1: Refuse what is no name of a stream, where one is needed. Raises InvalidStream."""
+    if not isinstance(value, str):
+        reason = f'the name of a stream must be text, got {display(value)}; write "s"'
+        raise InvalidStream(reason, rule="MOD-1", place="streams")
+
+
 def refuse_no_stream(name: str, value: object) -> None:
     """MOD-1: Refuse what is no stream, where the one of that name is needed. Raises
     InvalidStream.

@@ -9,7 +9,7 @@ from refengine.model.elements import Dataset, Quad, Triple
 from refengine.model.errors import InvalidStream
 from refengine.rdf import json_ld, turtle
 from refengine.rdf.lines import read_quads, read_triples
-from refengine.rdf.sources import Source, read_text, suffix_of
+from refengine.rdf.sources import Source, read_text, refuse_no_source, suffix_of
 from refengine.rdf.statements import Document, Statement
 
 
@@ -78,6 +78,7 @@ def read_static(source: Source, base: str = "") -> Dataset:
     default graph, and quads of named ones. Relative IRIs are resolved against `base` where the file
     states none. Raises InvalidStream.
     """
+    refuse_no_source(source, "IO-1")
     end = suffix_of(source)
     if end not in LANGUAGES:
         raise InvalidStream(

@@ -52,6 +52,7 @@ def read_recording(source: Source) -> Recording:
     appearance, one scope for the whole recording. Raises InvalidStream that names the path to the
     fault.
     """
+    sources.refuse_no_source(source, "IO-2")
     text = sources.read_text(source, InvalidStream, "IO-2")
     if is_from_yabench(source):
         return _parse_table(text, source)

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.libraries import say_not_installed
+from refengine.model.messages import display
 
 MOST_BYTES = 2**31  # of a text that is unpacked, or comes through a pipe, and is held whole
 MOST_OF_A_LINE = 2**24  # characters, where such a text is read line by line
@@ -70,6 +71,13 @@ class TextFolder:
 
 Source = str | Path | Piped | Text
 Folder = Path | TextFolder
+
+
+def refuse_no_source(value: object, rule: str, place: str = "source") -> None:
+    """Refuse what is no source and no folder, where one is needed. Raises InvalidStream."""
+    if not isinstance(value, str | Path | Piped | Text | TextFolder):
+        reason = f'must be the path of a file, got {display(value)}; write "stream.nq"'
+        raise InvalidStream(reason, rule=rule, place=place)
 
 
 def name_of(source: Source) -> str:

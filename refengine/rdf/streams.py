@@ -21,7 +21,7 @@ from refengine.rdf.forms.graphs import build_stream_of_graphs
 from refengine.rdf.forms.items import ReadElement, build_stream
 from refengine.rdf.forms.json_lines import read_json_lines
 from refengine.rdf.forms.messages import build_stream_of_messages
-from refengine.rdf.forms.reading import Reading, ReadingOptions, ReadStream
+from refengine.rdf.forms.reading import Reading, ReadingOptions, ReadStream, refuse_no_options
 from refengine.rdf.forms.subjects import build_stream_of_subjects
 from refengine.rdf.forms.tables import DELIMITERS, read_table
 from refengine.rdf.sources import Piped, Source, Text, TextFolder
@@ -60,6 +60,8 @@ def read_stream_and_rest(
     """IO-1: Return a stream as `read_stream` does, with the static data that stand in its file
     and what a user should know. Raises InvalidStream and ForbiddenAccess.
     """
+    sources.refuse_no_source(path, "IO-1")
+    refuse_no_options(options)
     if not isinstance(path, Piped | Text | TextFolder):
         path = Path(path)
     reading = Reading(path, options)
@@ -124,6 +126,7 @@ def read_elements(source: Source) -> CanonicalIterator:
 
     Raises InvalidStream at the line that is none.
     """
+    sources.refuse_no_source(source, "IO-1")
     return CanonicalIterator(_read_elements(source))
 
 

@@ -7,6 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from refengine.model.elements import Term, Triple
 from refengine.model.errors import InvalidStream
+from refengine.model.messages import display
 from refengine.model.terms import iri_term, literal_term, triple_of
 
 P = ParamSpec("P")
@@ -26,7 +27,9 @@ def make(maker: Callable[P, T], *parts: P.args, **named: P.kwargs) -> T:
 
 
 def make_iri(text: str) -> Term:
-    """Return the term of an absolute IRI. Raises Fault."""
+    """Return the term of an absolute IRI. Raises Fault, also for what is no text."""
+    if not isinstance(text, str):
+        raise Fault(f"must be an absolute IRI, got {display(text)}; write http://example.org/p")
     return make(iri_term, text)
 
 

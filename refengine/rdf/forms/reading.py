@@ -11,7 +11,7 @@ from refengine.model.elements import Dataset, Quad, Stream, Term, Triple
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
-from refengine.rdf.sources import Folder, Source
+from refengine.rdf.sources import Folder, Source, refuse_no_source
 from refengine.rdf.terms import Fault, make_iri
 from refengine.rdf.times import Zones
 
@@ -47,15 +47,24 @@ class ReadingOptions:
     base: str = ""
 
     def __post_init__(self) -> None:
-        if self.undated not in list(Undated):
+        if not isinstance(self.undated, str) or self.undated not in list(Undated):
             reason = f"must be refuse, static or drop, got {display(self.undated)}"
             raise InvalidStream(reason, rule="IO-1", place="undated")
         object.__setattr__(self, "undated", Undated(self.undated))
-        if self.base:
+        if self.columns is not None:
+            refuse_no_source(self.columns, "IO-1", "columns")
+        if self.base != "":
             try:
                 make_iri(self.base)
             except Fault as fault:
                 raise InvalidStream(str(fault), rule="IO-1", place="base of the data") from None
+
+
+def refuse_no_options(value: object) -> None:
+    """Refuse what are no options, where they are needed. Raises InvalidStream."""
+    if not isinstance(value, ReadingOptions):
+        reason = f'must be ReadingOptions, got {display(value)}; write ReadingOptions(base="…")'
+        raise InvalidStream(reason, rule="IO-1", place="options")
 
 
 @dataclass(frozen=True)
