@@ -150,8 +150,14 @@ def run(options: argparse.Namespace) -> int:
     inputs = [path for path in (options.data, options.config, options.recorded) if path is not None]
     if options.recorded is not None:
         check_output(out, inputs)
+        is_new = not out.exists()
         results_file(out)  # raises before the work begins
-        done = benchmark.judge_recordings(options.recorded, options.engine)
+        try:
+            done = benchmark.judge_recordings(options.recorded, options.engine)
+        except RefengineError:
+            if is_new:
+                out.rmdir()
+            raise
         write_output(benchmark, done, out)
     else:
         plan = _plan(options, benchmark, out)

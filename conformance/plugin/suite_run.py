@@ -18,6 +18,9 @@ from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.verdict import journal, results
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
+from refengine.model.messages import display
+
+MOST_REPEATS = 1_000
 
 
 @dataclass
@@ -70,8 +73,12 @@ def _suite_options(config: pytest.Config) -> SuiteOptions:
     if missing is not None and missing < 0:
         raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="--missing")
     repeat = option_value(config, "--repeat")
-    if repeat is not None and repeat < 1:
-        raise RefengineError(f"must be > 0, got {repeat}", rule="usage", place="--repeat")
+    if repeat is not None and not 1 <= repeat <= MOST_REPEATS:
+        raise RefengineError(
+            f"must be from 1 to {MOST_REPEATS}, got {display(repeat)}",
+            rule="usage",
+            place="--repeat",
+        )
     return SuiteOptions(
         option_value(config, "--engine"),
         command,

@@ -113,7 +113,15 @@ class SuiteOptions:
             classpaths=classpaths_of(self.classpaths, self.engines),
             missing=self.missing,
         )
-        return [asked_repeatedly(item, self.repeat) for item in items(selection)]
+        selected = items(selection)
+        if self.csrbench is not None and all(item.suite != "csrbench" for item in selected):
+            raise InvalidEngine(
+                "no engine that is run is asked CSRBench's queries: leave it out, or add "
+                '"csrbench" to `suites` in the engine\'s file',
+                rule="usage",
+                place="--csrbench",
+            )
+        return [asked_repeatedly(item, self.repeat) for item in selected]
 
 
 def asked_repeatedly(item: Item, times: int) -> Item:
