@@ -34,7 +34,7 @@ ORDER = (
 
 
 @dataclass(frozen=True)
-class CaseInBrief:
+class SmallestCase:
     """A case that fails, in three lines: its elements, the report that is expected where the
     answers first diverge, and what the engine answered there.
     """
@@ -56,7 +56,7 @@ class Headline:
     engine: str
     counts: str
     findings: tuple[str, ...]
-    case: CaseInBrief | None = None
+    case: SmallestCase | None = None
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _find_traits(
         yield _Finding(f"{words}, and they have little in common", unexplained)
 
 
-def _case_in_brief(entry: Entry) -> CaseInBrief:
+def _case_in_brief(entry: Entry) -> SmallestCase:
     """Return the three lines of a case. Where no evidence was kept, they say so."""
     result = entry.result
     elements = expected = "not kept"
@@ -212,7 +212,7 @@ def _case_in_brief(entry: Entry) -> CaseInBrief:
                 answered,
                 _report_in_brief(evidence["actual"], 0, evidence, shorten),
             )
-    return CaseInBrief(
+    return SmallestCase(
         texts.clean(result.case, 240),
         texts.clean(elements, LINE),
         texts.clean(expected, LINE),

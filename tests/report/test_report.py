@@ -1293,7 +1293,7 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
         "upper-border or overlap",
     ]
     before = write(tmp_path / "before.ndjson", result(engine="before"))
-    words += [f"--report={html}", f"--junitxml={xml}", f"--baseline={before}", "-v"]
+    words += [f"--report={html}", f"--junitxml={xml}", f"--baseline={before}", "-vv"]
     found = run_suite(*words)
     assert found.returncode == 1, found.stdout + found.stderr
     assert "<summary>new: 2</summary>" in html.read_text(encoding="utf-8"), "since the baseline"
