@@ -392,3 +392,11 @@ def test_an_interrupt_ends_the_run_with_what_was_seen(listing, capsys, monkeypat
     )
     assert claims.main([]) == 130
     assert "seen: 4 in {1} passed" in capsys.readouterr().out
+
+
+def test_a_name_that_no_claim_has_is_an_error(capsys):
+    """A misspelt name is no success in silence."""
+    with pytest.raises(SystemExit) as ended:
+        claims.main(["nosuchclaim"])
+    assert ended.value.code == 2
+    assert "no claim of docs/trust.md and no command has 'nosuchclaim'" in capsys.readouterr().err

@@ -262,7 +262,12 @@ def main(words: Sequence[str] | None = None) -> int:
         prog="python -m tools.claims", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a claim or its command")
-    commands, not_run = choose(parser.parse_args(words).names)
+    names = parser.parse_args(words).names
+    commands, not_run = choose(names)
+    if names and not commands and not not_run:
+        parser.error(
+            f"no claim of docs/trust.md and no command has {' or '.join(map(repr, names))}"
+        )
     wrong: list[str] = []
     code = 0
     for place, (command, claims) in enumerate(commands.items(), 1):

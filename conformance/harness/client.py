@@ -82,8 +82,9 @@ class Harness:
     of a line when the process ended.
 
     `late_fault` is empty, or describes what the harness did after its last reply about the case
-    before: it ended, or it wrote a line that may belong to that case. Then the current case may not
-    be to blame. It is certainly not if the `late_fault_is_certain`. The process has been killed.
+    before: it ended, it closed its output, or it wrote a line that may belong to that case. Then
+    the current case may not be to blame. It is certainly not if the `late_fault_is_certain`. The
+    process has been killed.
     """
 
     command: Sequence[str]
@@ -201,8 +202,9 @@ class Harness:
 
     def look_for_late_fault(self, grace: float = 0) -> str:
         """Return what the harness has done since its last reply, as a text for the case that this
-        reply was about: it has written something, or has ended. The text is empty if it has done
-        neither. A harness that has written something is killed, since it was asked nothing.
+        reply was about: it has written something, has closed its output, or has ended. The text is
+        empty if it has done none of these. A harness that has done one is killed, since it was
+        asked nothing.
 
         What comes within `grace` seconds of the last reply is waited for.
         """
@@ -211,14 +213,16 @@ class Harness:
         left = max(0.0, self._last_replied + grace - time.monotonic())
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdout, selectors.EVENT_READ)
-            if selector.select(left):
-                self._output += self._stdout.read(CHUNK) or b""
+            piece = self._stdout.read(CHUNK) if selector.select(left) else None
+        is_at_end = piece == b""
+        self._output += piece or b""
         if self._output:
             self._show("<", self._output)
             self._note_late_fault(_late_line_text(self._last_command, self._output))
             self._kill()
-        elif not self.usable:
+        elif is_at_end or not self.usable:
             self._note_late_fault(self._late_end_text(self._last_command), is_certain=True)
+            self._kill()
         return self.late_fault
 
     def _note_late_fault(self, text: str, *, is_certain: bool = False) -> None:
@@ -263,7 +267,8 @@ class Harness:
         while b"\n" not in self._output or line:
             left = deadline - time.monotonic()
             if left <= 0:
-                self._note_end_before(command)
+                if self._has_ended():
+                    self._note_end_before(command)
                 self._break(f"{command}: {limit.message}")
             for key, _ in self._selector.select(min(left, SAMPLE_INTERVAL)):
                 if key.fileobj is self._stdin:
@@ -277,7 +282,7 @@ class Harness:
                     if is_at_end:
                         self._read_stderr()
                         self._note_end_before(command)
-                        self._break(f"{command}: the process ended{self._status()}")
+                        self._break(f"{command}: {self._how_it_ended()}")
             self._sample()
         answer, _, self._output = self._output.partition(b"\n")
         self._show("<", answer)
@@ -389,30 +394,34 @@ class Harness:
         return seq is not None and seq < self._seq_of_case
 
     def _note_end_before(self, command: str) -> None:
-        """Note that the process ended before it read any of `register`: it did so after its last
-        reply about the case before.
+        """Note, of a harness that replies no more, that this was so before it read any of
+        `register`: since its last reply about the case before.
         """
         before = self._last_command_of_case_before
         if command != "register" or before in ("", "start"):
             return
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
-            if _count_unread(self._stdin) >= self._written:
-                self._note_late_fault(self._late_end_text(before), is_certain=True)
+        if _count_unread(self._stdin) >= self._written:
+            self._note_late_fault(self._late_end_text(before), is_certain=True)
 
     def _late_end_text(self, command: str) -> str:
-        """Return what is said of a process that ended after the last reply of a case."""
-        return f"the process ended{self._status()} after the reply to `{command}`"
+        """Return what is said of a harness that replies no more after the last reply of a case."""
+        return f"{self._how_it_ended()} after the reply to `{command}`"
 
     # The end of a process
 
-    def _status(self) -> str:
-        """Return how the process ended, in words, or nothing if it still runs."""
+    def _has_ended(self) -> bool:
+        """Return whether the process has ended, or ends at once."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+        return self._process.poll() is not None
+
+    def _how_it_ended(self) -> str:
+        """Return how a harness whose standard output is at its end came to that, in words."""
         try:
             code = self._process.wait(1)
         except subprocess.TimeoutExpired:
-            return ""
-        return f" {describe_exit(code)}"
+            return "its process runs on, but its standard output was closed"
+        return f"the process ended {describe_exit(code)}"
 
     def _break(self, context: str) -> NoReturn:
         """Raise Broken with a context and what the harness wrote to standard error, after killing

@@ -15,7 +15,7 @@ Key = tuple[str, str, str]  # of an item: its engine, suite and case
 
 class LateFault(NamedTuple):
     """What a harness did after its last reply about an item, and so after the item had its result:
-    it wrote a line, or its process ended.
+    it wrote a line, closed its output, or its process ended.
     """
 
     item: Key

@@ -35,6 +35,7 @@ IN_PLACE = {
     "another line": lambda reply: [json.dumps(reply), "done"],
     "two replies at once": lambda reply: [f"{json.dumps(reply)}\n{json.dumps(reply)}"],
     "end before the reply": lambda reply: [],
+    "closed output before the reply": lambda reply: [],
 }
 # fault -> what is written soon after the reply
 AFTERWARDS = {
@@ -54,6 +55,9 @@ def make_mistake(reply):
         write(AFTERWARDS[FAULT](reply))
     if FAULT.startswith("end"):
         os._exit(3)
+    if FAULT.startswith("closed output"):
+        os.close(1)
+        time.sleep(600)
 
 
 def main():

@@ -35,12 +35,15 @@ BEFORE_THE_REPLY = (
     "another line",
     "two replies at once",
     "end before the reply",
+    "closed output before the reply",
 )
 AFTER_THE_REPLY = (
     "end after the reply",
     "end soon after the reply",
     "line soon after the reply",
     "reply again soon after",
+    "closed output after the reply",
+    "closed output soon after the reply",
 )
 
 
@@ -111,6 +114,10 @@ def test_what_comes_after_the_last_reply_is_of_the_case_before(tmp_path, fault, 
     argument = results[MARKED].argument
     if fault.startswith("end"):
         assert argument == "the process ended with exit code 3 after the reply to `end`"
+    elif fault.startswith("closed"):
+        assert argument == (
+            "its process runs on, but its standard output was closed after the reply to `end`"
+        )
     else:
         assert argument.startswith("wrote a line after the reply to `end`: ")
 
