@@ -86,7 +86,7 @@ def headlines(entries: Iterable[Entry]) -> Iterator[Headline]:
 def _headline(engine: str, entries: Sequence[Entry]) -> Headline:
     """Return the headline of an engine from all of its results."""
     kinds = Counter(entry.result.outcome_in_words for entry in entries)
-    counts = ", ".join(f"{kinds[kind]:,} {kind}" for kind in sorted(kinds, key=ORDER.index))
+    counts = ", ".join(f"{kinds[kind]:,} {kind}" for kind in sorted(kinds, key=_place_in_order))
     found = [*_find_errors(entries), *_find_what_fails(entries), *_find_unstable(entries)]
     found.sort(key=lambda finding: -len(finding.entries))
     findings = [finding.words for finding in found[:1]]
@@ -99,13 +99,18 @@ def _headline(engine: str, entries: Sequence[Entry]) -> Headline:
     )
 
 
+def _place_in_order(kind: str) -> int:
+    """Return the place of an outcome in the order; outcomes that no run gives come last."""
+    return ORDER.index(kind) if kind in ORDER else len(ORDER)
+
+
 def _words_where_nothing_fails(kinds: Mapping[str, int], entries: Sequence[Entry]) -> str:
     """Write what is known of an engine without a fail that its file does not explain."""
     if not any(kinds[kind] for kind in ("pass", "known fail", "known error")):
         return "nothing was judged"
     words = "nothing is wrong"
     if known := kinds["known fail"] + kinds["known error"]:
-        words = f"nothing is new: known deviations explain {count_text(known, 'fail')}"
+        words = f"nothing is new: known deviations explain {known} of its results"
     if examined_engines(entries):
         statuses = Counter(verdict.status for verdict in rule_verdicts(entries))
         words += f"; {count_text(statuses[RuleStatus.HOLDS], 'rule')} shown to hold"

@@ -81,3 +81,9 @@ def test_hostile_texts_are_written_in_lines_of_bounded_length():
     for headline in headlines(source.of(found).entries):
         for line in headline_lines(headline, str, None):
             assert line.isprintable() and len(line) < 2_500
+
+
+def test_an_outcome_that_no_run_gives_is_counted_last():
+    known = EXAMINED[3].known
+    headline = headline_of(result(), result(case="WIN-2-b", outcome="pass", known=known))
+    assert headline.counts == "1 pass, 1 known pass"
