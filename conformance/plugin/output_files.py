@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance import corpus
 from conformance.harness import engine_file
 from conformance.plugin.options import OUTPUTS, option_value
 from conformance.report import page, source
@@ -38,13 +37,12 @@ def check_output_files(config: pytest.Config, items: Iterable[Item]) -> None:
 
 
 def _input_files(config: pytest.Config, items: Iterable[Item]) -> Iterator[Path]:
-    """Yield the files and folders that a run reads: the baseline, recordings and data, the cases,
-    and what the engines are started from.
+    """Yield the files and folders that a run reads: the baseline, recordings and data, and what
+    the engines are started from and asked.
     """
     for option in ("--baseline", "--answers", "--csrbench"):
         if (path := option_value(config, option)) is not None:
             yield Path(path)
-    yield corpus.CASES
     for engine in engines_of(items).values():
         yield from engine_file.files_of_engine(engine)
 
