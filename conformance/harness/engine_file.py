@@ -386,9 +386,10 @@ def engine(name: str) -> Engine:
 
 
 def files_of_engine(tested: Engine) -> Iterator[Path]:
-    """Yield the files that a run of an engine reads: its own file, and those that the command of
-    its harness and its needs name.
+    """Yield what a run of an engine reads: its own file, the files that the command of its harness
+    and its needs name, and the folder of the cases.
     """
+    yield corpus.CASES
     if (path := path_of_engine(tested.file or tested.name)) is not None:
         yield path
     for word in (*tested.command, *tested.needs):

@@ -70,10 +70,7 @@ def engines_of(items: Iterable[Item]) -> dict[str, Engine]:
 
 
 def files_of_items(items: Iterable[Item]) -> Iterator[Path]:
-    """Yield the files and folders that items read: the cases, and what their engines are started
-    from.
-    """
-    yield corpus.CASES
+    """Yield the files and folders that the engines of items are started from and asked."""
     for engine in engines_of(items).values():
         yield from engine_file.files_of_engine(engine)
 

@@ -139,8 +139,8 @@ def _list_traits(
 
 
 def _find_most_telling(traits: Iterable[CommonTrait], total: int) -> CommonTrait | None:
-    """Return the trait that most more of all fails show than would by chance; of traits that are
-    nearly as telling the first. None if no trait is common enough.
+    """Return the trait with the greatest excess over chance; of traits that are nearly as telling
+    the first. None if no trait is common enough.
     """
     common = [trait for trait in traits if _is_common(trait, total)]
     most = max((trait.gain for trait in common), default=0.0)

@@ -175,7 +175,7 @@ def hear_witnesses(
     answer, value for value (§10), or differs, or has no say. `asked` gives the answer of the
     definition or of a witness.
 
-    An answer from which all differ by known defects of theirs stands. Raises Disputed where
+    If every witness differs, each by a known defect, the answer stands. Raises Disputed where
     witnesses are asked and none confirms any other answer, and Unsupported where the definition has
     none.
     """
@@ -234,8 +234,8 @@ def confirmed_answer(
     witnesses: Sequence[str] = tuple(WITNESSES),
     asked: Ask = ask_evaluator,
 ) -> Relation:
-    """Return the definition's answer, which a witness confirms. Raises what `hear_witnesses`
-    raises.
+    """Return the definition's answer, which a witness confirms or which stands (R2R-5). Raises what
+    `hear_witnesses` raises.
     """
     return hear_witnesses(body, graph, witnesses, asked).relation
 

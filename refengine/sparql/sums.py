@@ -39,7 +39,7 @@ def add_in_any_order(numbers: Sequence[Number], divisor: int | None = None) -> N
     """R2R-16: Return the sum of numbers, or, with a divisor > 0, their average.
 
     If every order of adding gives one value, it is that. Otherwise it is the exact sum, rounded,
-    and its slack is twice as great as the farthest of the others is from it. Where that takes too
+    and its slack is twice the distance to the farthest other sum. Where that takes too
     many partial sums the slack is a bound. Raises NoSingleAnswer if the sum is infinite or beyond
     64 bits in some orders alone, or may be.
     """
