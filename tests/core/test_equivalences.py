@@ -633,7 +633,8 @@ def gaps_of(side: Side) -> None:
 
 
 @law(
-    "Partial windows reported and clipped, where no element precedes window 0's first instant.",
+    "Partial windows reported and clipped, where no element precedes window 0's first instant "
+    "(moved back by a lag).",
     "where no element precedes window 0's first instant",
 )
 def partial_windows(side: Side) -> None:

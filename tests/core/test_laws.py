@@ -202,6 +202,7 @@ def small_queries(
         bodies=st.sampled_from([*ANSWERS]),
         sizes=st.integers(1, 6),
         slides=st.integers(1, 7),
+        lags=st.sampled_from((0, 0, 0, 1, 4)),
     )
 
 
@@ -612,13 +613,14 @@ def held(trial: Trial) -> tuple[window.WindowView, Counter]:
 )
 def tumbling_windows(trial: Trial) -> bool:
     """Tumbling windows partition the stream: each element that is not late is in the content of
-    exactly one evaluation if it is not before window 0's first instant, and else of none. For one
-    window of the kind `time` or `range` with β = ω, a slide as stated, `[)` or `(]`, points,
-    {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`.
+    exactly one evaluation if it is not before window 0's first instant (moved back by a lag), and
+    else of none. For one window of the kind `time` or `range` with β = ω, a slide as stated, `[)`
+    or `(]`, points, {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`.
     """
     view, times = held(trial)
+    low = int(trial.semantics.closure is Closure.LEFT_OPEN) - view.spec.lag
     for i, app in enumerate(view.times):
-        expected = int(app >= view.t0 + (trial.semantics.closure is Closure.LEFT_OPEN))
+        expected = int(app >= view.t0 + low)
         assert times[i] == expected, f"the element at {app} is in {times[i]} windows for {expected}"
     return len(set(view.times)) > 1 and len(times) > 1
 
@@ -641,9 +643,9 @@ def tumbling_windows(trial: Trial) -> bool:
 def coverage(trial: Trial, with_late: bool) -> bool:
     """With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each
     element that is not late is in the contents of at most ⌈w/β⌉ evaluations, and from window 0's
-    last instant on in at least ⌊w/β⌋: in ω/β of them where that is a whole number and w is ω. For
-    one window of the kind `time` or `range`, points, {close} or {close, non-empty}, all windows of
-    a gap, and the horizon `flush`.
+    last instant (moved back by a lag) on in at least ⌊w/β⌋: in ω/β of them where that is a whole
+    number and w is ω. For one window of the kind `time` or `range`, points, {close} or {close,
+    non-empty}, all windows of a gap, and the horizon `flush`.
     """
     (spec,), closure = trial.query.windows, trial.semantics.closure
     view, times = held(trial)
@@ -652,11 +654,11 @@ def coverage(trial: Trial, with_late: bool) -> bool:
     slide = 1 if trial.semantics.slide is Slide.IGNORED else spec.slide or 1
     ratio, last = (
         Fraction(spec.size + (closure is Closure.CLOSED), slide),
-        view.t0 + spec.size - (closure is Closure.RIGHT_OPEN),
+        view.t0 + spec.size - (closure is Closure.RIGHT_OPEN) - spec.lag,
     )
     if with_late:
         dropped = [e for _, e in trial.arrivals() if e not in view.elements]
-        assert ratio < 1 or all(e.app + spec.lag < last for e in dropped), (
+        assert ratio < 1 or all(e.app < last for e in dropped), (
             f"{dropped} are late, and in no window"
         )
     for i, app in enumerate(view.times):
