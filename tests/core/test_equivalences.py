@@ -599,9 +599,9 @@ def expiry_of(side: Side) -> None:
 
 
 @law(
-    "All windows of a gap and the latest, where `all` reports at most once in a gap; under content change "
+    "All windows of a gap and the latest, where `all` reports no gap twice; under content change "
     "by graph, up to contents of the same graph.",
-    "where `all` reports at most once in a gap",
+    "where `all` reports no gap twice",
     "under content change by graph, up to contents of the same graph",
 )
 def gaps(side: Side) -> None:
@@ -629,7 +629,7 @@ def gaps_of(side: Side) -> None:
     ):
         every, latest = side.graphs(every), side.graphs(latest)
     twice = max(Counter(arrival for arrival, _ in every).values(), default=0) > 1
-    assert (every == latest) != (twice and clauses.counts("where `all` reports at most once in a gap"))
+    assert (every == latest) != (twice and clauses.counts("where `all` reports no gap twice"))
 
 
 @law(
