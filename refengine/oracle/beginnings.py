@@ -259,9 +259,9 @@ class EarlierBeginnings:
     them there may be follows from the relations with which the recording begins, from `missing`,
     and from the number of all relations.
 
-    All values from `lowest` to `highest` are of one cycle, and with all of them, windows have ended
-    before the first element. So t0 may be any of them, and earlier by the numbers of cycles that
-    `turns` gives. Values from `lowest` up to the range are values to be tried themselves.
+    `lowest` to `highest` is one full cycle of t0. With each of these values, windows end before the
+    first element. Subtract from them the numbers of cycles that `turns` gives: these are all earlier
+    candidates. Values from `lowest` up to the range are candidates themselves.
     """
 
     def __init__(
@@ -290,8 +290,9 @@ class EarlierBeginnings:
 
     @property
     def most_over_nothing(self) -> int:
-        """The most evaluations over nothing with which the recording can begin. It is 1, too, if
-        further ones emit nothing after two that fit: two then stand for any greater number.
+        """The most evaluations over nothing with which the recording can begin. If the third one
+        emits nothing after two that fit, any greater number fits, and two stand for it: it is 1
+        then, so that the value of t0 with one more, which is tried as well, has these two.
         """
         return self._over_nothing[0]
 
@@ -322,8 +323,8 @@ class EarlierBeginnings:
 
     def may_explain(self, t0: int) -> bool:
         """Whether the recording can have as many evaluations as this t0 gives, in all and over
-        nothing. Of those with too many over nothing, True for the first before one that fits: so a
-        trial shows that it does not fit.
+        nothing. It is also True for the first t0 that has too many over nothing, so that a trial
+        shows the misfit.
         """
         later = self._count_over_nothing(t0 + cycle_of_windows(self.planned))
         if later is None:
