@@ -260,8 +260,8 @@ class EarlierBeginnings:
     and from the number of all relations.
 
     `lowest` to `highest` is one full cycle of t0. With each of these values, windows end before the
-    first element. Subtract from them the numbers of cycles that `turns` gives: these are all earlier
-    candidates. Values from `lowest` up to the range are candidates themselves.
+    first element. Subtract from them the numbers of cycles that `turns` gives: these are all
+    earlier candidates. Values from `lowest` up to the range are candidates themselves.
     """
 
     def __init__(

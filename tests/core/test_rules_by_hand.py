@@ -124,12 +124,12 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
 @pytest.mark.parametrize(
     "sentence",
     [
-        "the greatest of the sums ω + d, of which each window of the query has one",
+        "the greatest ω + d of the query's windows",
         "Of these instants those before s0 are left out (WIN-5)",
-        "the next starts at its own instant, be that before s0",
+        "the next starts at its own instant, even if that is before s0",
         "an arrival's own instant (TICK-4, TICK-5, TICK-7, REP-1)",
         "if it is later than the own instant of the arrival last looked at",
-        "is the id before it in the same interval, if there is one",
+        "the instant before is the previous id: in the same interval if there is one",
         "no arrival's own instant is that at which window 0 takes the place of window −1",
     ],
 )
