@@ -19,7 +19,7 @@ from conformance.spark.session import (
 )
 from refengine.model import errors
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, plain
+from refengine.model.messages import plain
 
 if TYPE_CHECKING:
     import pyarrow
@@ -126,7 +126,7 @@ def explain_lost_job(error: BaseException) -> str:
     python = os.environ.get(WORKERS_PYTHON)
     chosen = f"{WORKERS_PYTHON} is not set here"
     if python is not None:
-        chosen = f"{WORKERS_PYTHON}={display(python)}"
+        chosen = f"{WORKERS_PYTHON}='{plain(python)}'"  # whole: it is a path to go to
     return (
         f"the Python of Spark's workers has no {plain(missing[1])} ({chosen}): before Spark "
         f"starts, let {WORKERS_PYTHON} name a Python with refengine[suite,spark], such as "

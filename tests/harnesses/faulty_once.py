@@ -32,7 +32,8 @@ IN_PLACE = {
     "old seq": lambda reply: [json.dumps({**reply, "seq": 2})],
     "no reply of the protocol": lambda reply: [json.dumps({**reply, "reply": "done"})],
     "no JSON": lambda reply: ["done"],
-    "another line": lambda reply: [json.dumps(reply), "done"],
+    # in one write: of a line that comes a moment later nobody knows of which case it is
+    "another line": lambda reply: [f"{json.dumps(reply)}\ndone"],
     "two replies at once": lambda reply: [f"{json.dumps(reply)}\n{json.dumps(reply)}"],
     "end before the reply": lambda reply: [],
     "closed output before the reply": lambda reply: [],

@@ -330,7 +330,7 @@ def test_a_spark_that_is_lost_is_named(monkeypatch, capsys):
         raise ConnectionRefusedError(111, "Connection refused")
 
     accumulators = BaseServer(("", 0), BaseRequestHandler)
-    context = SimpleNamespace(_accumulatorServer=accumulators)
+    context = SimpleNamespace(_accumulatorServer=accumulators, master="spark://x:1")
     lost = SimpleNamespace(sparkContext=context, stop=is_built)
     builder = SimpleNamespace(getOrCreate=lambda: lost)
     monkeypatch.setattr(session, "check_master", lambda *_: False)

@@ -646,7 +646,7 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("SG_small2", "<http://x/a> <http://x/p>\n", "SG_small2:1: IO-1: a line must be s p o"),
+        ("SG_small2", "<http://x/a> <http://x/p> .\n", "SG_small2:1: IO-1: a line must be s p o"),
         ("SG_small2", None, "SG_small2: IO-1: cannot be read: No such file or directory"),
         ("QUERY_small2", "REGISTER QUERY", "QUERY_small2"),
         (
