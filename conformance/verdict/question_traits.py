@@ -85,46 +85,46 @@ def _traits_of_windows(windows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         size, slide = window.get("size"), window.get("slide")
         if window["kind"] != "time":
             yield f"have a window of the kind {window['kind']}"
-        if isinstance(size, int) and isinstance(slide, int) and window["kind"] == "time":
-            if slide < size:
-                yield "have windows that overlap"
-            if slide > size:
-                yield "have gaps between windows"
-            if slide and size % slide and slide < size:
-                yield "have a size that is no multiple of the slide"
-            if slide == 1:
-                yield "have the slide 1"
+        elif isinstance(size, int) and isinstance(slide, int):
+            yield from _traits_of_extent(size, slide)
+
+
+def _traits_of_extent(size: int, slide: int) -> Iterator[str]:
+    """Yield what the size and the slide of a window over time have."""
+    if slide < size:
+        yield "have windows that overlap"
+    if slide > size:
+        yield "have gaps between windows"
+    if 0 < slide < size and size % slide:
+        yield "have a size that is no multiple of the slide"
+    if slide == 1:
+        yield "have the slide 1"
 
 
 def _traits_of_stream(
     elements: Sequence[Mapping[str, Any]], windows: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield the shape of the streams."""
+    """Return the shape of the streams."""
     times = [element["at"] for element in elements]
     sizes = [window["size"] for window in windows if isinstance(window.get("size"), int)]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     instants = Counter((element["stream"], element["at"]) for element in elements)
-    if any(count > 1 for count in instants.values()):
-        yield "have two elements at one instant"
     graphs = Counter((element["stream"], element["graph"]) for element in elements)
-    if any(count > 1 for count in graphs.values()):
-        yield "have triples that come again"
-    if sizes and any(gap > max(sizes) for gap in gaps):
-        yield "have a gap longer than the window"
-    if any(gap < 0 for gap in gaps) and len(windows) == 1:
-        yield "have a late element"
-    if any(time < 0 for time in times):
-        yield "have a time before 0"
-    if any(time >= LARGE for time in times):
-        yield "have a time beyond 32 bits"
-    if any(_count_triples(element["graph"]) >= MANY_TRIPLES for element in elements):
-        yield "have an element of several triples"
-    if any(not element["graph"].strip() for element in elements):
-        yield "have an element without triples"
-    if any("end" in element for element in elements):
-        yield "have an element with an interval"
-    if any("batch" in element for element in elements):
-        yield "have batches"
+    triples = [_count_triples(element["graph"]) for element in elements]
+    shown = {
+        "have two elements at one instant": any(count > 1 for count in instants.values()),
+        "have triples that come again": any(count > 1 for count in graphs.values()),
+        "have a gap longer than the window": bool(sizes)
+        and max(gaps, default=0) > max(sizes, default=0),
+        "have a late element": len(windows) == 1 and min(gaps, default=0) < 0,
+        "have a time before 0": min(times, default=0) < 0,
+        "have a time beyond 32 bits": max(times, default=0) >= LARGE,
+        "have an element of several triples": max(triples, default=0) >= MANY_TRIPLES,
+        "have an element without triples": 0 in triples,
+        "have an element with an interval": any("end" in element for element in elements),
+        "have batches": any("batch" in element for element in elements),
+    }
+    return (text for text, is_shown in shown.items() if is_shown)
 
 
 def _count_triples(graph: str) -> int:
