@@ -46,7 +46,7 @@ def both(*causes: str) -> dict[str, tuple[str, ...]]:
 
 # the same where empty outputs are left out
 LATE = (
-    "each output sent one evaluation late, and the last never (R2S-1)",
+    "the last output never sent, or each one sent an evaluation late (R2S-1)",
     "each output sent one evaluation late, and an empty one first (R2S-1)",
 )
 
@@ -104,7 +104,7 @@ DEFECTS = (
     Defect(
         "late-report",
         {
-            "close": ("each output sent one evaluation late, and the last never (R2S-1)",),
+            "close": ("the last output never sent, or each one sent an evaluation late (R2S-1)",),
             "change": LATE,
         },
     ),

@@ -21,9 +21,13 @@ from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternative
 from refengine.oracle.explanations.changes import companion_fields
 
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
-# modules that compare what an engine has answered, which no engine does
-COMPARING = ("refengine.model.compare", "refengine.model.canonical")
-LATEST_ONLY = "ENG-2 latest of a gap"  # engines that report the latest window alone do so always
+JUDGING = ("CMP-", "ORA-")  # rules of comparing and judging answers, which no engine does
+# wrong engines and habits that show in nearly all cases of an engine that has them
+PERVASIVE = (
+    "ENG-2 latest of a gap",
+    "WIN-2 elements on any border are lost",
+    "WIN-8 an element waits for the next",
+)
 INTEGERS_OF_T0 = range(1, 21)  # that are tried as t0, beside 0
 
 
@@ -111,11 +115,18 @@ def install_wrong_engines(candidates: Iterable[Candidate]) -> Iterator[None]:
         yield
 
 
-def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None:
+def explains(
+    candidates: Sequence[Candidate], case: RecordedCase, *, is_end_stated: bool = False
+) -> bool | None:
     """Return whether candidates together explain the answers to a case. The caller has installed
     their wrong engines (`install_wrong_engines`). None if the case cannot say: the changed
     semantics has no meaning with its question, or its stream is too long for a wrong engine that
     visits each instant.
+
+    An engine that holds other elements in its windows than a right one may go on for longer after
+    the last element, or end earlier. So one or two last reports may be more than the horizon gives,
+    and the number of empty ones at the end may be another, unless `is_end_stated` or the fail is
+    right but for its end.
     """
     wrong_engines = [one.wrong_engine for one in candidates if one.wrong_engine]
     if not case.is_short and any(map(visits_every_instant, wrong_engines)):
@@ -124,11 +135,27 @@ def explains(candidates: Sequence[Candidate], case: RecordedCase) -> bool | None
     for change in (one.change for one in candidates if one.change):
         profile = case.profile.but(**fields)
         fields |= fields_of_change(profile, change)
-    return case.is_explained_by(
-        fields,
-        [one.defect for one in candidates if one.defect],
-        is_by_wrong_engine=bool(wrong_engines),
-        has_wrong_windows=any(one.misstates_windows for one in candidates),
+
+    def explain(recorded: RecordedCase) -> bool | None:
+        return recorded.is_explained_by(
+            fields,
+            [one.defect for one in candidates if one.defect],
+            is_by_wrong_engine=bool(wrong_engines),
+            has_wrong_windows=any(one.misstates_windows for one in candidates),
+        )
+
+    is_explained = explain(case)
+    if is_explained is not False or is_end_stated or case.is_right_but_for_its_end:
+        return is_explained
+    return any(map(explain, case.with_other_ends))
+
+
+def explains_with_an_end(candidates: Sequence[Candidate], case: RecordedCase) -> bool:
+    """Return whether candidates together explain the answers to a case as they are, or with another
+    end. The caller has installed their wrong engines.
+    """
+    return any(
+        explains(candidates, one, is_end_stated=True) for one in (case, *case.with_other_ends)
     )
 
 
@@ -198,22 +225,21 @@ def simple_defect_candidates() -> list[Candidate]:
 
 
 def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
-    """Yield the wrong engines of some rules, but for those that compare answers wrongly, and all
-    habits.
+    """Yield all habits, and the wrong engines of some rules, but for those that compare or judge
+    answers wrongly.
     """
     of_rules = (one for rule in rules for one in wrong_engines_of(rule))
-    for wrong_engine in dict.fromkeys(chain(of_rules, HABITS)):
-        if not wrong_engine.replaced.__module__.startswith(COMPARING):
+    for wrong_engine in dict.fromkeys(chain(HABITS, of_rules)):
+        if not wrong_engine.rule.startswith(JUDGING):
             yield _wrong_engine_candidate(wrong_engine)
 
 
 def pervasive_candidates() -> list[Candidate]:
     """Return what shows in nearly all cases of an engine that does it, so that its other defects
-    show only together with it: the simple defects, the habits, and one wrong engine.
+    show only together with it: the simple defects, and some wrong engines.
     """
-    (latest_only,) = (one for one in WRONG_ENGINES if one.full_name == LATEST_ONLY)
-    wrong_engines = map(_wrong_engine_candidate, (*HABITS, latest_only))
-    return [*simple_defect_candidates(), *wrong_engines]
+    wrong_engines = [one for one in (*HABITS, *WRONG_ENGINES) if one.full_name in PERVASIVE]
+    return [*simple_defect_candidates(), *map(_wrong_engine_candidate, wrong_engines)]
 
 
 def _wrong_engine_candidate(wrong_engine: WrongEngine) -> Candidate:

@@ -13,7 +13,9 @@
 5. The search goes on with the fails that are left, with what was kept in force.
 6. Of each fail that is explained, the causes are kept without which it would not be. A fail that
    was set apart is given to a cause that makes the instants of its reports.
-7. A cause is given up if more passes of the run would fail under it than it explains fails.
+7. A candidate is given up as a cause if too many passes of the run would fail under it. If nothing
+   else explains any fail, and one of those given up explains nearly all of them, then it is near to
+   what the engine does. It is kept, with the number of passes that speak against it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from conformance.suite.candidates import (
     Candidate,
     change_candidates,
     explains,
+    explains_with_an_end,
     install_wrong_engines,
     makes_recorded_instants,
     pervasive_candidates,
@@ -36,25 +39,37 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.comparison import (
+    LEAST_FAILS,
     MARGIN,
     Cases,
     Comparison,
     ScoredCandidate,
     best_first,
     choose_sample,
+    spread,
 )
 from conformance.suite.needed import keep_needed
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS
 from refengine.core.semantics import Profile
 
-FIRST_LOOK = 6  # a change is tried on the whole sample if it explains one of so many fails
+FIRST_LOOK = (
+    6  # a change or a habit is tried on the whole sample if it explains one of so many fails
+)
 OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
+EXPLAINED_FOR_ONE = (
+    4  # a cause explains at least so many fails for one pass that would fail under it
+)
+GIVEN_UP_BOUND = 12  # no more candidates are given up
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
+EQUAL = 0.05  # candidates whose values differ by less are compared on all fails, so many at most:
+EQUALS = 4
 FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
-PAIR_LEAST = 0.75  # a pair must explain this share of the sample
+PAIR_LEAST = 0.75  # a pair must explain this share of the sample,
+CLEARLY_MORE = 2  # or so many times as much as one candidate, and this share of the sample:
+LESS_OF_PAIR = 0.3
 PAIR_LOOK = 4  # and of so many fails, before it is tried on the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
@@ -65,7 +80,10 @@ class CauseSearch:
     case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
     passes on which candidates are tried. A search that `is_trial` ends after two causes, and tries
     no pairs. `found` are the causes so far, and `explained` has each explained fail with the causes
-    without which it would not be.
+    without which it would not be. `given_up` are the candidates under which too many of
+    `every_pass` would fail, and `against` has the number of those that would under a cause. Pairs
+    are not tried any more after one was given up. `least` is how many fails a candidate must
+    explain that may fit some by chance.
     """
 
     profile: Profile | None
@@ -75,13 +93,23 @@ class CauseSearch:
     is_trial: bool = False
     found: list[Candidate] = field(default_factory=list)
     explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
+    given_up: list[Candidate] = field(default_factory=list)
+    against: dict[Candidate, int] = field(default_factory=dict)
+    are_pairs_tried: bool = True
+    least: int = LEAST_FAILS
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
+        number = len(self.left)
         self._set_wrong_instants_apart()
+        apart = self._take_wrong_ends()
+        self.least = min(LEAST_FAILS, len(self.left))
         self._find_causes()
+        if apart:
+            self._give_wrong_ends_to_causes(apart)
+            self._find_causes()
         if not self.is_trial:
-            self._give_up_contradicted_causes()
+            self._keep_nearest(number)
             self._give_wrong_instants_to_causes()
             self._leave_what_stated_causes_do_not_explain()
 
@@ -104,18 +132,69 @@ class CauseSearch:
             self.explained += [(case, [WRONG_INSTANTS]) for case in apart]
             self.left = [case for case in self.left if case not in apart]
 
+    def _take_wrong_ends(self) -> list[RecordedCase]:
+        """Take the fails that are right but for their ends from those that are left, and return
+        them; take none if hardly any others are left. Many candidates explain such a fail.
+        """
+        apart = [case for case in self.left if case.is_right_but_for_its_end]
+        if self.is_trial or len(self.left) - len(apart) < LEAST_FAILS:
+            return []
+        self.left = [case for case in self.left if not case.is_right_but_for_its_end]
+        return apart
+
+    def _give_wrong_ends_to_causes(self, apart: Cases) -> None:
+        """Give the fails that are right but for their ends to the causes that explain them with
+        another end. The rest is left.
+        """
+        left = list(apart)
+        for cause in self._needed_causes():
+            with install_wrong_engines([cause]):
+                explained = [case for case in left if explains_with_an_end([cause], case)]
+            self.explained += [(case, [cause]) for case in explained]
+            left = [case for case in left if case not in explained]
+        self.left = sorted([*self.left, *left], key=lambda case: case.size_and_id)
+
     def _find_causes(self) -> None:
         """Find causes, one after the other, and leave out those that others make superfluous."""
         bound = 2 if self.is_trial else CAUSES_BOUND
-        while self.left and len(self.found) < bound:
+        while self.left and len(self.found) < bound and len(self.given_up) < GIVEN_UP_BOUND:
             candidates = self._best_candidates()
             if not candidates:
                 break
-            self._keep(candidates)
+            self._keep_or_give_up(candidates)
         self._replace_causes()
 
-    def _keep(self, candidates: Sequence[Candidate]) -> None:
-        """Keep candidates as causes, and take the fails that they explain from those that are left.
+    def _keep_or_give_up(self, candidates: Sequence[Candidate]) -> None:
+        """Keep candidates as causes unless too many passes would fail under them."""
+        explained = self._explain_left(candidates)
+        number = len(explained)
+        against = self._count_against(candidates, bound=number // EXPLAINED_FOR_ONE)
+        if not explained or against > number // EXPLAINED_FOR_ONE:
+            self.are_pairs_tried = self.are_pairs_tried and len(candidates) < 2
+            if len(candidates) == 1:
+                self.given_up += candidates
+            return
+        self._keep(candidates, explained)
+        self.against |= dict.fromkeys(candidates, against)
+
+    def _keep(
+        self,
+        candidates: Sequence[Candidate],
+        explained: Sequence[tuple[RecordedCase, list[Candidate]]],
+    ) -> None:
+        """Keep candidates as causes, and take the fails that they explain from those that are
+        left.
+        """
+        taken = [case for case, _ in explained]
+        self.explained += explained
+        self.left = [case for case in self.left if case not in taken]
+        self.found += candidates
+
+    def _explain_left(
+        self, candidates: Sequence[Candidate]
+    ) -> list[tuple[RecordedCase, list[Candidate]]]:
+        """Return the fails that are left and that candidates explain, each with the causes that it
+        needs.
 
         First all causes found so far are in force as well. A wrong engine that was found may do a
         little more than the engine; so then only the changes among the causes are.
@@ -124,11 +203,42 @@ class CauseSearch:
         attempts = [[*self.found, *candidates]]
         if len(changes) < len(self.found):
             attempts.append([*changes, *candidates])
+        every: list[tuple[RecordedCase, list[Candidate]]] = []
+        left = self.left
         for causes in attempts:
-            explained = self._explained_by(causes, self.left)
-            self.explained += [(case, _needed_for(case, causes)) for case in explained]
-            self.left = [case for case in self.left if case not in explained]
-        self.found += candidates
+            explained = self._explained_by(causes, left)
+            every += [(case, _needed_for(case, causes)) for case in explained]
+            left = [case for case in left if case not in explained]
+        return every
+
+    def _count_against(self, candidates: Sequence[Candidate], bound: int) -> int:
+        """Return how many passes would fail under candidates; if they are more than `bound`, one
+        more than that.
+        """
+        number = 0
+        with install_wrong_engines(candidates):
+            for case in self.every_pass:
+                number += explains(candidates, case) is False
+                if number > bound:
+                    break
+        return number
+
+    def _keep_nearest(self, number: int) -> None:
+        """Keep the candidate that was given up and explains nearly all fails that are left, if it
+        is one of several kinds of defect and no more passes than there are fails speak against it.
+        `number` is how many fails there are.
+        """
+        if len(self.left) < NEARLY_ALL * number:
+            return
+        for candidate in self.given_up:
+            explained = self._explain_left([candidate])
+            if len(explained) < NEARLY_ALL * number:
+                continue
+            against = self._count_against([candidate], bound=CLEARLY_MORE * number)
+            if against <= CLEARLY_MORE * number:
+                self._keep([candidate], explained)
+                self.against[candidate] = against
+                return
 
     def _replace_causes(self) -> None:
         """Give the fails of each cause to the other ones, if these explain nearly all of them. The
@@ -153,28 +263,6 @@ class CauseSearch:
         self.explained = [pair for pair in self.explained if pair[0] not in own]
         self.explained += [(case, _needed_for(case, others)) for case in explained]
 
-    def _give_up_contradicted_causes(self) -> None:
-        """Leave the fails of each cause under which more passes would fail than it explains
-        fails. The causes that explain few fails are looked at first.
-        """
-        counts = Counter(cause for _, needed in self.explained for cause in needed)
-        for cause in sorted(self._needed_causes(), key=lambda cause: counts[cause]):
-            if cause is not WRONG_INSTANTS and self._contradict_more(cause, counts[cause]):
-                given_up = [pair for pair in self.explained if cause in pair[1]]
-                self.explained = [pair for pair in self.explained if cause not in pair[1]]
-                self.left += [case for case, _ in given_up]
-                self.found.remove(cause)
-
-    def _contradict_more(self, cause: Candidate, number: int) -> bool:
-        """Whether more passes than a number would fail under a cause."""
-        contradicted = 0
-        with install_wrong_engines([cause]):
-            for case in self.every_pass:
-                contradicted += explains([cause], case) is False
-                if contradicted > number:
-                    return True
-        return False
-
     def _leave_what_stated_causes_do_not_explain(self) -> None:
         """Leave the fails that need only causes which an engine's file can state as fields or as
         wrong windows, and which these causes do not explain when all of them are in force, as those
@@ -185,7 +273,7 @@ class CauseSearch:
         for case, needed in list(self.explained):
             is_granted = set(needed) <= set(granted) and needed != [WRONG_INSTANTS]
             in_force = [cause for cause in granted if explains([cause], case) is not None]
-            if is_granted and not explains(in_force, case):
+            if is_granted and not explains_with_an_end(in_force, case):
                 self.explained.remove((case, needed))
 
     def _give_wrong_instants_to_causes(self) -> None:
@@ -217,15 +305,21 @@ class CauseSearch:
         nearly as good which leaves the fewest fails of the sample. Wrong instants, which are set
         apart, do not count as a first cause.
         """
-        comparison = Comparison(self.found, choose_sample(self.left), self.passes)
+        sample = choose_sample(self.left)
+        comparison = Comparison(self.found, sample, self.passes, self.given_up, self.least)
         ranked = self._rank(comparison)
         is_first = all(cause is WRONG_INSTANTS for cause in self.found)
         share = ranked[0][1].explained_share if ranked else 0.0
-        if is_first and share < 1 and (pair := self._best_pair(comparison, share)):
+        if (
+            is_first
+            and share < 1
+            and self.are_pairs_tried
+            and (pair := self._best_pair(comparison, share))
+        ):
             return pair
         if is_first and share < NEARLY_ALL:
             return self._best_first_cause(ranked, comparison)
-        return [candidate for candidate, _ in ranked[:1]]
+        return self._best_of_equals(ranked)
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
@@ -234,7 +328,7 @@ class CauseSearch:
         """
         sample = comparison.sample
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
-        if changes and changes[0][1].explained_share == 1:
+        if changes and changes[0][1].explains_all:
             return changes[:1]
         return best_first(
             [
@@ -244,6 +338,18 @@ class CauseSearch:
                 *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
             ]
         )
+
+    def _best_of_equals(self, ranked: Sequence[ScoredCandidate]) -> list[Candidate]:
+        """Return the one of the best candidates that explains most of all fails that are left; the
+        first if they are few, and none if there is none.
+        """
+        near = [one for one, score in ranked if score.value > ranked[0][1].value - EQUAL]
+        if len(near) < 2:
+            return near
+        counts = {
+            one: len(self._explained_by([*self.found, one], self.left)) for one in near[:EQUALS]
+        }
+        return [max(counts, key=lambda one: counts[one])]
 
     def _best_first_cause(
         self,
@@ -264,24 +370,28 @@ class CauseSearch:
         how many causes it finds.
         """
         search = CauseSearch(self.profile, list(sample), self.passes, is_trial=True)
-        search._keep([candidate])
+        search._keep([candidate], search._explain_left([candidate]))
         search.run()
         return len(search.left), len(search.found)
 
     def _best_pair(self, comparison: Comparison, share_of_one: float) -> list[Candidate]:
-        """Return the pair of candidates that explains most of the sample, the first of equal ones.
-        It must explain the share `PAIR_LEAST`, and leave less than half of what one candidate
-        leaves, which explains `share_of_one`. Return none if no pair does.
+        """Return the pair of candidates that explains most of the sample, the first of equal ones;
+        none if no pair explains clearly more than one candidate, which explains `share_of_one`.
 
-        A pair is tried on all of the sample only if it explains most of a few fails: the smallest
-        ones, and one that each earlier pair has failed to explain.
+        A pair that explains most of the sample leaves less than half of what one candidate leaves.
+        Another one explains several times as much as one candidate. A pair is tried on all of the
+        sample only if it explains enough of a few fails: the smallest ones, and one that each
+        earlier pair has failed to explain.
         """
         sample = comparison.sample
+        least = min(PAIR_LEAST, max(LESS_OF_PAIR, CLEARLY_MORE * share_of_one))
+        most_left = len(sample) * min(
+            1 - least, (1 - share_of_one) / 2 if least == PAIR_LEAST else 1
+        )
         tried = list(sample[:PAIR_LOOK])
         best: list[Candidate] = []
-        most_left = len(sample) * min(1 - PAIR_LEAST, (1 - share_of_one) / 2)
         for pair in self._pairs():
-            if not comparison.do_explain_most(pair, tried, PAIR_LEAST):
+            if not comparison.do_explain_most(pair, tried, least):
                 continue
             unexplained = comparison.find_unexplained(pair)
             left = len(unexplained)
@@ -323,10 +433,12 @@ class CauseSearch:
         return list(wrong_engine_candidates(rules))
 
     def _own_fails(self, candidate: Candidate) -> Cases:
-        """Return the smallest fails of a wrong engine's rules; of all rules if it is a habit."""
+        """Return the smallest fails of a wrong engine's rules; some of all rules if it is a
+        habit.
+        """
         assert candidate.wrong_engine is not None
         if candidate.wrong_engine in HABITS:
-            return self.left[:OWN_FAILS]
+            return spread(choose_sample(self.left), FIRST_LOOK)
         rules = candidate.wrong_engine.rules
         return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
 

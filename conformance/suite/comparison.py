@@ -46,6 +46,11 @@ class Score:
         return self.contradicted / max(self.passes, self.fails)
 
     @property
+    def explains_all(self) -> bool:
+        """Whether all sampled fails are explained, and no pass is contradicted."""
+        return self.explained == self.fails and self.contradicted == 0
+
+    @property
     def value(self) -> float:
         """The share that is explained less the share that is contradicted."""
         return self.explained_share - self.contradicted_share
@@ -65,12 +70,15 @@ ScoredCandidate = tuple[Candidate, Score]
 @dataclass(frozen=True)
 class Comparison:
     """The comparison of candidates on a `sample` of fails and on `passes`. The causes `found` so
-    far are in force, too.
+    far are in force, too. Candidates that were `given_up` are not compared. `least` is how many
+    fails one must explain that may fit some by chance.
     """
 
     found: Sequence[Candidate]
     sample: Cases
     passes: Cases
+    given_up: Sequence[Candidate] = ()
+    least: int = LEAST_FAILS
 
     def credible_candidates(
         self,
@@ -118,7 +126,7 @@ class Comparison:
         misses = 0
         with install_wrong_engines(in_force):
             for case in cases:
-                misses += not explains(in_force, case)
+                misses += not explains(in_force, case, is_end_stated=True)
                 if misses > (1 - least) * len(cases):
                     return False
         return True
@@ -127,13 +135,15 @@ class Comparison:
         """Return the fails of the sample that candidates together do not explain."""
         in_force = [*self.found, *candidates]
         with install_wrong_engines(in_force):
-            return [case for case in self.sample if not explains(in_force, case)]
+            return [
+                case for case in self.sample if not explains(in_force, case, is_end_stated=True)
+            ]
 
     def _count_explained(self, candidate: Candidate, first_look: Cases) -> int:
-        """Return how many fails of the sample a candidate explains; 0 if it is a cause already, or
-        if it explains none of its first look, or so few that it may be by chance.
+        """Return how many fails of the sample a candidate explains; 0 if it is a cause already or
+        was given up, or if it explains none of its first look, or so few that it may be by chance.
         """
-        if candidate in self.found:
+        if candidate in self.found or candidate in self.given_up:
             return 0
         in_force = [*self.found, candidate]
         with install_wrong_engines(in_force):
@@ -142,7 +152,7 @@ class Comparison:
             count = sum(bool(explains(in_force, case)) for case in self.sample)
         if candidate.is_integer_of_t0 and count <= MOST * len(self.sample):
             return 0
-        if candidate.may_fit_by_chance and count < LEAST_FAILS:
+        if candidate.may_fit_by_chance and count < self.least:
             return 0
         return count
 
@@ -152,10 +162,20 @@ def best_first(scored: Iterable[ScoredCandidate]) -> list[ScoredCandidate]:
     return sorted(scored, key=lambda pair: -pair[1].value)
 
 
+def spread(cases: Cases, number: int) -> Cases:
+    """Return so many cases, from all parts of a list; all if there are fewer."""
+    return [cases[place * len(cases) // number] for place in range(min(number, len(cases)))]
+
+
 def choose_sample(cases: Cases) -> list[RecordedCase]:
     """Return the fails on which candidates are compared, of all that are left, the smallest first:
-    the smallest one of each of the first rules, and up to `OTHERS` others of all sizes.
+    the smallest one of each of the first rules, and up to `OTHERS` others of all sizes. Where the
+    engine answered nothing, many candidates would explain it; so such a fail counts only if there
+    are few others.
     """
+    with_rows = [case for case in cases if any(one.rows for one in case.relations)]
+    if len(with_rows) >= LEAST_FAILS:
+        cases = with_rows
     by_rule: dict[str, RecordedCase] = {}
     for case in cases:
         by_rule.setdefault(case.result.rule, case)

@@ -29,13 +29,15 @@ class Cause:
     """A part of a diagnosis: a `deviation` of the engine, which `text` names. It is needed to
     explain some fails: `rules_by_case` has the rules that the engine breaks by it in each of their
     cases, the smallest case first. `entry` states the deviation in the engine's file. It is empty
-    for an engine that is sent its semantics: none can be granted to it.
+    for an engine that is sent its semantics: none can be granted to it. So many passes as `against`
+    would fail under it.
     """
 
     text: str
     deviation: Deviation
     rules_by_case: Mapping[str, tuple[str, ...]]
     entry: str
+    against: int = 0
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -51,7 +53,9 @@ class Cause:
         """Return the cause as the result of a case has it."""
         deviation = self.deviation
         rules = self.rules_by_case[case]
-        return DiagnosedCause(deviation.reason, rules, deviation.can_be_granted, self.entry)
+        return DiagnosedCause(
+            deviation.reason, rules, deviation.can_be_granted, self.entry, self.against
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,12 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     )
     search.run()
     causes = [
-        _make_cause(candidate, explained, can_be_stated=not tested.is_configurable)
+        _make_cause(
+            candidate,
+            explained,
+            search.against.get(candidate, 0),
+            can_be_stated=not tested.is_configurable,
+        )
         for candidate, explained in search.explained_fails()
     ]
     causes.sort(key=lambda cause: -len(cause.cases))
@@ -135,15 +144,17 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
 def _make_cause(
     candidate: Candidate,
     explained: Sequence[RecordedCase],
+    against: int,
+    *,
     can_be_stated: bool,
 ) -> Cause:
-    """Return the cause of some fails. `can_be_stated` says whether the engine's file can state
-    it.
+    """Return the cause of some fails; so many passes as `against` would fail under it.
+    `can_be_stated` says whether the engine's file can state it.
     """
     deviation = candidate.deviation(explained)
     rules_by_case = {case.id: case.rules_broken_by(deviation) for case in explained}
     entry = "\n".join(write_entry(deviation)) if can_be_stated else ""
-    return Cause(candidate.text, deviation, rules_by_case, entry)
+    return Cause(candidate.text, deviation, rules_by_case, entry, against)
 
 
 def _case_result(result: Result) -> CaseResult:

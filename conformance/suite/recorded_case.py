@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -25,11 +26,12 @@ from refengine.model.terms import Term
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Borders
 from refengine.oracle.explanations.changes import list_assignments, try_assignments
-from refengine.oracle.trial import RecordingToJudge
+from refengine.oracle.trial import Missing, RecordingToJudge
 from refengine.rdf.recordings import relation_from_json
 
 ASSIGNMENTS_BOUND = 100  # assignments of a changed profile that are tried
 OUTPUTS_BOUND = 4  # assignments whose outputs are computed for a simple defect
+MISSING_AT_END = 3  # empty reports that may be missing where a stream ends otherwise
 REPORTS_BOUND = 1_000  # outputs of one assignment
 INSTANTS_BOUND = 10_000  # from 0 or the first element to the last: some wrong engines visit each
 
@@ -44,7 +46,8 @@ class RecordedCase:
     those of the relations, None where the engine states none. `answers` are shared by all trials
     under a changed semantics: one for the query as it is, and one for the query without its R2S
     operator. `outputs` has the right outputs under each semantics that was tried for a simple
-    defect.
+    defect. So many reports may be missing as the engine's file says, and `missing_at_end` after the
+    last one.
     """
 
     tested: Engine
@@ -58,6 +61,7 @@ class RecordedCase:
         default_factory=lambda: (SharedAnswers(), SharedAnswers())
     )
     outputs: dict[object, Sequence[Bag]] = field(default_factory=dict)
+    missing_at_end: int = 0
 
     @property
     def profile(self) -> Profile:
@@ -88,6 +92,35 @@ class RecordedCase:
         times = [element.app for stream in self.question.streams.values() for element in stream]
         return max([0, *times]) - min([0, *times]) <= INSTANTS_BOUND
 
+    @cached_property
+    def with_other_ends(self) -> Sequence[RecordedCase]:
+        """A fail as it would be if the stream ended otherwise: without its last report, without the
+        last two, and without the empty ones at its end, where some more may be missing. None if it
+        is a pass.
+        """
+        if not self.result.is_fail_without_known_deviation:
+            return ()
+        number = len(self.relations)
+        with_rows = max((at for at, one in enumerate(self.relations, 1) if one.rows), default=0)
+        others = [self._first_reports(length) for length in (number - 1, number - 2) if length > 0]
+        if with_rows:
+            others.append(replace(self._first_reports(with_rows), missing_at_end=MISSING_AT_END))
+        return others
+
+    @cached_property
+    def is_right_but_for_its_end(self) -> bool:
+        """Whether it is right with another end, as far as is known."""
+        return any(one.is_explained_by({}) is not False for one in self.with_other_ends)
+
+    def _first_reports(self, length: int) -> RecordedCase:
+        """Return the case with so many of its reports."""
+        return replace(
+            self,
+            relations=self.relations[:length],
+            windows=self.windows[:length],
+            instants=self.instants[:length],
+        )
+
     def is_explained_by(
         self,
         changes: Mapping[str, Any],
@@ -101,9 +134,10 @@ class RecordedCase:
         be granted are in force as well. None if that is not known: the semantics has no meaning
         with the question, or a bound is reached.
 
-        `is_by_wrong_engine` says that wrong engines are installed: then no answer is shared with
-        other trials, and none is computed incrementally. With `has_wrong_windows` the windows that
-        the engine states are not looked at.
+        `is_by_wrong_engine` says that wrong engines are installed. Then no answer is shared with
+        other trials, and none is computed incrementally. Of simultaneous elements only the order is
+        tried in which they were pushed, since the search for others is that of a right engine. With
+        `has_wrong_windows` the windows that the engine states are not looked at.
         """
         fields = {**merge_fields(self.tested.deviations), **changes}
         answers = self.answers["r2s" in fields]
@@ -114,6 +148,8 @@ class RecordedCase:
             question, profile = grant_fields(self.tested, self.question, fields)
             for defect in defects:
                 question = replace(question, query=defect.change_query(question.query))
+            if is_by_wrong_engine:
+                question = _in_order_of_pushes(question)
             recorded = self._recording(question, has_wrong_windows)
             listed = list_assignments(recorded, profile, answers, ASSIGNMENTS_BOUND)
         except RefengineError:
@@ -148,7 +184,9 @@ class RecordedCase:
         return RecordingToJudge.of(
             question,
             self.relations,
-            missing=self.tested.unreported,
+            missing=Missing(
+                self.tested.unreported, max(self.tested.unreported, self.missing_at_end)
+            ),
             windows=windows,
             window_closure=self.window_closure,
         )
@@ -203,6 +241,12 @@ class RecordedCase:
         if key not in self.outputs:
             self.outputs[key] = _right_outputs(setting)
         return self.outputs[key]
+
+
+def _in_order_of_pushes(question: Question) -> Question:
+    """Return a question in which the order of simultaneous elements is known."""
+    streams = {name: replace(one, ordered=True) for name, one in question.streams.items()}
+    return replace(question, streams=streams)
 
 
 def _right_outputs(setting: Setting) -> Sequence[Bag]:

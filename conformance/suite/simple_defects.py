@@ -115,7 +115,7 @@ SIMPLE_DEFECTS = (
     SimpleDefect("each report sent twice", ("ENG-2",), change_outputs=_send_twice),
     SimpleDefect("each row sent twice", ("R2R-9",), change_outputs=_double_rows),
     SimpleDefect(
-        "each output sent one evaluation late, and the last never",
+        "the last output never sent, or each one sent an evaluation late",
         ("R2S-1",),
         change_outputs=_leave_out_last,
     ),

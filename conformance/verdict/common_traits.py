@@ -62,12 +62,12 @@ class CommonTrait:
         return len(self.cases) - (self.by_chance or 0)
 
 
-def find_common_traits(fails: Sequence[Result], judged: Iterable[Result]) -> list[CommonTrait]:
+def find_common_traits(fails: Sequence[Result], judged: Sequence[Result]) -> list[CommonTrait]:
     """Return what fails have in common, the most telling trait first; at most `MOST_TRAITS`.
 
     `judged` are all results of the engine: passes, and fails of any cause. After a trait is found,
-    the search goes on with the fails that do not show it. A general trait is looked for only if
-    there is no other.
+    the search goes on with the fails that do not show it. Only if there is none, a rule is looked
+    for whose cases they are; and only if there is none either, a general trait.
     """
     every = {result.case: _Shown.by(result) for result in fails if result.evidence is not None}
     chances = _find_chances(judged)
@@ -80,9 +80,21 @@ def find_common_traits(fails: Sequence[Result], judged: Iterable[Result]) -> lis
         found.append(best)
         left = {case: shown for case, shown in left.items() if case not in best.cases}
     if not found:
-        general = _find_most_telling(_list_traits(every, chances, are_general=True), len(every))
-        return [] if general is None else [general]
+        rest = [
+            _find_most_telling(_list_rules(fails, judged), len(fails)),
+            _find_most_telling(_list_traits(every, chances, are_general=True), len(every)),
+        ]
+        return [trait for trait in rest if trait is not None][:1]
     return found
+
+
+def _list_rules(fails: Sequence[Result], judged: Sequence[Result]) -> Iterator[CommonTrait]:
+    """Yield that fails are of cases of a rule, for each of their rules."""
+    is_judged = [one for one in judged if one.outcome in (Outcome.PASS, Outcome.FAIL)]
+    for rule in sorted({one.rule for one in fails if one.rule}):
+        cases = tuple(one.case for one in fails if one.rule == rule)
+        share = sum(one.rule == rule for one in is_judged) / len(is_judged)
+        yield CommonTrait(f"are cases of {rule}", cases, len(fails), len(fails) * share)
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,15 @@ class DiagnosedCause(NamedTuple):
     `reason` names the change of the semantics, or the wrong engine, that explains the answers, and
     `rules` has the rules of SPEC.md that the engine breaks by it. It `can_be_granted` as a known
     deviation can. `entry` is the text of the entry that states it in the engine's file; it is empty
-    for an engine that is sent its semantics.
+    for an engine that is sent its semantics. So many passes as `against` would fail under it: then
+    it is near to what the engine does.
     """
 
     reason: str
     rules: tuple[str, ...]
     can_be_granted: bool
     entry: str
+    against: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the cause as a JSON object."""
@@ -204,7 +206,11 @@ def from_json(table: dict[str, Any]) -> Result:
     )
     causes = tuple(
         DiagnosedCause(
-            entry["reason"], tuple(entry["rules"]), entry["can_be_granted"], entry["entry"]
+            entry["reason"],
+            tuple(entry["rules"]),
+            entry["can_be_granted"],
+            entry["entry"],
+            entry.get("against", 0),
         )
         for entry in table.get("causes", ())
     )
