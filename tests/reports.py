@@ -126,6 +126,7 @@ EXAMINED = [
         evidence={**WRONG, "elements_total": 2},
         causes=(CLOSURE._replace(can_be_granted=False),),
         caught_wrong_engine="REP-2 x",
+        caught_when_granted="REP-2 x",
     ),
     result(case="REP-3-a", rule="REP-3"),
     result(case="R2S-1-a", rule="R2S-1", outcome="fail", evidence=WRONG),

@@ -20,6 +20,7 @@ its hash.
 |---|---|---|
 | holds | earl:passed | |
 | broken | earl:failed | whether or not it is known; by a known crash, too |
+| fails, unexplained | earl:cantTell | a case of it fails, perhaps by another rule |
 | not shown | earl:untested | nobody knows whether the engine would break it |
 | not in reach | earl:inapplicable | the engine supports no case that could show it |
 | not asked | earl:untested | no case could show it |
@@ -64,6 +65,7 @@ OUTCOMES_OF_RULES = {
     RuleStatus.HOLDS: "passed",
     RuleStatus.BROKEN: "failed",
     RuleStatus.KNOWN: "failed",
+    RuleStatus.UNEXPLAINED: "cantTell",
     RuleStatus.NOT_SHOWN: "untested",
     RuleStatus.NOT_ASKED: "untested",
     RuleStatus.NOT_IN_REACH: "inapplicable",

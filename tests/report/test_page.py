@@ -455,12 +455,12 @@ def test_two_engines_are_compared(browser, tmp_path):
         assert not seen.page.locator("#differences").is_visible()
         seen.page.get_by_label("One engine").select_option("a")
         seen.page.get_by_label("The other engine").select_option("b")
-        assert rows_of(seen, "rules") == [["WIN-2", "holds", "broken"]]
+        assert rows_of(seen, "rules") == [["WIN-2", "holds", "fails, unexplained"]]
         assert rows_of(seen, "cases") == [["WIN-2-x", "pass", "fail"], ["WIN-2-y", "–", "pass"]]
         assert seen.page.evaluate("location.hash") == "#compare=a&with=b"
         seen.page.locator("#differing-rules a").click()
         seen.until(lambda: len(seen.rows) == 4)
-        assert "b: WIN-2 broken" in seen.page.locator("#verdict").inner_text()
+        assert "b: WIN-2 fails, unexplained" in seen.page.locator("#verdict").inner_text()
 
         seen.page.go_back()
         seen.page.get_by_label("One engine").select_option(BAD)
@@ -475,7 +475,7 @@ def test_a_link_compares_two_engines(browser, tmp_path):
     with Seen(browser, tmp_path / "page.html") as seen:
         seen.page.evaluate("location.hash = '#compare=b&with=a'")
         seen.until(lambda: seen.page.locator("#differences").is_visible())
-        assert rows_of(seen, "rules") == [["WIN-2", "broken", "holds"]]
+        assert rows_of(seen, "rules") == [["WIN-2", "fails, unexplained", "holds"]]
 
 
 @pytest.mark.xdist_group("browser")

@@ -1270,11 +1270,21 @@ def test_a_badge_says_how_many_rules_hold():
     right, brown, red = (badge.COLOURS[tone] for tone in ("right", "known", "wrong"))
     assert read_badge(EXAMINED, unreached) == ("1 of 1 rules in reach hold", right)
     assert read_badge(EXAMINED, known, silent) == (
-        "1 of 4 rules in reach hold, 2 known to be broken, 1 not shown",
+        "1 of 2 rules in reach hold, 1 not shown, 2 wrong beyond it",
         brown,
     )
     assert read_badge(EXAMINED, known, broken) == (
-        "1 of 4 rules in reach hold, 1 broken, 2 known to be broken",
+        "1 of 1 rules in reach hold, 3 wrong beyond it",
+        red,
+    )
+    reached = {"rule": "REP-1", "evidence": WRONG, "caught_wrong_engine": "REP-1 x"}
+    of_rep_1 = result(case="h", outcome="fail", **reached)
+    assert read_badge(EXAMINED, known, of_rep_1) == (
+        "1 of 2 rules in reach hold, 1 known to be broken, 1 wrong beyond it, 1 fail",
+        red,
+    )
+    assert read_badge(EXAMINED, of_rep_1) == (
+        "1 of 2 rules in reach hold, 1 unexplained",
         red,
     )
     assert read_badge(EXAMINED, *errors) == ("1 of 1 rules in reach hold, 2 errors", red)
@@ -1301,10 +1311,11 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
     of_run = ElementTree.parse(xml).iterfind("testsuite/properties/property")
     told_of_run = {one.get("name"): one.get("value") for one in of_run}
-    counts = re.search(r"holds (\d+), broken (\d+), not shown (\d+)", found.stdout).groups()
-    assert counts == tuple(
-        told_of_run[f"{name}:command"] for name in ("rules-hold", "rules-broken", "rules-not-shown")
-    )
+    counts = re.search(
+        r"holds (\d+), broken (\d+), unexplained (\d+), not shown (\d+)", found.stdout
+    ).groups()
+    names = ("rules-hold", "rules-broken", "rules-unexplained", "rules-not-shown")
+    assert counts == tuple(told_of_run[f"{name}:command"] for name in names)
     assert f"conformance: command: {told_of_run['cause-1:command']}\n" in found.stdout
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
@@ -1339,10 +1350,13 @@ def test_bad_results_are_an_error_of_ours(tmp_path):
 
 def test_markdown_counts_the_rules_in_reach_and_names_those_that_are_broken():
     shown = result(caught_wrong_engine="WIN-2 both borders")
-    broken = result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG)
-    lines = list(markdown.markdown_lines(source.of([shown, broken])))
-    assert "| rules in reach | holds | broken | not shown | which are broken |" in lines
-    assert "| mine | 1 | 1 | 0 | REP-1 |" in lines
+    reached = {"evidence": WRONG, "outcome": "fail", "caught_wrong_engine": "x"}
+    broken = result(case="REP-1-a-close", rule="REP-1", causes=(reports.LATE,), **reached)
+    unexplained = result(case="WIN-3-a", rule="WIN-3", **reached)
+    lines = list(markdown.markdown_lines(source.of([shown, broken, unexplained])))
+    head = "| rules in reach | holds | broken | unexplained | not shown | which are broken |"
+    assert head in lines
+    assert "| mine | 1 | 0 | 1 | 1 | TICK-6 |" in lines, "REP-1 itself is not shown"
 
 
 def test_markdown_says_nothing_of_the_rules_of_results_that_were_not_examined():
