@@ -6,6 +6,7 @@ run, the page, the summary in Markdown and the badge begin with it.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,9 @@ LINE = 84  # characters of a line about a case
 ROWS, ELEMENTS = 4, 8  # of a case that are written, at most
 FINDINGS = 3  # that are written of an engine, at most
 LEAST_FAILS = 3  # a finding about fewer fails is written only if there is no other
+FEW_FAILS = 3  # whose arguments are written at the end of a run
+# from an engine and a case to the command that asks the engine again about the case
+AgainCommand = Callable[[str, str], str]
 # the outcomes, in the order in which they are counted
 ORDER = (
     *("error", "fail", "unstable", "known error", "known fail"),
@@ -270,12 +274,22 @@ def _report_in_brief(
     return text
 
 
-def headline_lines(
-    headline: Headline, command: Callable[[str], str], page: str | None
-) -> Iterator[str]:
-    """Yield the lines of a headline for a terminal. `command` gives the command that asks the
-    engine again about a case, and `page` is the path of the page, if one is written.
+def last_lines(entries: Iterable[Entry], command: AgainCommand, page: str) -> Iterator[str]:
+    """Yield the lines with which a run ends: the headline of each engine. `page` is the path of the
+    page, or says how one is written.
     """
+    for headline in headlines(entries):
+        yield from headline_lines(headline, command, page)
+
+
+def replay_command(results: str, case: str, engine: str) -> str:
+    """Return the command that asks an engine again about a case of a file of results."""
+    words = ("python", "-m", "conformance", "replay", results, case, "--engine", engine)
+    return shlex.join(words)
+
+
+def headline_lines(headline: Headline, command: AgainCommand, page: str) -> Iterator[str]:
+    """Yield the lines of a headline for a terminal."""
     yield f"conformance: {headline.engine}: {headline.counts}"
     for finding in headline.findings:
         yield f"  {finding}"
@@ -284,5 +298,5 @@ def headline_lines(
         yield f"  elements  {headline.case.elements}"
         yield f"  expected  {headline.case.expected}"
         yield f"  answered  {headline.case.answered}"
-        yield f"  again     {command(headline.case.name)}"
-        yield f"  page      {page or 'none: --report FILE writes one'}"
+        yield f"  again     {command(headline.engine, headline.case.name)}"
+        yield f"  page      {page}"

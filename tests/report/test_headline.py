@@ -62,7 +62,7 @@ def test_nothing_is_wrong_with_a_right_engine():
     headline = headline_of(result(caught_wrong_engine="WIN-2 x"))
     assert headline.findings == ("nothing is wrong; 1 rule shown to hold",)
     assert headline.case is None
-    assert list(headline_lines(headline, str, None)) == [
+    assert list(headline_lines(headline, "{} {}".format, "none")) == [
         "conformance: mine: 1 pass",
         "  nothing is wrong; 1 rule shown to hold",
     ]
@@ -79,7 +79,7 @@ def test_hostile_texts_are_written_in_lines_of_bounded_length():
         hostile(BAD + bidi),
     ]
     for headline in headlines(source.of(found).entries):
-        for line in headline_lines(headline, str, None):
+        for line in headline_lines(headline, "{} {}".format, "none"):
             assert line.isprintable() and len(line) < 2_500
 
 
