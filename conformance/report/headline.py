@@ -156,31 +156,18 @@ def _find_what_fails(entries: Sequence[Entry]) -> Iterator[_Finding]:
         yield _Finding("it answered no case with a row, so nothing shows what it does", fails)
         return
     yield from _find_causes(fails)
-    unexplained = [entry for entry in fails if not entry.result.causes]
-    if unexplained:
+    if unexplained := causes.unexplained_fails(fails):
         yield from _find_traits(unexplained, entries, len(fails))
 
 
 def _find_causes(fails: Sequence[Entry]) -> Iterator[_Finding]:
     """Yield the causes that a diagnosis has found."""
-    by_name: dict[str, list[Entry]] = {}
-    rules: dict[str, set[str]] = {}
-    for entry in fails:
-        for cause in entry.result.causes:
-            by_name.setdefault(causes.name_of(cause), []).append(entry)
-            rules.setdefault(causes.name_of(cause), set()).update(cause.rules)
-    for name, explained in by_name.items():
-        broken = texts.clean(", ".join(sorted(rules[name])), 60)
-        share = f"{len(explained)} of {count_text(len(fails), 'fail')}"
-        words = f"{share} explained: {_in_plain_words(name)} ({broken})"
-        yield _Finding(texts.clean(words, SENTENCE), explained, frozenset(rules[name]))
-
-
-def _in_plain_words(reason: str) -> str:
-    """Write the reason of a cause for a reader who knows none of our wrong engines."""
-    if made_to := re.fullmatch(r"does as the wrong engine .*? \((made to .*)\)", reason):
-        return f"it behaves as if {made_to[1]}"
-    return re.sub("^its semantics is ", "it behaves as with ", reason)
+    for one in causes.explained_fails(fails):
+        share = f"{len(one.entries)} of {count_text(len(fails), 'fail')}"
+        words = f"{share} explained: {one.name[:1].lower()}{one.name[1:]}"
+        if one.rules:
+            words += f"; breaks {one.words_for_rules(60)}"
+        yield _Finding(texts.clean(words, SENTENCE), one.entries, frozenset(one.rules))
 
 
 def _find_traits(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.report import texts
+from conformance.report.headings import heading_of
 from conformance.report.source import Entry, examined_engines
 from conformance.verdict.rules import (
     IN_REACH,
@@ -65,7 +66,7 @@ def style_of(status: RuleStatus) -> str:
 
 def reason_of(verdict: RuleVerdict) -> str:
     """Return why a verdict is what it is, with the smallest case that shows it."""
-    reason = texts.clean(verdict.reason, 300)
+    reason = texts.clean(heading_of(verdict.reason), 300)
     if verdict.is_beyond_reach:
         reason += "; it is not in reach, so it is not counted there"
     if verdict.case:

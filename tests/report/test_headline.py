@@ -16,7 +16,7 @@ def headline_of(*found) -> Headline:
 def test_the_first_finding_is_what_explains_most():
     headline = headline_of(*EXAMINED)
     assert headline.counts == "4 fail, 1 known fail, 2 pass, 1 unsupported"
-    assert headline.findings[0] == "3 of 4 fails explained: closure is [] (WIN-2) (WIN-2)"
+    assert headline.findings[0] == "3 of 4 fails explained: closure is [] (WIN-2); breaks WIN-2"
 
 
 def test_the_smallest_case_is_of_a_rule_that_the_cause_breaks_if_one_fails():
