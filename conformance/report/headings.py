@@ -196,7 +196,7 @@ WRONG_ENGINES = {
     "REP-11 every period is anchored at 0": "It counts every period from 0",
     "REP-12 explicit is all and else any": "It reports as soon as any one window is ready",
     "REP-12 only the first to fire counts": "It counts only windows that are ready by themselves",
-    "REP-12 purged when it receives": "It purges a window only when its own stream brings something",
+    "REP-12 purged when it receives": "It purges a window only when its own stream goes on",
     "REP-2 expiry is no change": "It sees no change of the content where an element expires",
     "REP-3 empty windows pass": "It takes empty windows for non-empty ones",
     "REP-4 beats beside the border": "It counts its period one instant beside the border",

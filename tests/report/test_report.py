@@ -52,9 +52,7 @@ ROOT = Path(__file__).parents[2]
 
 def told(html: str) -> dict:
     """The data of a page."""
-    return json.loads(
-        re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
-    )
+    return reports.page_data(html)
 
 
 def shown(*found, **options) -> str:
@@ -306,9 +304,7 @@ def test_what_is_at_a_bound_is_drawn(tmp_path):
     path, out = tmp_path / "r.ndjson", tmp_path / "out.html"
     path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
     assert main(["report", str(path), "-o", str(out)]) == 0
-    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])[
-        "details"
-    ][0]
+    detail = reports.page_data(out.read_text())["details"][0]
     assert (
         not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail)
         and "Elements (3)" in detail
@@ -658,7 +654,33 @@ def test_a_page_is_one_file_that_asks_for_nothing():
         r"\ssrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(",
         html.split('id="data">')[0] + html.rpartition("</script>\n<script>")[2],
     )
-    assert "default-src 'none'" in html and html.count("<script") == 2
+    assert "default-src 'none'" in html and html.count("<script") == 3
+
+
+def test_what_a_reader_opens_stands_packed_behind_what_he_sees_first():
+    """600 fails with long arguments: the headline, the causes, the rules and the list come first,
+    and the whole page is a fraction of its details.
+    """
+    found = [
+        result(
+            case=f"WIN-2-{number}",
+            outcome="fail",
+            evidence=WRONG,
+            argument="\n".join(f"line {number * line} of an argument" for line in range(200)),
+            causes=(reports.CLOSURE,),
+        )
+        for number in range(600)
+    ]
+    html = shown(*found)
+    first, _, packed = html.partition('id="packed">')
+    for text in ("600 of 600 fails explained", 'id="diagnosis-title"', 'id="matrix-title"'):
+        assert text in first
+    assert '"WIN-2-599"' in first, "the list"
+    assert len(first) < 250_000, "of which a quarter are style, script and the list"
+    details = told(html)["details"]
+    assert len(details) == 600 and sum(map(len, details)) > 5_000_000
+    assert len(html) < 1_000_000
+    assert "<" not in packed.partition("</script>")[0], "nothing in it ends the element"
 
 
 def test_no_text_of_a_result_is_markup():
@@ -673,7 +695,7 @@ def test_no_text_of_a_result_is_markup():
     for part in (page_itself, *data["details"]):
         assert not re.search(r"<script>alert|<img|<svg onload|\u202e", part)
         assert not re.search(r'href="(?!https?://|#|data:,")', part)
-    assert html.count("<script") == html.count("</script>") == 2
+    assert html.count("<script") == html.count("</script>") == 3
     assert any("&lt;script&gt;alert(1)&lt;/script&gt;" in part for part in data["details"])
     assert not [part for part in data["details"] if 'href="https://example.org/?' in part], (
         "an address of the web has no < in it"

@@ -4,11 +4,10 @@ and the causes of its fails.
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 
-from reports import BAD, EXAMINED, RIGHT, WRONG, result
+from reports import BAD, EXAMINED, RIGHT, WRONG, page_data, result
 
 from conformance.report import causes, page, source
 from conformance.verdict.results import DiagnosedCause, KnownDeviation
@@ -21,8 +20,7 @@ def shown(*found) -> str:
 
 def data_of(*found) -> dict:
     """The data of the page of results."""
-    html = page.page(source.of(found))
-    return json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    return page_data(page.page(source.of(found)))
 
 
 def cell(html: str, rule: str, engine: str = "mine") -> tuple[str, str, str, str]:
@@ -142,5 +140,5 @@ def test_no_text_of_a_verdict_or_a_cause_is_markup_and_all_are_bounded():
         for n in range(3)
     ]
     html = page.page(source.of([*found, result(rule=long, caught_wrong_engine=long)]))
-    assert len(html) < 150_000 and html.count("<script") == 2
+    assert len(html) < 150_000 and html.count("<script") == 3
     assert not re.search(r"<script>alert", html.replace("\\u003cscript", ""))
