@@ -33,7 +33,7 @@ class CaseGroup(NamedTuple):
     link: str
 
 
-class ExplainedFails(NamedTuple):
+class FailsOfCause(NamedTuple):
     """The fails of an engine that a cause explains: its name as the list has it, the entry that
     states it in the engine's file, the rules that are broken by it, and the results.
     """
@@ -94,14 +94,14 @@ def name_of(cause: DiagnosedCause) -> str:
     return texts.clean(heading_of(cause.reason), REASON)
 
 
-def explained_fails(fails: Iterable[Entry]) -> list[ExplainedFails]:
+def fails_by_cause(fails: Iterable[Entry]) -> list[FailsOfCause]:
     """Return the causes of some fails of an engine, each with the fails that it explains, those
     that explain most first.
     """
-    found: dict[str, ExplainedFails] = {}
+    found: dict[str, FailsOfCause] = {}
     for entry in fails:
         for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
-            explained = found.setdefault(name, ExplainedFails(name, cause.entry, set(), []))
+            explained = found.setdefault(name, FailsOfCause(name, cause.entry, set(), []))
             explained.rules.update(filter(is_of_engines, cause.rules))
             explained.entries.append(entry)
     return sorted(found.values(), key=lambda one: (-len(one.entries), one.name))
@@ -114,7 +114,7 @@ def unexplained_fails(fails: Iterable[Entry]) -> list[Entry]:
 
 def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
     """Return the diagnosis of an engine from its fails without a known deviation."""
-    explained = explained_fails(fails)
+    explained = fails_by_cause(fails)
     left = unexplained_fails(fails)
     return EngineDiagnosis(
         texts.clean(engine, 60),

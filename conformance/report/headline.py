@@ -162,7 +162,7 @@ def _find_what_fails(entries: Sequence[Entry]) -> Iterator[_Finding]:
 
 def _find_causes(fails: Sequence[Entry]) -> Iterator[_Finding]:
     """Yield the causes that a diagnosis has found."""
-    for one in causes.explained_fails(fails):
+    for one in causes.fails_by_cause(fails):
         share = f"{len(one.entries)} of {count_text(len(fails), 'fail')}"
         words = f"{share} explained: {one.name[:1].lower()}{one.name[1:]}"
         if one.rules:

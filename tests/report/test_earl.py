@@ -210,6 +210,18 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
     assert without_results == ("untested", f"WIN-3 not asked: {earl.NO_RESULT}")
 
 
+def test_a_rule_of_the_suite_is_a_criterion_without_a_verdict():
+    """Also where only another engine has a result of its case."""
+    judged = result(case="ORA-9-a", rule="ORA-9", outcome="fail", evidence=WRONG)
+    found = graph(HOLDS, judged, result("other"))
+    assert found.value(URIRef("urn:refengine:rule:ORA-9"), DCT.title)
+    assert outcome_of(found, "result:mine:corpus:ORA-9-a")[0] == "failed"
+    for engine in ("mine", "other"):
+        assert (URIRef(f"urn:refengine:verdict:{engine}:ORA-9"), None, None) not in found
+    assert unlike_the_vocabulary(found) == []
+    assert pyshacl.validate(found, shacl_graph=SHAPES)[0]
+
+
 def test_a_rule_has_its_text_and_a_link_if_it_is_told_where_the_specification_is():
     rule = URIRef("urn:refengine:rule:WIN-2")
     found = graph(result(), result(case="x", rule="MINE-1"), spec_iri="https://example.org/SPEC.md")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from reports import WRONG, page_data, result
 
 from conformance.corpus.rule_texts import RuleText, rule_paragraphs, rule_texts
