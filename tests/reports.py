@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +129,7 @@ EXAMINED = [
         evidence={**WRONG, "elements_total": 2},
         causes=(CLOSURE._replace(can_be_granted=False),),
         caught_wrong_engine="REP-2 x",
+        caught_when_granted="REP-2 x",
     ),
     result(case="REP-3-a", rule="REP-3"),
     result(case="R2S-1-a", rule="R2S-1", outcome="fail", evidence=WRONG),
@@ -151,6 +155,19 @@ def hostile(text: str = BAD) -> Result:
     links = ("https://example.org/?" + text, "javascript:alert(1)", text)
     known = tuple(KnownDeviation(text, link) for link in links)
     return Result(text, text, f"{text}-case", text, Outcome.FAIL, text, known, told)
+
+
+def page_data(html: str) -> dict[str, Any]:
+    """Return the data of a page, with the details of results and the texts of rules, which stand
+    packed at its end.
+    """
+    data, packed = (
+        json.loads(re.search(rf'id="{name}">(.*?)</script>', html, re.DOTALL)[1])  # type: ignore
+        for name in ("data", "packed")
+    )
+    rules, *parts = (json.loads(zlib.decompress(base64.b64decode(part))) for part in packed)
+    assert [*rules] == data["explained"] and all(len(part) <= data["part"] for part in parts)
+    return {**data, "rules": rules, "details": [one for part in parts for one in part]}
 
 
 def write(path: Path, *found: Result) -> Path:

@@ -54,8 +54,9 @@ COUNTED_RULES = {
 COMMAND = "python -m tools.engine_pages"
 NAMED = 5  # cases that a message names, at most
 KINDS = ("pass", "silent", "known", "fail", "unsupported", "disputed", "error", "unstable")
-# the keys of what is kept of an engine's results
+# the keys of what is kept of an engine's results, and of what older files do not have
 KEYS = {"engine", "date", "machine", "cases", "smallest", "rules"}
+NEWER_KEYS = {"beyond_reach"}
 MEANINGS = {
     "pass": "right, with rows",
     "silent": "right, but nothing was to be answered or nothing was: this shows little",
@@ -93,7 +94,8 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
     block would be too long. Of the cases that show the deviation it is the one that shows the
     fewest others; then one with a block; then the one with the fewest elements; then the one with
     the shortest block. `rules` has the verdict on each rule in reach: by rule its status, and the
-    case that shows it, or why it is not shown.
+    case that shows it, or why it is not shown. `beyond_reach` has those on rules that are broken or
+    fail beyond its reach.
     """
     asked = {case.id: case for case in questions()}
     tested = engine_file.engine(engine)
@@ -111,16 +113,18 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
         for reason, *_ in result.known:
             shown = (*size, case.id, lines)
             smallest[reason] = min(smallest.get(reason, shown), shown)
-    verdicts = judge_rules(CaseResult.of(result, result.evidence) for result in of_corpus)
+    found = judge_rules(CaseResult.of(result, result.evidence) for result in of_corpus)
+    verdicts = {
+        one.rule: (one, [str(one.status.counted_as), one.case or one.reason]) for one in found
+    }
     return {
         "engine": engine,
         "date": date,
         "machine": machine,
         "cases": cases,
-        "rules": {
-            verdict.rule: [str(verdict.status.counted_as), verdict.case or verdict.reason]
-            for verdict in verdicts
-            if verdict.is_in_reach
+        "rules": {rule: kept for rule, (one, kept) in verdicts.items() if one.is_in_reach},
+        "beyond_reach": {
+            rule: kept for rule, (one, kept) in verdicts.items() if one.is_beyond_reach
         },
         "smallest": {
             reason: {"case": case_id, "lines": lines}
@@ -234,6 +238,15 @@ def _rule_verdicts(kept: Mapping[str, Any]) -> Iterator[str]:
         f"{len(rules)} rules of SPEC.md are in its reach. "
         "[What the verdicts mean](../testing-your-engine.md#a-verdict-on-each-rule)."
     )
+    yield from _rules_by_status(rules)
+    if beyond := kept.get("beyond_reach"):
+        yield ""
+        yield "Beyond its reach, so not counted above:"
+        yield from _rules_by_status(beyond)
+
+
+def _rules_by_status(rules: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield an item of a list for each status that a rule has, with its rules."""
     for status in RuleStatus:
         found = [(rule, why) for rule, (verdict, why) in sorted(rules.items()) if verdict == status]
         if not found:
@@ -394,7 +407,7 @@ def read_kept(path: Path) -> dict[str, Any]:
     """Return what is kept of an engine's results. Raises RefengineError for a malformed file."""
     try:
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        is_whole = kept["engine"] == path.stem and kept.keys() == KEYS
+        is_whole = kept["engine"] == path.stem and kept.keys() - NEWER_KEYS == KEYS
         is_whole = is_whole and all(
             entry.keys() == {"case", "lines"} for entry in kept["smallest"].values()
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -152,29 +154,54 @@ def _conclude(
     summary: RunSummary,
     options: argparse.Namespace,
 ) -> int:
-    """Print the results that are not as expected, and a summary; return the exit code."""
+    """Print what ended without a result, the arguments of a few fails, and what is wrong with each
+    engine; return the exit code.
+    """
+    from conformance.report.headline import FEW_FAILS
     from conformance.suite import describe_unjudged_engines
 
     judged_engines: set[str] = set()
-    is_wrong = False
+    broken: list[str] = []
+    wrong: list[str] = []
     for item in items:
         result, reason = _outcome_of(item, done)
         if reason:
-            print(f"{item.id}: {reason}")
-            is_wrong = True
+            (broken if result is None else wrong).append(f"{item.id}: {reason}")
         if reason or _says_something(result):
             judged_engines.add(item.engine)
+    for line in (*broken, *(wrong if len(wrong) <= FEW_FAILS else ())):
+        print(line)
     unjudged_engines = sorted({item.engine for item in items} - judged_engines)
     unjudged_lines = describe_unjudged_engines(
         unjudged_engines, items, summary.results, is_smoke=options.smoke
     )
-    for line in (*summary.lines(), *unjudged_lines):
+    for line in unjudged_lines:
         print(f"conformance: {line}")
-    if is_wrong:
+    _print_headlines(items, summary, options)
+    if broken or wrong:
         return 1
     if unjudged_engines and not options.allow_missing:
         return 4
     return 0
+
+
+def _print_headlines(items: list[Item], summary: RunSummary, options: argparse.Namespace) -> None:
+    """Print the last lines of a run, as pytest does."""
+    from conformance.report import source
+    from conformance.report.headline import last_lines, replay_command
+
+    results = os.path.join(options.out, "results.ndjson")
+    engines = {item.engine: item.tested for item in items if item.tested is not None}
+
+    def again(engine: str, case: str) -> str:
+        tested = engines.get(engine)
+        named = case if len(engines) == 1 else f"{engine}/{case}"
+        return replay_command(results, named, (tested and tested.file) or engine)
+
+    report = ("python", "-m", "conformance", "report", results, "-o", "page.html")
+    page = f"none: {shlex.join(report)} writes one"
+    for line in last_lines(source.of(summary.results).entries, again, page):
+        print(line)
 
 
 def _outcome_of(

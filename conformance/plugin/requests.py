@@ -5,11 +5,12 @@ written, and how the same question is asked again.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 
 from conformance.plugin.options import OUTPUTS, option_value
+from conformance.report.headline import AgainCommand, replay_command
 
 # options that a run of one case does not need; those that take a value
 NOT_AGAIN = (*OUTPUTS, "--junitxml", "--junit-xml", "--baseline", "--resume", "--repeat", "-n")
@@ -23,17 +24,16 @@ def asks_for_lists(config: pytest.Config) -> bool:
     return config.option.verbose > 0 or asks_by_letters
 
 
-def again_command(config: pytest.Config, written: Collection[str]) -> Callable[[str], str]:
+def again_command(config: pytest.Config, written: Collection[str]) -> AgainCommand:
     """Return a function that gives the command to ask the engine of a case again: by the file of
     results if that is written, else by the same command line for this case alone.
     """
     engines = option_value(config, "--engine") or []
     results = option_value(config, "--results")
     if "--results" in written and len(engines) == 1 and option_value(config, "--answers") is None:
-        words = ["python", "-m", "conformance", "replay", results]
-        return lambda case: shlex.join([*words, case, "--engine", engines[0]])
+        return lambda _, case: replay_command(results, case, engines[0])
     words = ["pytest", *_words_to_repeat(map(str, config.invocation_params.args))]
-    return lambda case: shlex.join([*words, "-v", "-k", case])
+    return lambda _, case: shlex.join([*words, "-v", "-k", case])
 
 
 def _words_to_repeat(words: Iterator[str]) -> Iterator[str]:

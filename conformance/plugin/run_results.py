@@ -15,7 +15,7 @@ from conformance.plugin.output_files import OutputFiles
 from conformance.plugin.requests import again_command, asks_for_lists
 from conformance.plugin.suite_run import SuiteRun
 from conformance.report import baseline, source
-from conformance.report.headline import headline_lines, headlines
+from conformance.report.headline import FEW_FAILS, last_lines
 from conformance.suite import (
     RunSummary,
     describe_unjudged_engines,
@@ -26,8 +26,6 @@ from conformance.verdict import results
 from conformance.verdict.journal import Journal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
-
-FEW_FAILS = 3  # whose arguments are written at the end of a run
 
 
 class RunResults:
@@ -188,11 +186,10 @@ class RunResults:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or not self.results:
             return
-        page = option_value(self.config, "--report")
-        for headline in headlines(source.of(self.results).entries):
-            again = again_command(self.config, self.outputs.written)
-            for line in headline_lines(headline, again, page):
-                reporter.write_line(line)
+        page = option_value(self.config, "--report") or "none: --report FILE writes one"
+        again = again_command(self.config, self.outputs.written)
+        for line in last_lines(source.of(self.results).entries, again, page):
+            reporter.write_line(line)
 
     def _lines(self) -> Iterator[str]:
         """Yield the lines about the run that are no headlines; the lists only on request."""

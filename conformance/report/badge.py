@@ -12,7 +12,7 @@ from itertools import islice
 from conformance.report.headline import headlines
 from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.template import template
-from conformance.verdict.rules import RuleStatus, RuleVerdict
+from conformance.verdict.rules import IN_REACH, RuleStatus, RuleVerdict
 from conformance.verdict.wording import count_text
 
 # white text can be read on each of them
@@ -34,8 +34,8 @@ def badge(entries: Iterable[Entry]) -> str:
     entries = list(entries)
     kinds = Counter(entry.kind for entry in entries)
     words = _words_about_results(kinds)
-    if in_reach := _rules_in_reach(entries):
-        words = _words_about_rules(in_reach, kinds)
+    if verdicts := _verdicts(entries):
+        words = _words_about_rules(verdicts, kinds)
     sizes = [round(len(text) * CHARACTER) for text in (LABEL, words)]
     return template("badge.svg.j2").render(
         label=LABEL,
@@ -48,29 +48,33 @@ def badge(entries: Iterable[Entry]) -> str:
     )
 
 
-def _rules_in_reach(entries: Sequence[Entry]) -> list[RuleVerdict]:
-    """Return the verdicts on the rules in reach; none if the results of an engine were not
-    examined.
+def _verdicts(entries: Sequence[Entry]) -> list[RuleVerdict]:
+    """Return the verdicts on the rules in reach, and on those about which something is wrong; none
+    if the results of an engine were not examined.
     """
     if {entry.result.engine for entry in entries} != examined_engines(entries):
         return []
-    return [verdict for verdict in rule_verdicts(entries) if verdict.is_in_reach]
+    return [verdict for verdict in rule_verdicts(entries) if verdict.status in IN_REACH]
 
 
-def _words_about_rules(in_reach: Sequence[RuleVerdict], kinds: Mapping[str, int]) -> str:
+def _words_about_rules(verdicts: Sequence[RuleVerdict], kinds: Mapping[str, int]) -> str:
     """Write how many of the rules in reach hold, and what the others are: `29 of 44 rules in reach
-    hold, 1 broken, 13 known to be broken, 1 not shown`. Fails and errors that break no rule are
-    counted behind them.
+    hold, 1 broken, 12 known to be broken, 1 unexplained, 1 not shown, 3 wrong beyond it`. Fails and
+    errors are counted behind them if none of these rules shows them.
     """
-    statuses = Counter(verdict.status for verdict in in_reach)
+    statuses = Counter(verdict.status for verdict in verdicts if verdict.is_in_reach)
+    beyond = Counter(verdict.status for verdict in verdicts if verdict.is_beyond_reach)
     counts = {
         "broken": statuses[RuleStatus.BROKEN],
         "known to be broken": statuses[RuleStatus.KNOWN],
+        "unexplained": statuses[RuleStatus.UNEXPLAINED],
         "not shown": statuses[RuleStatus.NOT_SHOWN],
+        "wrong beyond it": beyond.total(),
     }
-    words = f"{statuses[RuleStatus.HOLDS]:,} of {len(in_reach):,} rules in reach hold"
+    words = f"{statuses[RuleStatus.HOLDS]:,} of {statuses.total():,} rules in reach hold"
     words += "".join(f", {count:,} {what}" for what, count in counts.items() if count)
-    if kinds["fail"] and not statuses[RuleStatus.BROKEN]:
+    every = statuses + beyond
+    if kinds["fail"] and not every[RuleStatus.BROKEN] and not every[RuleStatus.UNEXPLAINED]:
         words += f", {count_text(kinds['fail'], 'fail')}"
     if kinds["error"]:
         words += f", {count_text(kinds['error'], 'error')}"

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from conformance.report import texts
+from conformance.report.headings import heading_of
 from conformance.report.matrix import link_to_list
 from conformance.report.source import Entry
 from conformance.verdict.results import DiagnosedCause
-from conformance.verdict.rules import smallest_case
+from conformance.verdict.rules import is_of_engines, smallest_case
 
 REASON = 300  # characters of the reason of a cause
 ENTRY = 12_000  # characters of the text of an entry for an engine's file
@@ -30,6 +31,21 @@ class CaseGroup(NamedTuple):
     case: str
     case_link: str
     link: str
+
+
+class FailsOfCause(NamedTuple):
+    """The fails of an engine that a cause explains: its name as the list has it, the entry that
+    states it in the engine's file, the rules that are broken by it, and the results.
+    """
+
+    name: str
+    entry: str
+    rules: set[str]
+    entries: list[Entry]
+
+    def words_for_rules(self, most: int) -> str:
+        """Write the rules in at most so many characters."""
+        return texts.clean(", ".join(sorted(self.rules)), most)
 
 
 class CauseOfCases(NamedTuple):
@@ -74,46 +90,46 @@ def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
 
 
 def name_of(cause: DiagnosedCause) -> str:
-    """Return the reason of a cause as the list has it."""
-    return texts.clean(cause.reason, REASON)
+    """Return what a cause says of the engine, as the list has it."""
+    return texts.clean(heading_of(cause.reason), REASON)
+
+
+def fails_by_cause(fails: Iterable[Entry]) -> list[FailsOfCause]:
+    """Return the causes of some fails of an engine, each with the fails that it explains, those
+    that explain most first.
+    """
+    found: dict[str, FailsOfCause] = {}
+    for entry in fails:
+        for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
+            explained = found.setdefault(name, FailsOfCause(name, cause.entry, set(), []))
+            explained.rules.update(filter(is_of_engines, cause.rules))
+            explained.entries.append(entry)
+    return sorted(found.values(), key=lambda one: (-len(one.entries), one.name))
+
+
+def unexplained_fails(fails: Iterable[Entry]) -> list[Entry]:
+    """Return the fails of an engine that have no cause."""
+    return [entry for entry in fails if not entry.result.causes]
 
 
 def _diagnosis(engine: str, fails: Sequence[Entry]) -> EngineDiagnosis:
     """Return the diagnosis of an engine from its fails without a known deviation."""
-    by_reason: dict[str, list[Entry]] = {}
-    causes: dict[str, DiagnosedCause] = {}
-    rules: dict[str, set[str]] = {}
-    for entry in fails:
-        for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
-            by_reason.setdefault(name, []).append(entry)
-            causes.setdefault(name, cause)
-            rules.setdefault(name, set()).update(cause.rules)
-    ordered = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    left = [entry for entry in fails if not entry.result.causes]
+    explained = fails_by_cause(fails)
+    left = unexplained_fails(fails)
     return EngineDiagnosis(
         texts.clean(engine, 60),
         len(fails),
         [
-            _cause(engine, causes[name], sorted(rules[name]), explained)
-            for name, explained in ordered[:CAUSES]
+            CauseOfCases(
+                one.name,
+                one.words_for_rules(REASON),
+                texts.block(one.entry, ENTRY),
+                _case_group(engine, one.entries, f"={one.name}"),
+            )
+            for one in explained[:CAUSES]
         ],
-        max(0, len(ordered) - CAUSES),
+        max(0, len(explained) - CAUSES),
         _case_group(engine, left, NO_CAUSE) if left else None,
-    )
-
-
-def _cause(
-    engine: str,
-    cause: DiagnosedCause,
-    rules: Iterable[str],
-    explained: Sequence[Entry],
-) -> CauseOfCases:
-    """Return a cause with the rules that are broken by it and the fails that it explains."""
-    return CauseOfCases(
-        name_of(cause),
-        texts.clean(", ".join(rules), REASON),
-        texts.block(cause.entry, ENTRY),
-        _case_group(engine, explained, f"={name_of(cause)}"),
     )
 
 

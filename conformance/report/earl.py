@@ -1,10 +1,10 @@
 """Results in EARL 1.0, as Turtle. An assertion of the suite about an engine is the result of a
 case, or the verdict on a rule. The same results give the same bytes.
 
-Each rule of SPEC.md is a test requirement, with its text. A case is part of its rule, or of the
-benchmark whose query it is. IRIs are URNs under `urn:refengine:`, since engines have no IRIs of
-their own that we know. Names in them are percent-encoded, and the end of a long name is replaced by
-its hash.
+Each rule of SPEC.md is a test requirement of engines, with its text. A case is part of its rule, or
+of the benchmark whose query it is. IRIs are URNs under `urn:refengine:`, since engines have no IRIs
+of their own that we know. Names in them are percent-encoded, and the end of a long name is replaced
+by its hash.
 
 | outcome of a case | EARL | why |
 |---|---|---|
@@ -20,9 +20,12 @@ its hash.
 |---|---|---|
 | holds | earl:passed | |
 | broken | earl:failed | whether or not it is known; by a known crash, too |
+| fails, unexplained | earl:cantTell | a case of it fails, perhaps by another rule |
 | not shown | earl:untested | nobody knows whether the engine would break it |
 | not in reach | earl:inapplicable | the engine supports no case that could show it |
 | not asked | earl:untested | no case could show it |
+
+A rule of the suite itself (ORA, IO, DIA) is the criterion of its cases, and nobody's requirement.
 
 `shapes/earl.ttl` says in SHACL what each document is like.
 """
@@ -40,7 +43,7 @@ from conformance.corpus.rule_texts import RuleText, rule_texts
 from conformance.report import texts
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.rules import RuleStatus, RuleVerdict, describe_rule
+from conformance.verdict.rules import RuleStatus, RuleVerdict, describe_rule, is_of_engines
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 
@@ -64,6 +67,7 @@ OUTCOMES_OF_RULES = {
     RuleStatus.HOLDS: "passed",
     RuleStatus.BROKEN: "failed",
     RuleStatus.KNOWN: "failed",
+    RuleStatus.UNEXPLAINED: "cantTell",
     RuleStatus.NOT_SHOWN: "untested",
     RuleStatus.NOT_ASKED: "untested",
     RuleStatus.NOT_IN_REACH: "inapplicable",
@@ -102,7 +106,9 @@ def turtle(results: Results, date: str | None = None, spec_iri: str | None = Non
     verdicts = _verdicts(results)
     for engine in dict.fromkeys(entry.result.engine for entry in entries):
         yield from _subject(engine)
-    yield from _requirements({verdict.rule for verdict in verdicts}, spec_iri)
+    rules = {verdict.rule for verdict in verdicts}
+    rules |= {entry.result.rule for entry in entries if entry.result.rule}
+    yield from _requirements(rules, spec_iri)
     yield from _cases(entries)
     for verdict in verdicts:
         yield from _assertion_of_rule(verdict, date)
@@ -150,7 +156,7 @@ def _verdicts(results: Results) -> list[RuleVerdict]:
 
     rules = {entry.result.key[1:]: entry.result.rule for entry in results.entries}
     for gap in results.gaps:
-        for rule in {rules[gap.suite, case] for case in gap.cases} - {""}:
+        for rule in filter(is_of_engines, {rules[gap.suite, case] for case in gap.cases}):
             unasked = RuleVerdict(gap.engine, rule, RuleStatus.NOT_ASKED, NO_RESULT)
             found.setdefault((gap.engine, rule), unasked)
     return [verdict for _, verdict in sorted(found.items())]
@@ -170,7 +176,10 @@ def _requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
     for rule in sorted(rules):
         rule_text = specified.get(rule, unspecified)
         title = texts.clean(f"{rule} {rule_text.title}".rstrip(), 300)
-        yield f"\n{_iri('rule', rule)} a earl:TestCriterion, earl:TestRequirement ;"
+        kinds = "earl:TestCriterion"
+        if is_of_engines(rule):
+            kinds += ", earl:TestRequirement"
+        yield f"\n{_iri('rule', rule)} a {kinds} ;"
         yield f"    dct:title {_text(title)} ;"
         if spec_iri is not None and rule in specified:
             yield f"    rdfs:seeAlso <{spec_iri}#{rule_text.anchor}> ;"

@@ -6,6 +6,7 @@ run, the page, the summary in Markdown and the badge begin with it.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,9 @@ LINE = 84  # characters of a line about a case
 ROWS, ELEMENTS = 4, 8  # of a case that are written, at most
 FINDINGS = 3  # that are written of an engine, at most
 LEAST_FAILS = 3  # a finding about fewer fails is written only if there is no other
+FEW_FAILS = 3  # whose arguments are written at the end of a run
+# from an engine and a case to the command that asks the engine again about the case
+AgainCommand = Callable[[str, str], str]
 # the outcomes, in the order in which they are counted
 ORDER = (
     *("error", "fail", "unstable", "known error", "known fail"),
@@ -152,31 +156,18 @@ def _find_what_fails(entries: Sequence[Entry]) -> Iterator[_Finding]:
         yield _Finding("it answered no case with a row, so nothing shows what it does", fails)
         return
     yield from _find_causes(fails)
-    unexplained = [entry for entry in fails if not entry.result.causes]
-    if unexplained:
+    if unexplained := causes.unexplained_fails(fails):
         yield from _find_traits(unexplained, entries, len(fails))
 
 
 def _find_causes(fails: Sequence[Entry]) -> Iterator[_Finding]:
     """Yield the causes that a diagnosis has found."""
-    by_name: dict[str, list[Entry]] = {}
-    rules: dict[str, set[str]] = {}
-    for entry in fails:
-        for cause in entry.result.causes:
-            by_name.setdefault(causes.name_of(cause), []).append(entry)
-            rules.setdefault(causes.name_of(cause), set()).update(cause.rules)
-    for name, explained in by_name.items():
-        broken = texts.clean(", ".join(sorted(rules[name])), 60)
-        share = f"{len(explained)} of {count_text(len(fails), 'fail')}"
-        words = f"{share} explained: {_in_plain_words(name)} ({broken})"
-        yield _Finding(texts.clean(words, SENTENCE), explained, frozenset(rules[name]))
-
-
-def _in_plain_words(reason: str) -> str:
-    """Write the reason of a cause for a reader who knows none of our wrong engines."""
-    if made_to := re.fullmatch(r"does as the wrong engine .*? \((made to .*)\)", reason):
-        return f"it behaves as if {made_to[1]}"
-    return re.sub("^its semantics is ", "it behaves as with ", reason)
+    for one in causes.fails_by_cause(fails):
+        share = f"{len(one.entries)} of {count_text(len(fails), 'fail')}"
+        words = f"{share} explained: {one.name[:1].lower()}{one.name[1:]}"
+        if one.rules:
+            words += f"; breaks {one.words_for_rules(60)}"
+        yield _Finding(texts.clean(words, SENTENCE), one.entries, frozenset(one.rules))
 
 
 def _find_traits(
@@ -270,12 +261,22 @@ def _report_in_brief(
     return text
 
 
-def headline_lines(
-    headline: Headline, command: Callable[[str], str], page: str | None
-) -> Iterator[str]:
-    """Yield the lines of a headline for a terminal. `command` gives the command that asks the
-    engine again about a case, and `page` is the path of the page, if one is written.
+def last_lines(entries: Iterable[Entry], command: AgainCommand, page: str) -> Iterator[str]:
+    """Yield the lines with which a run ends: the headline of each engine. `page` is the path of the
+    page, or says how one is written.
     """
+    for headline in headlines(entries):
+        yield from headline_lines(headline, command, page)
+
+
+def replay_command(results: str, case: str, engine: str) -> str:
+    """Return the command that asks an engine again about a case of a file of results."""
+    words = ("python", "-m", "conformance", "replay", results, case, "--engine", engine)
+    return shlex.join(words)
+
+
+def headline_lines(headline: Headline, command: AgainCommand, page: str) -> Iterator[str]:
+    """Yield the lines of a headline for a terminal."""
     yield f"conformance: {headline.engine}: {headline.counts}"
     for finding in headline.findings:
         yield f"  {finding}"
@@ -284,5 +285,5 @@ def headline_lines(
         yield f"  elements  {headline.case.elements}"
         yield f"  expected  {headline.case.expected}"
         yield f"  answered  {headline.case.answered}"
-        yield f"  again     {command(headline.case.name)}"
-        yield f"  page      {page or 'none: --report FILE writes one'}"
+        yield f"  again     {command(headline.engine, headline.case.name)}"
+        yield f"  page      {page}"

@@ -14,7 +14,7 @@ from conformance.report.causes import diagnoses
 from conformance.report.headline import SENTENCE, headlines
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
-from conformance.verdict.rules import COUNTED, RuleStatus, RuleVerdict
+from conformance.verdict.rules import COUNTED, IN_REACH, RuleStatus, RuleVerdict
 
 NOTHING = "\u200b"
 LISTED = 100  # rows of a section
@@ -30,8 +30,7 @@ def markdown_lines(results: Results) -> Iterator[str]:
     """Yield the lines of the summary."""
     examined = examined_engines(results.entries)
     every = rule_verdicts(results.entries)
-    in_reach = [verdict for verdict in every if verdict.is_in_reach]
-    verdicts = [verdict for verdict in in_reach if verdict.engine in examined]
+    verdicts = [one for one in every if one.engine in examined and one.status in IN_REACH]
     yield "# Conformance"
     yield ""
     yield from _headlines(results.entries)
@@ -75,20 +74,22 @@ def _engines(entries: Iterable[Entry]) -> Iterator[str]:
         yield f"| {escape_markdown(name)} | {cells} |"
 
 
-def _rules(in_reach: Iterable[RuleVerdict]) -> Iterator[str]:
-    """Yield the lines of a table of the rules in each engine's reach: how many hold, are broken and
-    are not shown, and which are broken. There are none if there is no such rule.
+def _rules(verdicts: Iterable[RuleVerdict]) -> Iterator[str]:
+    """Yield the lines of a table of the rules in each engine's reach: how many have each status.
+    The last column names those that are broken, beyond its reach as well. There are no lines if
+    there is no such rule.
     """
     counts: dict[str, Counter[RuleStatus]] = {}
     broken: dict[str, list[str]] = {}
-    for verdict in in_reach:
-        counts.setdefault(verdict.engine, Counter())[verdict.status.counted_as] += 1
+    for verdict in verdicts:
+        of_engine = counts.setdefault(verdict.engine, Counter())
+        of_engine[verdict.status.counted_as] += verdict.is_in_reach
         if verdict.status.counted_as is RuleStatus.BROKEN:
             broken.setdefault(verdict.engine, []).append(verdict.rule)
     if not counts:
         return
     yield ""
-    yield f"| rules in reach | {' | '.join(COUNTED)} | which are broken |"
+    yield f"| rules in reach | {' | '.join(COUNTED.values())} | which are broken |"
     yield f"|---|{'---:|' * len(COUNTED)}---|"
     for name, of_engine in sorted(counts.items()):
         cells = " | ".join(str(of_engine[status]) for status in COUNTED)
@@ -111,11 +112,11 @@ def _diagnoses(entries: Iterable[Entry]) -> Iterator[str]:
     yield from _section("Diagnosis", head, rows)
 
 
-def _rules_not_shown(in_reach: Iterable[RuleVerdict]) -> Iterator[str]:
+def _rules_not_shown(verdicts: Iterable[RuleVerdict]) -> Iterator[str]:
     """Yield the lines of a section with the rules in reach that are not shown, and why."""
     rows = [
         (verdict.engine, verdict.rule, verdict.reason)
-        for verdict in in_reach
+        for verdict in verdicts
         if verdict.status is RuleStatus.NOT_SHOWN
     ]
     yield from _section(

@@ -1,5 +1,8 @@
 """The page of results: one HTML file that needs nothing else. It says which engines were judged,
 how each did, and for each result why.
+
+What a reader sees first stands first. The details of results and the texts of rules stand packed at
+the end of the file; the page's script unpacks a part of them when one is opened.
 """
 
 from __future__ import annotations
@@ -7,8 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -28,6 +32,7 @@ from conformance.verdict.rules import RuleStatus
 ENGINES = 150  # columns of the matrix
 HEADLINES = 16  # engines of which it says first what is wrong
 NAMED = 5  # engines in a sentence
+IN_A_PART = 40  # details that are packed together
 NOTED = 200  # duplicates and gaps that are named, and cases of a gap
 
 
@@ -53,6 +58,8 @@ def page(
     outcomes = Counter(entry.result.outcome for entry in entries)
     rules = rules_in_html(_rules_of_interest(entries))
     script = read_asset("page.js")
+    details = listed.data["details"]
+    listed_data = {name: values for name, values in listed.data.items() if name != "details"}
     return template("page.html.j2").render(
         engines=list(matrix.engine_rows(entries, shown)),
         headlines=list(islice(headlines(entries), HEADLINES)),
@@ -76,11 +83,24 @@ def page(
         mismatches=mismatch.tables(entries),
         changes=_changes(earlier, entries),
         missing_engines=_missing_engines(earlier or (), entries),
-        data=_inert({**listed.data, "rules": rules}),
+        data=_inert({**listed_data, "explained": sorted(rules), "part": IN_A_PART}),
+        packed=_inert([pack(part) for part in (rules, *_parts(details))]),
         style=Markup(read_asset("page.css")),
         script=Markup(script),
         script_hash=_hash_in_base64(script),
     )
+
+
+def _parts(details: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the details that are packed together."""
+    for start in range(0, len(details), IN_A_PART):
+        yield details[start : start + IN_A_PART]
+
+
+def pack(data: Any) -> str:
+    """Return data as compressed JSON in Base64, as the page's script unpacks it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), 9)).decode()
 
 
 def _hash_in_base64(text: str) -> str:

@@ -7,8 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.report import texts
+from conformance.report.headings import heading_of
 from conformance.report.source import Entry, examined_engines
-from conformance.verdict.rules import IN_REACH, RuleStatus, RuleVerdict, judge_rules
+from conformance.verdict.rules import (
+    IN_REACH,
+    RuleStatus,
+    RuleVerdict,
+    is_of_engines,
+    judge_rules,
+)
 
 OTHER_RULES = 2  # other broken rules that a cell names, at most
 
@@ -18,12 +25,13 @@ Verdicts = Mapping[tuple[str, str], RuleVerdict]
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """How many rules have each status for an engine, and its share of those in reach, in
-    percent.
+    """How many rules in an engine's reach have each status, how many have each one beyond its
+    reach, and the share of those in reach, in percent.
     """
 
     name: str
     counts: Counter[RuleStatus]
+    beyond: Counter[RuleStatus]
 
     @property
     def in_reach(self) -> int:
@@ -58,7 +66,9 @@ def style_of(status: RuleStatus) -> str:
 
 def reason_of(verdict: RuleVerdict) -> str:
     """Return why a verdict is what it is, with the smallest case that shows it."""
-    reason = texts.clean(verdict.reason, 300)
+    reason = texts.clean(heading_of(verdict.reason), 300)
+    if verdict.is_beyond_reach:
+        reason += "; it is not in reach, so it is not counted there"
     if verdict.case:
         reason += f"; smallest case {texts.clean(verdict.case, 240)}"
     return reason
@@ -78,17 +88,17 @@ def name_other_rules(verdict: RuleVerdict) -> str:
 
 def count_verdicts(verdicts: Verdicts, names: Sequence[str]) -> Iterator[RuleCounts]:
     """Yield the totals of each of some engines that have verdicts."""
-    counts: dict[str, Counter[RuleStatus]] = {name: Counter() for name in names}
+    counts = {name: RuleCounts(texts.clean(name, 60), Counter(), Counter()) for name in names}
     for (engine, _), verdict in verdicts.items():
         if engine in counts:
-            counts[engine][verdict.status] += 1
-    for name, of_engine in counts.items():
-        if of_engine:
-            yield RuleCounts(texts.clean(name, 60), of_engine)
+            of_engine = counts[engine]
+            counted = of_engine.beyond if verdict.is_beyond_reach else of_engine.counts
+            counted[verdict.status] += 1
+    yield from (of_engine for of_engine in counts.values() if of_engine.counts or of_engine.beyond)
 
 
 def unexamined_engines(entries: Iterable[Entry], verdicts: Verdicts) -> list[str]:
-    """Return the engines that have results about rules, and no verdicts on them."""
+    """Return the engines that have results about rules of engines, and no verdicts on them."""
     judged = {engine for engine, _ in verdicts}
-    engines = {entry.result.engine for entry in entries if entry.result.rule}
+    engines = {entry.result.engine for entry in entries if is_of_engines(entry.result.rule)}
     return sorted(engines - judged)

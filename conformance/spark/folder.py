@@ -196,6 +196,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
             ("evidence", text),
             ("witnesses", pyarrow.list_(text)),
             ("caught_wrong_engine", text),
+            ("caught_when_granted", text),
             ("computed_by", text),
             ("causes", causes),
         ]

@@ -12,6 +12,7 @@ from conformance.corpus.rules import rules_of_change
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.needed import keep_needed
+from conformance.verdict.rules import is_of_engines
 from conformance.verdict.time_limit import VerdictTooLate
 from refengine.core.query import Query
 from refengine.core.question import Question
@@ -190,10 +191,15 @@ def write_explanation(
 
 
 def broken_rules(deviation: Deviation, rule: str, claim: Claim) -> tuple[str, ...]:
-    """Return the rules that a deviation breaks: those of the fields of a `claim` that it changes,
-    those that its entry names, or else `rule`, that of the case which it explains. `rule` is empty
-    for a benchmark's query.
+    """Return the rules of engines that a deviation breaks: those of the fields of a `claim` that it
+    changes, those that its entry names, or else `rule`, that of the case which it explains. `rule`
+    is empty for a benchmark's query.
     """
+    return tuple(filter(is_of_engines, _rules_of_deviation(deviation, rule, claim)))
+
+
+def _rules_of_deviation(deviation: Deviation, rule: str, claim: Claim) -> tuple[str, ...]:
+    """Return all rules that a deviation breaks, those of the suite as well."""
     if deviation.fields:
         rules = {
             broken
@@ -205,7 +211,7 @@ def broken_rules(deviation: Deviation, rule: str, claim: Claim) -> tuple[str, ..
         return ("WIN-3",)
     if deviation.breaks:
         return deviation.breaks
-    return (rule,) if rule else ()
+    return (rule,)
 
 
 def _what_it_is(deviation: Deviation, case: Case | BenchmarkQuery, claim: Claim) -> str:

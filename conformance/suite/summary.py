@@ -24,6 +24,7 @@ ABOUT_SEMANTICS = re.compile(r"\b(SEM|ORA)-\d+: ")  # in the reason of a result
 PROPERTIES = {
     RuleStatus.HOLDS: "rules-hold",
     RuleStatus.BROKEN: "rules-broken",
+    RuleStatus.UNEXPLAINED: "rules-unexplained",
     RuleStatus.NOT_SHOWN: "rules-not-shown",
 }
 
@@ -62,26 +63,26 @@ class RunSummary:
 
     def _properties_of_rules(self) -> Iterator[tuple[str, str]]:
         """Yield the properties that count the rules in an engine's reach, by status, and list those
-        that are broken.
+        that are broken, beyond its reach as well.
         """
-        in_reach = [verdict for verdict in self.verdicts if verdict.is_in_reach]
-        for engine in sorted({verdict.engine for verdict in in_reach}):
-            of_engine = [verdict for verdict in in_reach if verdict.engine == engine]
-            counts = Counter(verdict.status.counted_as for verdict in of_engine)
+        found = [verdict for verdict in self.verdicts if verdict.status in rules.IN_REACH]
+        for engine in sorted({verdict.engine for verdict in found}):
+            of_engine = [verdict for verdict in found if verdict.engine == engine]
+            counts = rules.count_in_reach(of_engine)
             for status, name in PROPERTIES.items():
                 yield f"{name}:{engine}", str(counts[status])
             broken = [one.rule for one in of_engine if one.status.counted_as is RuleStatus.BROKEN]
             yield f"broken-rules:{engine}", " ".join(broken)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines about the run: a line for each engine that counts its outcomes, lines
-        about its rules, its unstable cases, and its diagnosis.
+        """Yield the lines about the run: a line for each engine that counts its outcomes, its
+        diagnosis, its unstable cases, and lines about its rules.
         """
         yield from results.summary(self.results)
-        yield from rules.summarize_rules(self.verdicts)
-        yield from results.unstable_lines(self.results)
         for diagnosis in self.diagnoses:
             yield from describe_diagnosis(diagnosis)
+        yield from results.unstable_lines(self.results)
+        yield from rules.summarize_rules(self.verdicts)
 
 
 def summarize_run(run_results: Iterable[Result], items: Iterable[Item]) -> RunSummary:

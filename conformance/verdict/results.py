@@ -95,8 +95,9 @@ class Result:
     the known deviations that explain the outcome. `causes` are those that the diagnosis of the
     engine has found for a fail without a known deviation; all of them together explain it
     (suite/diagnosis.py). `caught_wrong_engine` is a wrong engine of the rule that would have
-    failed the case; it is empty if there is none, or if the case was not examined
-    (suite/examination.py).
+    failed the case under the semantics that the engine claims. Of a result that is explained,
+    `caught_when_granted` is one that would have failed it if the explanations are granted to the
+    engine. Each is empty if there is none, or if the case was not examined (suite/examination.py).
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
     `witnesses` are those that confirm every answer of the definition on which the outcome rests;
@@ -121,6 +122,7 @@ class Result:
     caught_wrong_engine: str = ""
     causes: tuple[DiagnosedCause, ...] = ()
     computed_by: str = ""
+    caught_when_granted: str = ""
     benchmark_run: BenchmarkRun | None = None
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
@@ -185,6 +187,7 @@ class Result:
             "evidence": self.evidence,
             "witnesses": list(self.witnesses),
             "caught_wrong_engine": self.caught_wrong_engine,
+            "caught_when_granted": self.caught_when_granted,
             "causes": [cause.as_json() for cause in self.causes],
             "computed_by": self.computed_by,
         }
@@ -219,6 +222,8 @@ def from_json(table: dict[str, Any]) -> Result:
         benchmark_run = BenchmarkRun(**table["benchmark_run"])
     return Result(
         **{
+            # a file of an older version has one of the two for both
+            "caught_when_granted": table.get("caught_wrong_engine", ""),
             **table,
             "benchmark_run": benchmark_run,
             "outcome": Outcome(table["outcome"]),

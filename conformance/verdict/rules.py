@@ -1,29 +1,39 @@
 """A verdict on each rule for an engine, from its results.
 
-A rule of SPEC.md *holds* for an engine if the engine passes a case that catches engines which break
-the rule. That is a case which a wrong engine of the rule would have failed, and which the engine
-answered with rows. The rule is *broken* if the engine fails a case because of it. Otherwise it is
-*not shown*, and the verdict says why.
+A rule of SPEC.md is in an engine's reach if a case of it would catch a wrong engine of the rule
+under the semantics that the engine claims, and if the engine supports the case. What the engine
+answered does not matter. The rule is *not in reach* if the engine supports none of these cases, and
+*not asked* if there are none.
 
-These are the rules in the engine's reach. A rule is *not asked* if no case of it would catch a
-wrong engine under the semantics that the engine claims. It is *not in reach* if there are such
-cases, and the engine supports none of them.
+A rule is *broken* if a cause was found that breaks it: a known deviation, or a cause that the
+diagnosis names. If a case of it fails without a cause, it *fails, unexplained*: the real reason may
+be another rule, which the case needs as well. Otherwise a rule in reach *holds* if the engine
+passes such a case with rows, or else is *not shown*, and the verdict says why.
+
+A cause can break a rule that is not in reach, and a case that could not catch a wrong engine can
+fail. Such rules are named, and not counted among those in reach.
+
+Rules that say what the suite itself does are no rules of an engine, and have no verdict.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.wording import count_text
 
+# The families of rules that say what the suite does: it judges, reads files, and writes queries in
+# the languages of engines. Comparing (CMP) is not among them: Istream compares answers as well.
+OF_THE_SUITE = frozenset({"ORA", "IO", "DIA"})
+
 # Why a case does not show its rule, by the kind of its result; in the order in which they are
 # written. A case that fails is wrong by other rules: if it were wrong by its own, the rule would be
-# broken.
+# broken, and without a cause the rule would fail unexplained.
 REASONS = {
     "pass": "silent",
     "fail": "wrong by {other_rules}",
@@ -37,12 +47,13 @@ REASONS = {
 
 class RuleStatus(StrEnum):
     """What the results of an engine say about a rule. `KNOWN` is a rule that is broken by known
-    deviations alone.
+    deviations alone, and `UNEXPLAINED` one of which a case fails for an unknown reason.
     """
 
     HOLDS = "holds"
     BROKEN = "broken"
     KNOWN = "broken, known"
+    UNEXPLAINED = "fails, unexplained"
     NOT_SHOWN = "not shown"
     NOT_ASKED = "not asked"
     NOT_IN_REACH = "not in reach"
@@ -55,10 +66,28 @@ class RuleStatus(StrEnum):
         return RuleStatus.BROKEN if self is RuleStatus.KNOWN else self
 
 
-# the statuses of the rules in reach
-IN_REACH = (RuleStatus.HOLDS, RuleStatus.BROKEN, RuleStatus.KNOWN, RuleStatus.NOT_SHOWN)
-# those under which a summary counts them, in its order
-COUNTED = (RuleStatus.HOLDS, RuleStatus.BROKEN, RuleStatus.NOT_SHOWN)
+# the statuses that a rule in reach can have
+IN_REACH = (
+    RuleStatus.HOLDS,
+    RuleStatus.BROKEN,
+    RuleStatus.KNOWN,
+    RuleStatus.UNEXPLAINED,
+    RuleStatus.NOT_SHOWN,
+)
+# those under which a summary counts them, in its order, each with its word there
+COUNTED = {
+    RuleStatus.HOLDS: "holds",
+    RuleStatus.BROKEN: "broken",
+    RuleStatus.UNEXPLAINED: "unexplained",
+    RuleStatus.NOT_SHOWN: "not shown",
+}
+
+
+def is_of_engines(rule: str) -> bool:
+    """Whether a rule says what an engine does. It is False for the rules of the suite, and for the
+    empty rule of a benchmark's query.
+    """
+    return bool(rule) and rule.partition("-")[0] not in OF_THE_SUITE
 
 
 @dataclass(frozen=True)
@@ -89,9 +118,27 @@ class CaseResult:
     @property
     def shows_its_rule(self) -> bool:
         """Whether the engine is right about the rule of the case, and a wrong one would not be."""
-        return (
-            bool(self.result.caught_wrong_engine) and self.has_rows and self.is_right_about_its_rule
-        )
+        return bool(self.shown_wrong_engine) and self.has_rows and self.is_right_about_its_rule
+
+    @property
+    def shown_wrong_engine(self) -> str:
+        """The wrong engine that would have failed the case in place of the engine: of an explained
+        result, if the explanations are granted. Empty if there is none.
+        """
+        if self.result.explanations:
+            return self.result.caught_when_granted
+        return self.result.caught_wrong_engine
+
+    @property
+    def reaches_its_rule(self) -> bool:
+        """Whether the engine supports the case, and the case would catch a wrong engine."""
+        supported = self.result.outcome is not Outcome.UNSUPPORTED
+        return supported and bool(self.result.caught_wrong_engine)
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the case fails, and nothing explains it."""
+        return self.result.outcome is Outcome.FAIL and not self.result.explanations
 
     @property
     def is_right_about_its_rule(self) -> bool:
@@ -116,7 +163,7 @@ class RuleVerdict:
     `case` is the smallest case that shows it, empty if none does, and `reason` says in words why:
     of a rule that holds, the wrong engine that would have failed the case. `other_rules` are broken
     rules by which the answers are wrong: to that case, or, of a rule that is not shown, to its
-    cases.
+    cases. `is_in_reach` says whether the engine supports a case that could show the rule.
     """
 
     engine: str
@@ -125,16 +172,17 @@ class RuleVerdict:
     reason: str
     case: str = ""
     other_rules: tuple[str, ...] = ()
+    is_in_reach: bool = True
 
     @property
-    def is_in_reach(self) -> bool:
-        """Whether the engine supports a case that could show the rule."""
-        return self.status in IN_REACH
+    def is_beyond_reach(self) -> bool:
+        """Whether something is wrong about the rule, though it is not in reach."""
+        return self.status in IN_REACH and not self.is_in_reach
 
 
 def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
-    """Return the verdict on each rule for each engine, sorted by engine and rule. The queries of
-    benchmarks, which have no rule, say nothing.
+    """Return the verdict on each rule of engines, for each engine, sorted by engine and rule. The
+    queries of benchmarks, which have no rule, say nothing.
     """
     by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
     breaking: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
@@ -142,7 +190,8 @@ def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
         result = case.result
         if not result.rule:
             continue
-        by_rule[result.engine, result.rule].append(case)
+        if is_of_engines(result.rule):
+            by_rule[result.engine, result.rule].append(case)
         for rule in _broken_rules(result):
             breaking[result.engine, rule].append(case)
 
@@ -153,14 +202,11 @@ def judge_rules(cases: Iterable[CaseResult]) -> list[RuleVerdict]:
 
 
 def _broken_rules(result: Result) -> set[str]:
-    """Return the rules that a result shows to be broken. Where an engine breaks down for an unknown
-    reason, nothing is known of the rule.
-    """
+    """Return the rules of engines that a result shows to be broken: those of what explains it."""
     if result.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return set()
-    if result.explanations:
-        return {rule for explanation in result.explanations for rule in explanation.rules}
-    return {result.rule} if result.outcome is Outcome.FAIL else set()
+    rules = {rule for explanation in result.explanations for rule in explanation.rules}
+    return set(filter(is_of_engines, rules))
 
 
 def _judge_rule(
@@ -170,17 +216,25 @@ def _judge_rule(
     breaking: Sequence[CaseResult],
 ) -> RuleVerdict:
     """Return the verdict on a rule from its own cases, and the cases that show it broken."""
+    is_in_reach = any(case.reaches_its_rule for case in cases)
     if breaking:
-        return _broken_verdict(engine, rule, breaking)
+        return replace(_broken_verdict(engine, rule, breaking), is_in_reach=is_in_reach)
 
-    if showing := [case for case in cases if case.shows_its_rule]:
-        return _holding_verdict(engine, rule, showing)
+    if failing := [case for case in cases if case.is_unexplained]:
+        return replace(_unexplained_verdict(engine, rule, failing), is_in_reach=is_in_reach)
 
-    if detecting := [case.result for case in cases if case.result.caught_wrong_engine]:
+    detecting = [case.result for case in cases if case.result.caught_wrong_engine]
+    if is_in_reach:
+        if showing := [case for case in cases if case.shows_its_rule]:
+            return _holding_verdict(engine, rule, showing)
         return _unshown_verdict(engine, rule, detecting)
 
+    if detecting:
+        reason = f"{count_text(len(detecting), 'case')} unsupported"
+        return RuleVerdict(engine, rule, RuleStatus.NOT_IN_REACH, reason, is_in_reach=False)
+
     reason = "no case of it would catch a wrong engine under this semantics"
-    return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason)
+    return RuleVerdict(engine, rule, RuleStatus.NOT_ASKED, reason, is_in_reach=False)
 
 
 def _holding_verdict(engine: str, rule: str, showing: Sequence[CaseResult]) -> RuleVerdict:
@@ -188,8 +242,9 @@ def _holding_verdict(engine: str, rule: str, showing: Sequence[CaseResult]) -> R
     than one that is wrong by other rules alone.
     """
     passes = [case for case in showing if case.result.outcome is Outcome.PASS]
-    smallest = smallest_case(passes or showing).result
-    reason = f"the wrong engine {smallest.caught_wrong_engine!r} would have failed"
+    found = smallest_case(passes or showing)
+    smallest = found.result
+    reason = f"the wrong engine {found.shown_wrong_engine!r} would have failed"
     other_rules = _sorted_rules(_broken_rules(smallest))
     if other_rules:
         reason += f"; the answers are wrong by {' and '.join(other_rules)} alone"
@@ -202,15 +257,22 @@ def _broken_verdict(engine: str, rule: str, breaking: Sequence[CaseResult]) -> R
     """
     unknown = [case for case in breaking if not case.result.known]
     smallest = smallest_case(unknown or breaking).result
-    reasons = [one.reason for one in smallest.explanations if rule in one.rules]
-    reason = reasons[0] if reasons else "no known deviation explains it"
+    reason = next(one.reason for one in smallest.explanations if rule in one.rules)
     status = RuleStatus.BROKEN if unknown else RuleStatus.KNOWN
     return RuleVerdict(engine, rule, status, reason, smallest.case)
 
 
+def _unexplained_verdict(engine: str, rule: str, failing: Sequence[CaseResult]) -> RuleVerdict:
+    """Return the verdict on a rule of which some cases fail, and nobody knows why."""
+    smallest = smallest_case(failing).result
+    fails = "1 case fails" if len(failing) == 1 else f"{len(failing)} cases fail"
+    reason = f"{fails}, and no cause is known"
+    return RuleVerdict(engine, rule, RuleStatus.UNEXPLAINED, reason, smallest.case)
+
+
 def _unshown_verdict(engine: str, rule: str, detecting: Sequence[Result]) -> RuleVerdict:
-    """Return the verdict on a rule that is not shown, or not in reach. `detecting` are the results
-    of the cases that would catch a wrong engine of it.
+    """Return the verdict on a rule that is not shown. `detecting` are the results of the cases that
+    would catch a wrong engine of it.
     """
     other_rules = _sorted_rules(broken for result in detecting for broken in _broken_rules(result))
     words = {"other_rules": " and ".join(other_rules) or "another rule"}
@@ -220,10 +282,7 @@ def _unshown_verdict(engine: str, rule: str, detecting: Sequence[Result]) -> Rul
         for text in dict.fromkeys(REASONS.values())
         if counts[text]
     )
-    status = RuleStatus.NOT_SHOWN
-    if all(result.outcome is Outcome.UNSUPPORTED for result in detecting):
-        status = RuleStatus.NOT_IN_REACH
-    return RuleVerdict(engine, rule, status, reason, other_rules=other_rules)
+    return RuleVerdict(engine, rule, RuleStatus.NOT_SHOWN, reason, other_rules=other_rules)
 
 
 def _sorted_rules(rules: Iterable[str]) -> tuple[str, ...]:
@@ -237,30 +296,44 @@ def smallest_case(cases: Iterable[CaseResult]) -> CaseResult:
 
 
 def summarize_rules(verdicts: Iterable[RuleVerdict]) -> list[str]:
-    """Return a line for each engine that counts its rules; a line with those that known deviations
-    break; and a line for each other rule that is broken, or in reach and not shown.
+    """Return a line for each engine that counts the rules in its reach; a line with those that
+    known deviations break, one with those that fail unexplained and one with those beyond its
+    reach; and a line for each other rule that is broken, or in reach and not shown.
     """
     by_engine: dict[str, list[RuleVerdict]] = defaultdict(list)
     for verdict in verdicts:
-        if verdict.is_in_reach:
+        if verdict.status in IN_REACH:
             by_engine[verdict.engine].append(verdict)
     return [
         line
-        for engine, in_reach in sorted(by_engine.items())
-        for line in _summarize_engine(engine, in_reach)
+        for engine, of_engine in sorted(by_engine.items())
+        for line in _summarize_engine(engine, of_engine)
     ]
 
 
-def _summarize_engine(engine: str, in_reach: Sequence[RuleVerdict]) -> Iterator[str]:
-    """Yield the lines of a summary about one engine, from the verdicts on the rules in reach."""
-    counts = Counter(verdict.status.counted_as for verdict in in_reach)
-    numbers = ", ".join(f"{status} {counts[status]}" for status in COUNTED)
-    yield f"{engine}: {count_text(len(in_reach), 'rule')} in reach: {numbers}"
-    if known := [one.rule for one in in_reach if one.status is RuleStatus.KNOWN]:
-        yield f"  broken by known deviations: {', '.join(known)}"
-    for verdict in in_reach:
-        if verdict.status not in (RuleStatus.HOLDS, RuleStatus.KNOWN):
+def count_in_reach(verdicts: Iterable[RuleVerdict]) -> Counter[RuleStatus]:
+    """Return how many of the rules in reach a summary counts under each status."""
+    return Counter(verdict.status.counted_as for verdict in verdicts if verdict.is_in_reach)
+
+
+def _summarize_engine(engine: str, verdicts: Sequence[RuleVerdict]) -> Iterator[str]:
+    """Yield the lines of a summary about one engine, from the verdicts on its rules."""
+    counts = count_in_reach(verdicts)
+    numbers = ", ".join(f"{word} {counts[status]}" for status, word in COUNTED.items())
+    yield f"{engine}: {count_text(counts.total(), 'rule')} in reach: {numbers}"
+    lists = {
+        "broken by known deviations": [one for one in verdicts if one.status is RuleStatus.KNOWN],
+        "fail, unexplained": [one for one in verdicts if one.status is RuleStatus.UNEXPLAINED],
+        "of these beyond its reach, and not counted": [
+            one for one in verdicts if one.is_beyond_reach
+        ],
+    }
+    for verdict in verdicts:
+        if verdict.status in (RuleStatus.BROKEN, RuleStatus.NOT_SHOWN):
             yield f"  {describe_rule(verdict)}"
+    for words, listed in lists.items():
+        if listed:
+            yield f"  {words}: {', '.join(one.rule for one in listed)}"
 
 
 def describe_rule(verdict: RuleVerdict) -> str:

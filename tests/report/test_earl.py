@@ -160,7 +160,8 @@ def test_a_known_crash_is_no_wrong_answer_but_breaks_its_rule():
 
 
 def test_each_status_of_a_rule_has_an_outcome_of_earl():
-    broken = result(case="b", rule="WIN-3", outcome="fail", evidence=WRONG)
+    unexplained = result(case="b", rule="WIN-3", outcome="fail", evidence=WRONG)
+    broken = result(case="g", rule="MOD-1", outcome="fail", causes=(reports.CLOSURE,))
     late = (reports.KnownDeviation("it is late", "https://example.org", ("REP-1",)),)
     known = result(case="c", rule="WIN-4", outcome="fail", known=late)
     silent = result(
@@ -173,14 +174,18 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
         case="e", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
     unasked = result(case="f", rule="WIN-7")
-    found = graph(HOLDS, broken, known, silent, unsupported, unasked, result("other"))
+    found = graph(HOLDS, unexplained, known, silent, unsupported, unasked, result("other"))
     assert outcome_of(found, "verdict:mine:WIN-2") == (
         "passed",
         "WIN-2 holds: the wrong engine 'WIN-2 both borders' would have failed (WIN-2-a-border)",
     )
     assert outcome_of(found, "verdict:mine:WIN-3") == (
+        "cantTell",
+        "WIN-3 fails, unexplained: 1 case fails, and no cause is known (b)",
+    )
+    assert outcome_of(graph(broken), "verdict:mine:WIN-2") == (
         "failed",
-        "WIN-3 broken: no known deviation explains it (b)",
+        "WIN-2 broken: closure is [] (WIN-2) (g)",
     )
     assert outcome_of(found, "verdict:mine:REP-1") == (
         "failed",
@@ -203,6 +208,18 @@ def test_each_status_of_a_rule_has_an_outcome_of_earl():
     )
     assert unexamined == ("untested", f"WIN-2 not asked: {earl.NOT_EXAMINED}")
     assert without_results == ("untested", f"WIN-3 not asked: {earl.NO_RESULT}")
+
+
+def test_a_rule_of_the_suite_is_a_criterion_without_a_verdict():
+    """Also where only another engine has a result of its case."""
+    judged = result(case="ORA-9-a", rule="ORA-9", outcome="fail", evidence=WRONG)
+    found = graph(HOLDS, judged, result("other"))
+    assert found.value(URIRef("urn:refengine:rule:ORA-9"), DCT.title)
+    assert outcome_of(found, "result:mine:corpus:ORA-9-a")[0] == "failed"
+    for engine in ("mine", "other"):
+        assert (URIRef(f"urn:refengine:verdict:{engine}:ORA-9"), None, None) not in found
+    assert unlike_the_vocabulary(found) == []
+    assert pyshacl.validate(found, shacl_graph=SHAPES)[0]
 
 
 def test_a_rule_has_its_text_and_a_link_if_it_is_told_where_the_specification_is():

@@ -16,7 +16,7 @@ def headline_of(*found) -> Headline:
 def test_the_first_finding_is_what_explains_most():
     headline = headline_of(*EXAMINED)
     assert headline.counts == "4 fail, 1 known fail, 2 pass, 1 unsupported"
-    assert headline.findings[0] == "3 of 4 fails explained: closure is [] (WIN-2) (WIN-2)"
+    assert headline.findings[0] == "3 of 4 fails explained: closure is [] (WIN-2); breaks WIN-2"
 
 
 def test_the_smallest_case_is_of_a_rule_that_the_cause_breaks_if_one_fails():
@@ -62,7 +62,7 @@ def test_nothing_is_wrong_with_a_right_engine():
     headline = headline_of(result(caught_wrong_engine="WIN-2 x"))
     assert headline.findings == ("nothing is wrong; 1 rule shown to hold",)
     assert headline.case is None
-    assert list(headline_lines(headline, str, None)) == [
+    assert list(headline_lines(headline, "{} {}".format, "none")) == [
         "conformance: mine: 1 pass",
         "  nothing is wrong; 1 rule shown to hold",
     ]
@@ -79,7 +79,7 @@ def test_hostile_texts_are_written_in_lines_of_bounded_length():
         hostile(BAD + bidi),
     ]
     for headline in headlines(source.of(found).entries):
-        for line in headline_lines(headline, str, None):
+        for line in headline_lines(headline, "{} {}".format, "none"):
             assert line.isprintable() and len(line) < 2_500
 
 

@@ -66,7 +66,7 @@ def browser() -> Iterator:
 class Seen:
     """A page that was opened, and what it did that it should not: requests, errors, dialogs."""
 
-    def __init__(self, browser, path: Path, width: int = 1280, **options):
+    def __init__(self, browser, path: Path, width: int = 1280, anchor: str = "", **options):
         self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
@@ -80,12 +80,12 @@ class Seen:
         self.page.on(
             "request",
             lambda request: (
-                request.url == path.as_uri()
+                request.url.partition("#")[0] == path.as_uri()
                 or request.url.startswith("data:")
                 or self.wrong.append(f"asked for {request.url}")
             ),
         )
-        self.page.goto(path.as_uri())
+        self.page.goto(path.as_uri() + anchor)
 
     def __enter__(self) -> Seen:
         return self
@@ -224,7 +224,7 @@ def test_what_an_engine_says_runs_nowhere(browser, tmp_path):
     found += [reports.hostile(text) for text in [BAD, *others]]
     with Seen(browser, written(tmp_path / "page.html", found)) as seen:
         seen.open_all()
-        assert seen.page.evaluate("document.querySelectorAll('script').length") == 2
+        assert seen.page.evaluate("document.querySelectorAll('script').length") == 3
         assert (
             seen.page.evaluate(
                 "document.querySelectorAll('img, iframe, object, [onerror], [onload]').length"
@@ -245,12 +245,67 @@ def test_a_link_is_a_filter(browser, tmp_path):
     with Seen(browser, tmp_path / "page.html") as seen:
         seen.page.locator("a.cell.known").click()
         seen.until(lambda: len(seen.rows) == 1)
+        seen.page.locator("#list svg").first.wait_for()
         assert seen.rows == ["a close"] and seen.page.locator("#list svg").count() == 1, (
             "the only one is open"
         )
         assert seen.page.locator("#list a").get_attribute("href") == "https://example.org/issues/1"
         seen.page.get_by_role("button", name="not only REP-1").click()
         assert seen.count == "6 of 8 results", "the engine is still chosen"
+
+
+TOP_OF_RESULTS = "document.querySelector('#results').getBoundingClientRect().top"
+TOP_OF_FIRST = "document.querySelector('#list > li').getBoundingClientRect().top"
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_link_to_a_result_opens_at_its_beginning(browser, tmp_path, width):
+    """Whether it is chosen on the page, or the page is opened by it, and though much stands above
+    the result, and little below.
+    """
+    others = [result(case=f"WIN-2-{n}") for n in range(60)]
+    linked = result(case="WIN-3-last", rule="WIN-3", outcome="fail", evidence=WRONG)
+    path = written(tmp_path / "page.html", [*EXAMINED, *others, linked])
+
+    def is_at_the_top(seen: Seen) -> bool:
+        is_written = seen.page.locator("#list .body .command").count() == 1
+        return is_written and abs(seen.page.evaluate(TOP_OF_FIRST)) < 2
+
+    with Seen(browser, path, width) as seen:
+        seen.page.evaluate("location.hash = '#suite=corpus&case=WIN-3-last&engine=mine'")
+        seen.until(lambda: is_at_the_top(seen))
+        assert seen.rows == ["last"]
+        focused = seen.page.evaluate("document.activeElement.textContent")
+        assert "last" in focused, "the next Tab goes on from there"
+        seen.page.evaluate("location.hash = '#rule=WIN-2'")
+        seen.until(lambda: abs(seen.page.evaluate(TOP_OF_RESULTS)) < 2)
+        assert len(seen.rows) > 1, "a link to several results leads to their filters"
+    with Seen(browser, path, width, anchor="#suite=corpus&case=WIN-2-7&engine=mine") as seen:
+        seen.until(lambda: is_at_the_top(seen))
+
+
+@pytest.mark.xdist_group("browser")
+def test_details_that_cannot_be_unpacked_leave_the_first_line(browser, tmp_path):
+    """As in a browser that is too old."""
+    html = page.page(source.of(MIXED))
+    packed = html.partition('id="packed">')[2].partition("</script>")[0]
+    (tmp_path / "page.html").write_text(html.replace(packed, '["",""]'), encoding="utf-8")
+    with Seen(browser, tmp_path / "page.html") as seen:
+        seen.open_all()
+        first = seen.page.locator("#list .body").first.inner_text()
+        assert "cannot unpack" in first and "window [10, 20)" in first
+
+
+@pytest.mark.xdist_group("browser")
+def test_without_javascript_the_page_says_what_is_missing(browser, tmp_path):
+    """What is wrong, the causes and the verdicts on rules are there."""
+    path = written(tmp_path / "page.html", EXAMINED)
+    with Seen(browser, path, java_script_enabled=False) as seen:
+        text = seen.page.locator("body").inner_text()
+        assert "3 of 4 fails explained: closure is []" in text
+        assert "Explains 3 of 4 fails" in text and "in reach" in text
+        assert "the details of each need JavaScript" in text
 
 
 @pytest.mark.xdist_group("browser")
@@ -455,12 +510,12 @@ def test_two_engines_are_compared(browser, tmp_path):
         assert not seen.page.locator("#differences").is_visible()
         seen.page.get_by_label("One engine").select_option("a")
         seen.page.get_by_label("The other engine").select_option("b")
-        assert rows_of(seen, "rules") == [["WIN-2", "holds", "broken"]]
+        assert rows_of(seen, "rules") == [["WIN-2", "holds", "fails, unexplained"]]
         assert rows_of(seen, "cases") == [["WIN-2-x", "pass", "fail"], ["WIN-2-y", "–", "pass"]]
         assert seen.page.evaluate("location.hash") == "#compare=a&with=b"
         seen.page.locator("#differing-rules a").click()
         seen.until(lambda: len(seen.rows) == 4)
-        assert "b: WIN-2 broken" in seen.page.locator("#verdict").inner_text()
+        assert "b: WIN-2 fails, unexplained" in seen.page.locator("#verdict").inner_text()
 
         seen.page.go_back()
         seen.page.get_by_label("One engine").select_option(BAD)
@@ -475,7 +530,7 @@ def test_a_link_compares_two_engines(browser, tmp_path):
     with Seen(browser, tmp_path / "page.html") as seen:
         seen.page.evaluate("location.hash = '#compare=b&with=a'")
         seen.until(lambda: seen.page.locator("#differences").is_visible())
-        assert rows_of(seen, "rules") == [["WIN-2", "broken", "holds"]]
+        assert rows_of(seen, "rules") == [["WIN-2", "fails, unexplained", "holds"]]
 
 
 @pytest.mark.xdist_group("browser")

@@ -52,9 +52,7 @@ ROOT = Path(__file__).parents[2]
 
 def told(html: str) -> dict:
     """The data of a page."""
-    return json.loads(
-        re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
-    )
+    return reports.page_data(html)
 
 
 def shown(*found, **options) -> str:
@@ -306,9 +304,7 @@ def test_what_is_at_a_bound_is_drawn(tmp_path):
     path, out = tmp_path / "r.ndjson", tmp_path / "out.html"
     path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
     assert main(["report", str(path), "-o", str(out)]) == 0
-    detail = json.loads(re.search(r'id="data">(.*?)</script>', out.read_text(), re.DOTALL)[1])[
-        "details"
-    ][0]
+    detail = reports.page_data(out.read_text())["details"][0]
     assert (
         not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail)
         and "Elements (3)" in detail
@@ -658,7 +654,33 @@ def test_a_page_is_one_file_that_asks_for_nothing():
         r"\ssrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(",
         html.split('id="data">')[0] + html.rpartition("</script>\n<script>")[2],
     )
-    assert "default-src 'none'" in html and html.count("<script") == 2
+    assert "default-src 'none'" in html and html.count("<script") == 3
+
+
+def test_what_a_reader_opens_stands_packed_behind_what_he_sees_first():
+    """600 fails with long arguments: the headline, the causes, the rules and the list come first,
+    and the whole page is a fraction of its details.
+    """
+    found = [
+        result(
+            case=f"WIN-2-{number}",
+            outcome="fail",
+            evidence=WRONG,
+            argument="\n".join(f"line {number * line} of an argument" for line in range(200)),
+            causes=(reports.CLOSURE,),
+        )
+        for number in range(600)
+    ]
+    html = shown(*found)
+    first, _, packed = html.partition('id="packed">')
+    for text in ("600 of 600 fails explained", 'id="diagnosis-title"', 'id="matrix-title"'):
+        assert text in first
+    assert '"WIN-2-599"' in first, "the list"
+    assert len(first) < 250_000, "of which a quarter are style, script and the list"
+    details = told(html)["details"]
+    assert len(details) == 600 and sum(map(len, details)) > 5_000_000
+    assert len(html) < 1_000_000
+    assert "<" not in packed.partition("</script>")[0], "nothing in it ends the element"
 
 
 def test_no_text_of_a_result_is_markup():
@@ -673,7 +695,7 @@ def test_no_text_of_a_result_is_markup():
     for part in (page_itself, *data["details"]):
         assert not re.search(r"<script>alert|<img|<svg onload|\u202e", part)
         assert not re.search(r'href="(?!https?://|#|data:,")', part)
-    assert html.count("<script") == html.count("</script>") == 2
+    assert html.count("<script") == html.count("</script>") == 3
     assert any("&lt;script&gt;alert(1)&lt;/script&gt;" in part for part in data["details"])
     assert not [part for part in data["details"] if 'href="https://example.org/?' in part], (
         "an address of the web has no < in it"
@@ -1270,11 +1292,21 @@ def test_a_badge_says_how_many_rules_hold():
     right, brown, red = (badge.COLOURS[tone] for tone in ("right", "known", "wrong"))
     assert read_badge(EXAMINED, unreached) == ("1 of 1 rules in reach hold", right)
     assert read_badge(EXAMINED, known, silent) == (
-        "1 of 4 rules in reach hold, 2 known to be broken, 1 not shown",
+        "1 of 2 rules in reach hold, 1 not shown, 2 wrong beyond it",
         brown,
     )
     assert read_badge(EXAMINED, known, broken) == (
-        "1 of 4 rules in reach hold, 1 broken, 2 known to be broken",
+        "1 of 1 rules in reach hold, 3 wrong beyond it",
+        red,
+    )
+    reached = {"rule": "REP-1", "evidence": WRONG, "caught_wrong_engine": "REP-1 x"}
+    of_rep_1 = result(case="h", outcome="fail", **reached)
+    assert read_badge(EXAMINED, known, of_rep_1) == (
+        "1 of 2 rules in reach hold, 1 known to be broken, 1 wrong beyond it, 1 fail",
+        red,
+    )
+    assert read_badge(EXAMINED, of_rep_1) == (
+        "1 of 2 rules in reach hold, 1 unexplained",
         red,
     )
     assert read_badge(EXAMINED, *errors) == ("1 of 1 rules in reach hold, 2 errors", red)
@@ -1301,10 +1333,11 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     assert len(data["rows"]) == 2 and [row[2] for row in data["rows"]] == [1, 0], "the fail first"
     of_run = ElementTree.parse(xml).iterfind("testsuite/properties/property")
     told_of_run = {one.get("name"): one.get("value") for one in of_run}
-    counts = re.search(r"holds (\d+), broken (\d+), not shown (\d+)", found.stdout).groups()
-    assert counts == tuple(
-        told_of_run[f"{name}:command"] for name in ("rules-hold", "rules-broken", "rules-not-shown")
-    )
+    counts = re.search(
+        r"holds (\d+), broken (\d+), unexplained (\d+), not shown (\d+)", found.stdout
+    ).groups()
+    names = ("rules-hold", "rules-broken", "rules-unexplained", "rules-not-shown")
+    assert counts == tuple(told_of_run[f"{name}:command"] for name in names)
     assert f"conformance: command: {told_of_run['cause-1:command']}\n" in found.stdout
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
@@ -1339,10 +1372,13 @@ def test_bad_results_are_an_error_of_ours(tmp_path):
 
 def test_markdown_counts_the_rules_in_reach_and_names_those_that_are_broken():
     shown = result(caught_wrong_engine="WIN-2 both borders")
-    broken = result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG)
-    lines = list(markdown.markdown_lines(source.of([shown, broken])))
-    assert "| rules in reach | holds | broken | not shown | which are broken |" in lines
-    assert "| mine | 1 | 1 | 0 | REP-1 |" in lines
+    reached = {"evidence": WRONG, "outcome": "fail", "caught_wrong_engine": "x"}
+    broken = result(case="REP-1-a-close", rule="REP-1", causes=(reports.LATE,), **reached)
+    unexplained = result(case="WIN-3-a", rule="WIN-3", **reached)
+    lines = list(markdown.markdown_lines(source.of([shown, broken, unexplained])))
+    head = "| rules in reach | holds | broken | unexplained | not shown | which are broken |"
+    assert head in lines
+    assert "| mine | 1 | 0 | 1 | 1 | TICK-6 |" in lines, "REP-1 itself is not shown"
 
 
 def test_markdown_says_nothing_of_the_rules_of_results_that_were_not_examined():

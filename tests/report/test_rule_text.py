@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-
-from reports import WRONG, result
+from reports import WRONG, page_data, result
 
 from conformance.corpus.rule_texts import RuleText, rule_paragraphs, rule_texts
 from conformance.report import page, rule_text, source
@@ -64,5 +61,5 @@ def test_the_address_of_the_repository_is_that_of_the_package(monkeypatch):
 def test_a_page_has_the_text_of_rules_with_a_result_that_is_no_pass():
     found = [result(), result(case="WIN-3-a", rule="WIN-3", outcome="fail", evidence=WRONG)]
     html = page.page(source.of(found))
-    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    data = page_data(html)
     assert list(data["rules"]) == ["WIN-3"]

@@ -8,6 +8,7 @@ from conformance.harness.engine_file import Deviation
 from conformance.suite.diagnosis import Cause, Diagnosis
 from conformance.suite.item import Item
 from conformance.suite.summary import PROPERTY, RunSummary, describe_unjudged_engines
+from conformance.verdict.results import DiagnosedCause
 from refengine.core.semantics import Closure
 
 CLOSED = Deviation("closure is []", "https://example.org", ("b",), {"closure": Closure.CLOSED})
@@ -21,17 +22,23 @@ def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> No
     unreached = result(
         case="d", rule="WIN-6", outcome="unsupported", caught_wrong_engine="WIN-6 x", evidence=None
     )
+    closed = DiagnosedCause("closure=[]", ("WIN-2",), True, "")
     fails = [
-        result(case=rule, rule=rule, outcome="fail", evidence=WRONG) for rule in ("REP-1", "WIN-3")
+        result(case="b", outcome="fail", evidence=WRONG, causes=(closed,)),
+        result(case="REP-1", rule="REP-1", outcome="fail", evidence=WRONG),
+        result(
+            case="f", rule="WIN-3", outcome="fail", evidence=WRONG, caught_wrong_engine="WIN-3 x"
+        ),
     ]
     cause = Cause("closure=[]", CLOSED, {"b": ("WIN-2",), "e": ("WIN-2",)}, "")
     diagnosis = Diagnosis("mine", ("b", "e", "f"), (cause,))
     summary = RunSummary([holds, silent, unreached, *fails, result("other")], [diagnosis])
     assert list(summary.properties()) == [
-        ("rules-hold:mine", "1"),
-        ("rules-broken:mine", "2"),
+        ("rules-hold:mine", "0"),
+        ("rules-broken:mine", "1"),
+        ("rules-unexplained:mine", "1"),
         ("rules-not-shown:mine", "1"),
-        ("broken-rules:mine", "REP-1 WIN-3"),
+        ("broken-rules:mine", "WIN-2"),
         ("cause-1:mine", "closure=[] explains 2 of 3 fails (WIN-2); smallest case b"),
         ("unexplained-fails:mine", "1"),
     ]

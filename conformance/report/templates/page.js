@@ -1,5 +1,5 @@
 "use strict";
-// The list of results: filtered, and written as it is shown. Texts become text nodes; `details` is markup that was escaped when it was made.
+// The list of results: filtered, and written as it is shown. Texts become text nodes; details and rules are markup that was escaped when it was made.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const OUTCOMES = ["pass", "fail", "unsupported", "disputed", "error", "unstable"], STEP = 100, OPEN = 3;
@@ -10,7 +10,18 @@
   const pressed = button => button.getAttribute("aria-pressed") === "true";
   const press = (button, on) => button.setAttribute("aria-pressed", String(on));
   const haystacks = [];
-  let place = {}, found = [], shown = 0;
+  let place = {}, found = [], shown = 0, packed;
+
+  // The texts of rules, and after them the details of results, some in each part. A part is unpacked once, when something of it is opened.
+  const parts = [];
+  const part = number => parts[number] ??= unpack(number);
+
+  async function unpack(number) {
+    packed ??= JSON.parse(by("packed").textContent);
+    const bytes = Uint8Array.from(atob(packed[number]), char => char.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  }
 
   const haystack = number => haystacks[number] ??= (() => {
     const [who, which, outcome, why, first, , causes] = data.rows[number], [suite, rule, name] = data.cases[which];
@@ -29,7 +40,7 @@
   }
 
   function item(number) {
-    const row = data.rows[number], [who, which, outcome, why, first, told] = row, entry = data.cases[which];
+    const row = data.rows[number], [who, which, outcome, why, first] = row, entry = data.cases[which];
     const li = element("li"), details = element("details"), summary = element("summary");
     const explained = fails(row) && why.length > 0;
     summary.append(
@@ -37,27 +48,41 @@
       element("span", "rule", entry[1] || data.suites[entry[0]]), element("h3", "name", title(entry)), element("span", "who", data.engines[who]));
     if (outcome !== 0 && data.texts[first]) summary.append(element("span", "why", data.texts[first]));
     details.append(summary);
-    details.addEventListener("toggle", () => {
-      if (!details.open || details.children.length > 1) return;
-      const body = element("div", "body");
-      if (told >= 0) body.innerHTML = data.details[told];
-      else body.append(element("p", "hint", "Only this line is kept here: " + data.texts[first]));
-      body.prepend(element("p", "full", data.suites[entry[0]] + " / " + entry[2] + " · " + data.engines[who]));
-      addRule(body, entry[1]);
-      addCommand(body, data.engines[who], entry[2]);
-      details.append(body);
-      showFirstDifference(body);
-    });
+    details.addEventListener("toggle", () => { if (details.open) fill(details, number); });
     li.append(details);
     return li;
   }
 
+  // Writes the details of a result, once; the promise is kept when they are there.
+  const filled = new WeakMap();
+  function fill(details, number) {
+    if (!filled.has(details)) filled.set(details, write(details, number));
+    return filled.get(details);
+  }
+
+  async function write(details, number) {
+    const [who, which, , , first, told] = data.rows[number], [suite, rule, name] = data.cases[which], body = element("div", "body");
+    if (told < 0) body.append(element("p", "hint", "Only this line is kept here: " + data.texts[first]));
+    else {
+      try {
+        body.innerHTML = (await part(1 + Math.floor(told / data.part)))[told % data.part];
+        await addRule(body, rule);
+      } catch {
+        body.append(element("p", "hint", "This browser cannot unpack the details; a newer one can: " + data.texts[first]));
+      }
+    }
+    body.prepend(element("p", "full", data.suites[suite] + " / " + name + " · " + data.engines[who]));
+    addCommand(body, data.engines[who], name);
+    details.append(body);
+    showFirstDifference(body);
+  }
+
   // The text of the rule, below the argument.
-  function addRule(body, rule) {
+  async function addRule(body, rule) {
     const before = body.querySelector(".argument");
-    if (!before || !Object.hasOwn(data.rules, rule)) return;
+    if (!before || !data.explained.includes(rule)) return;
     const details = element("details", "more rule-text");
-    details.innerHTML = data.rules[rule];
+    details.innerHTML = (await part(0))[rule];
     details.prepend(element("summary", "", "The rule " + rule));
     before.after(details);
   }
@@ -110,6 +135,7 @@
       found.push(number);
     });
     list.replaceChildren();
+    list.classList.toggle("linked", place.case !== undefined);
     shown = 0;
     show(STEP);
     const count = found.length.toLocaleString("en"), all = data.rows.length.toLocaleString("en");
@@ -147,9 +173,18 @@
     if (cause && named.cause) cause.value = named.cause;
     outcomeButtons.forEach(button => press(button, OUTCOMES[Number(button.dataset.outcome)] === named.outcome));
     filter();
-    if (found.length <= OPEN) every(true);
-    by("results").scrollIntoView();
-    focusResults();
+    const opened = found.length <= OPEN ? every(true) : [];
+    if (place.case === undefined || !found.length) {
+      by("results").scrollIntoView();
+      focusResults();
+    } else Promise.all(opened).then(showFirstResult);
+  }
+
+  // A link to a result leads to its beginning: what it opens is written by now.
+  function showFirstResult() {
+    if (!list.firstChild) return;
+    list.firstChild.scrollIntoView();
+    list.querySelector("summary").focus({ preventScroll: true });
   }
 
   // Two engines beside each other: the rules and the cases in which they differ.
@@ -218,7 +253,10 @@
     for (const choice of [cause, engine]) if (choice) choice.value = "";
   }
 
-  const every = opened => list.querySelectorAll(":scope > li > details").forEach(details => { details.open = opened; });
+  const every = opened => [...list.querySelectorAll(":scope > li > details")].map((details, number) => {
+    details.open = opened;
+    return opened && fill(details, found[number]);
+  });
   // The same link twice is no change of the place: it is forgotten as soon as something else is chosen.
   const forget = () => { if (location.hash && !location.hash.startsWith("#compare=")) history.replaceState(null, "", location.pathname + location.search); };
 
