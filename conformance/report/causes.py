@@ -35,11 +35,13 @@ class CaseGroup(NamedTuple):
 
 class FailsOfCause(NamedTuple):
     """The fails of an engine that a cause explains: its name as the list has it, the entry that
-    states it in the engine's file, the rules that are broken by it, and the results.
+    states it in the engine's file, how many passes would fail under it, the rules that are broken
+    by it, and the results.
     """
 
     name: str
     entry: str
+    against: int
     rules: set[str]
     entries: list[Entry]
 
@@ -101,7 +103,8 @@ def fails_by_cause(fails: Iterable[Entry]) -> list[FailsOfCause]:
     found: dict[str, FailsOfCause] = {}
     for entry in fails:
         for name, cause in {name_of(cause): cause for cause in entry.result.causes}.items():
-            explained = found.setdefault(name, FailsOfCause(name, cause.entry, set(), []))
+            new = FailsOfCause(name, cause.entry, cause.against, set(), [])
+            explained = found.setdefault(name, new)
             explained.rules.update(filter(is_of_engines, cause.rules))
             explained.entries.append(entry)
     return sorted(found.values(), key=lambda one: (-len(one.entries), one.name))

@@ -74,8 +74,8 @@ DEFECTS = {
     "Istream given as Dstream, and Dstream as Istream": "It confuses Istream and Dstream",
     "each report sent twice": "It sends each report twice",
     "each row sent twice": "It sends each row twice",
-    "each output sent one evaluation late, and the last never": (
-        "It sends each output one evaluation late, and the last one never"
+    "the last output never sent, or each one sent an evaluation late": (
+        "It never sends the last output, or sends each one an evaluation late"
     ),
     "each output sent one evaluation late, and an empty one first": (
         "It sends an empty output first, and each other one evaluation late"
@@ -83,6 +83,87 @@ DEFECTS = {
     "one row sent of each output": "It sends one row of each output",
     "wrong windows in its reports": "It states wrong windows in its reports",
     "wrong instants in its reports": "It states wrong instants in its reports",
+}
+
+HABITS = {
+    "ENG-1 one report follows the end": (
+        "It makes one report after the last element, and loses the others"
+    ),
+    "ENG-2 a window as the one before is left out": (
+        "It leaves out a window that holds what the one before held"
+    ),
+    "ENG-2 the first report is lost": "It loses the first report",
+    "ENG-2 the last report comes twice": "It sends the last report twice",
+    "IO-2 languages are lost": "It gives literals without their languages",
+    "MOD-1 a repeated triple is lost": "It loses a triple that came before in the stream",
+    "MOD-1 an element at 0 is lost": "It loses elements at the instant 0",
+    "MOD-1 an element without triples is lost": "It loses elements without triples",
+    "MOD-1 the first at an instant is kept": (
+        "It keeps the first of several elements at one instant"
+    ),
+    "MOD-1 the last at an instant is kept": "It keeps the last of several elements at one instant",
+    "MOD-1 times are cut to thousands": "It cuts times to multiples of 1000",
+    "MOD-1 times are single floats": (
+        "It keeps times in single precision, so large ones are rounded"
+    ),
+    "MOD-1 times have 32 bits": "It keeps times in 32 bits, so large ones overflow",
+    "QRY-2 static data is not read": "It leaves static data out",
+    "QRY-4 all streams are one": "It puts the elements of all streams into each window",
+    "R2R-1 one triple of an element is read": (
+        "It reads one triple of an element, and loses the others"
+    ),
+    "R2R-2 a row with an unbound variable is lost": "It loses rows with an unbound variable",
+    "R2R-2 an unbound variable is empty text": "It gives the empty text for an unbound variable",
+    "R2R-9 a row of an output comes once": "It gives equal rows of an output once",
+    "R2S-1 a repeated output is empty": (
+        "It gives an output without rows where it repeats the one before"
+    ),
+    "R2S-1 a row comes once in all": "It never gives a row again, in the whole run",
+    "R2S-2 the first rows are not new": (
+        "It takes the first rows for the baseline, and does not send them"
+    ),
+    "R2S-4 an empty answer is no baseline": "It compares with the last answer that had rows",
+    "R2S-5 a repeated output is not sent": "It does not send an output that repeats the one before",
+    "REP-10 an arrival closes one window": (
+        "It closes one window at each arrival, and loses those that wait"
+    ),
+    "REP-10 an arrival reports the first of a gap": (
+        "It reports only the first of the windows that an arrival closes"
+    ),
+    "REP-10 an arrival reports the last of a gap": (
+        "It reports only the last of the windows that an arrival closes"
+    ),
+    "REP-10 the first of a gap is reported": (
+        "It reports only the first of the windows that close at once"
+    ),
+    "REP-2 only a new element evaluates": (
+        "It evaluates when elements come, and not when they leave"
+    ),
+    "WIN-1 all windows are as the first": "It gives all windows of a query the extent of the first",
+    "WIN-14 a window holds its latest element": "It keeps only the latest element of a window",
+    "WIN-14 a window holds three elements": "It keeps only the latest three elements of a window",
+    "WIN-2 the first instant is lost": "It loses elements at the first instant of a window",
+    "WIN-2 the last instant is lost": "It loses elements at the last instant of a window",
+    "WIN-3 the size is cut to slides": "It cuts the size of a window to a multiple of its slide",
+    "WIN-3 the size is the slide": "Its windows are as long as their slide",
+    "WIN-3 there is no window 0": "It opens its first window one slide too late",
+    "WIN-3 windows with gaps close up": (
+        "It closes the gaps between windows whose slide exceeds the size"
+    ),
+    "WIN-8 a reported element is gone": (
+        "It empties a window once it is reported, so the next ones lack it"
+    ),
+    "WIN-8 an expired triple goes everywhere": (
+        "It lets a triple expire although a later element has it"
+    ),
+    "WIN-8 elements expire before windows close": (
+        "It expires elements at an arrival before it closes windows"
+    ),
+    "WIN-8 elements stay a slide too long": "It keeps elements in its windows one slide too long",
+    "WIN-8 the closing element is in the window": (
+        "It counts the element that closes a window in it"
+    ),
+    "WIN-8 the first element after a gap is lost": "It loses the first element after a gap",
 }
 
 WRONG_ENGINES = {
@@ -259,7 +340,7 @@ WRONG_ENGINES = {
     "WIN-9 expiry is not seen": "It sees no element expire between two arrivals",
 }
 
-SENTENCES = {**FIELDS, **DEFECTS, **WRONG_ENGINES}
+SENTENCES = {**FIELDS, **DEFECTS, **HABITS, **WRONG_ENGINES}
 
 
 def sentence_of(name: str) -> str:

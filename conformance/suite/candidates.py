@@ -21,7 +21,8 @@ from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternative
 from refengine.oracle.explanations.changes import companion_fields
 
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
-JUDGING = ("CMP-", "ORA-")  # rules of comparing and judging answers, which no engine does
+# modules that compare what an engine has answered, which no engine does
+COMPARING = ("refengine.model.compare", "refengine.model.canonical", "refengine.oracle")
 # wrong engines and habits that show in nearly all cases of an engine that has them
 PERVASIVE = (
     "ENG-2 latest of a gap",
@@ -230,7 +231,7 @@ def wrong_engine_candidates(rules: Iterable[str]) -> Iterator[Candidate]:
     """
     of_rules = (one for rule in rules for one in wrong_engines_of(rule))
     for wrong_engine in dict.fromkeys(chain(HABITS, of_rules)):
-        if not wrong_engine.rule.startswith(JUDGING):
+        if not wrong_engine.replaced.__module__.startswith(COMPARING):
             yield _wrong_engine_candidate(wrong_engine)
 
 

@@ -610,17 +610,6 @@ def _with_terms(
 
 
 @habit("IO-2", replaces=RelationToStream.step)
-def datatypes_are_lost(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
-    """Give a literal without its datatype."""
-
-    def strip(term: Term) -> Term:
-        text, quote, rest = term.rpartition('"')
-        return f"{text}{quote}" if term.startswith('"') and rest.startswith("^^") else term
-
-    return _with_terms(operator, right(operator, change), strip)
-
-
-@habit("IO-2", replaces=RelationToStream.step)
 def languages_are_lost(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
     """Give a literal without its language."""
 

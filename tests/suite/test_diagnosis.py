@@ -104,6 +104,8 @@ class RecordedCaseDouble:
     """Stands for a recorded case: it is explained by everything, or by nothing."""
 
     is_short = True
+    is_right_but_for_its_end = False
+    with_other_ends = ()
 
     def __init__(self, is_explained: bool) -> None:
         self.profile = claiming().profile
