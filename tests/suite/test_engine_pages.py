@@ -196,3 +196,32 @@ def test_a_page_is_made_of_results(tmp_path, monkeypatch):
     assert run_tool(monkeypatch, tmp_path, *words) == 1  # most cases have no result
     assert "on 2026-11-23, a machine" in (tmp_path / "reference.md").read_text(encoding="utf-8")
     assert engine_pages.read_kept(tmp_path / "reference.json")["engine"] == "reference"
+
+
+def test_rules_that_are_wrong_beyond_the_reach_are_listed_apart():
+    """What is kept of older results does not have them, and has a page all the same."""
+    path = next(path for path in PAGES if path.stem == "esper")
+    kept = engine_pages.read_kept(path)
+    kept.pop("beyond_reach", None)
+    kept["rules"] = {"WIN-2": ["holds", "a"], "REP-1": ["fails, unexplained", "b"]}
+    esper = engine_file.engine("esper")
+    page = engine_pages.page(esper, kept)
+    assert "2 rules of SPEC.md are in its reach." in page
+    assert "- *fails, unexplained*, 1: REP-1\n" in page and "Beyond its reach" not in page
+    kept["beyond_reach"] = {"MOD-2": ["broken", "c"]}
+    beyond = engine_pages.page(esper, kept).partition("Beyond its reach, so not counted above:")[2]
+    assert beyond.startswith("\n\n- *broken*, 1: MOD-2\n")
+
+
+def test_what_is_kept_tells_the_rules_in_reach_from_the_others():
+    known = (KnownDeviation("late", "https://example.org", ("MOD-2",)),)
+    cases = {case.rule: case.id for case in questions()}
+    results = [
+        Result("esper", "corpus", cases["WIN-2"], "WIN-2", Outcome.FAIL, "", known),
+        Result(
+            "esper", "corpus", cases["REP-1"], "REP-1", Outcome.FAIL, "", caught_wrong_engine="x"
+        ),
+    ]
+    kept = engine_pages.summarize("esper", results, "2026-01-01", "here")
+    assert kept["rules"] == {"REP-1": ["fails, unexplained", cases["REP-1"]]}
+    assert kept["beyond_reach"] == {"MOD-2": ["broken", cases["WIN-2"]]}
