@@ -43,7 +43,13 @@ def add_parser(commands: Commands) -> None:
         "(default: 300)",
     )
 
-    adding = actions.add_parser("add", help="keep where an engine is that you have built or got")
+    adding = actions.add_parser(
+        "add",
+        help="keep where an engine is that you have built or got, and examine it",
+        description="Keep where an engine is that you have built or got. Then examine it as "
+        "`doctor` does. Exit codes: 0 it is kept, whether or not it is ready; 2 nothing is kept; "
+        "130 the examination was interrupted, and the engine is kept.",
+    )
     adding.add_argument("name", metavar="NAME")
     adding.add_argument(
         "place",
@@ -164,7 +170,7 @@ def _add(name: str, place: str) -> int:
         place = os.path.abspath(place)
         record = brought_engines.keep_engine_file(name, place)
         print(plain(f"{name}: --engine={name} now uses {place} (kept in {record})"))
-        return 0
+        return _examine_added(name)
     engine = engine_file.engine(name)
     if engine.to_bring is None:
         raise RefengineError(
@@ -175,6 +181,23 @@ def _add(name: str, place: str) -> int:
     found = brought_engines.check_place(name, engine.to_bring, place)
     record = brought_engines.keep_place(name, found)
     print(plain(f"{name}: {engine.title} is known now (kept in {record})"))
+    return _examine_added(name)
+
+
+def _examine_added(name: str) -> int:
+    """Print what is found out about an engine that was added, and whether it is ready. Return 0
+    either way, since it is kept either way; 130 if the examination was interrupted.
+    """
+    try:
+        is_ready = _print_findings(name)
+    except KeyboardInterrupt:
+        print(
+            f"conformance: {name} is kept; its examination was interrupted: python -m conformance "
+            f"engines doctor {name}",
+            file=sys.stderr,
+        )
+        return 130
+    print(f"{name}: {'ready' if is_ready else 'kept, but not ready: see the next step above'}")
     return 0
 
 
@@ -206,6 +229,11 @@ def _remove(names: Sequence[str]) -> int:
 
 def _examine(name: str) -> int:
     """Print what is found out about an engine; return 1 if something has to be done."""
+    return int(not _print_findings(name))
+
+
+def _print_findings(name: str) -> bool:
+    """Print what is found out about an engine; return whether it is ready."""
     from conformance.harness import engine_file
     from conformance.suite import doctor
 
@@ -216,5 +244,5 @@ def _examine(name: str) -> int:
         print(f"{mark}  {finding.what}: {finding.found}")
         if not finding.is_well:
             print(f"    next: {finding.next_step}")
-            return 1
-    return 0
+            return False
+    return True

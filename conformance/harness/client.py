@@ -27,6 +27,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.harness.missing_class import find_missing_class
 from conformance.harness.resources import SAMPLE_INTERVAL, Sample, measure_use
 from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.schemas import accepts, place_and_message, problems, validator
@@ -235,6 +236,11 @@ class Harness:
     def stderr_tail(self) -> str:
         """The end of what the harness wrote to standard error, as one line of bounded length."""
         return plain(self._stderr_end.decode("utf-8", "replace").strip())
+
+    @property
+    def missing_class(self) -> str:
+        """The class that Java did not find, as the end of standard error has it; empty if none."""
+        return find_missing_class(self._stderr_end.decode("utf-8", "replace"))
 
     # One exchange
 
@@ -456,6 +462,8 @@ class Harness:
         self._kill()
         if self.trace is not None and self._output:
             self.trace("<", self._output)
+        if name := self.missing_class:
+            context += f"; Java found no class {name}"
         if self._stderr_end:
             context += f"; it said: {self.stderr_tail}"
         raise Broken(plain(context))
