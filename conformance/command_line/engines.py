@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from conformance.command_line.options import Commands
     from conformance.harness.engine_file import Engine
 
+SECONDS_BETWEEN_LINES = 10  # about an installation
 COLUMNS = ("engine", "version", "licence", "comes from", "state")
 
 
@@ -135,16 +137,47 @@ def _install(names: Sequence[str], silence: int | None) -> int:
 
     for engine in engines:
         assert engine.package is not None  # checked above
+        lines = ProgressLines(engine.name)
         with progress_bar(desc=engine.name, unit="package")() as bar:
 
-            def show(ready: int, total: int) -> None:
+            def show(ready: int, total: int, lines: ProgressLines = lines) -> None:
                 bar.total = total
                 bar.n = ready
                 bar.refresh()
+                lines.show(ready, total, time.monotonic())
 
-            folder = install.install(engine.name, engine.package, show, seconds)
+            try:
+                folder = install.install(engine.name, engine.package, show, seconds)
+            except KeyboardInterrupt:
+                bar.close()
+                print(
+                    f"conformance: interrupted; nothing of {engine.name} is installed",
+                    file=sys.stderr,
+                )
+                return 130
         print(f"{engine.name}: {engine.title} is installed in {folder}")
     return 0
+
+
+class ProgressLines:
+    """How far an installation is, in lines, where standard error is no terminal: one when it
+    begins, and then at most one in `SECONDS_BETWEEN_LINES`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.began: float | None = None
+        self.next_line = 0.0
+
+    def show(self, ready: int, total: int, now: float) -> None:
+        """Print how many packages are ready at an instant, if it is time for a line."""
+        from conformance.command_line.options import announce
+
+        if self.began is None:
+            self.began = self.next_line = now
+        if now >= self.next_line:
+            self.next_line = now + SECONDS_BETWEEN_LINES
+            announce(f"{self.name}: {ready} of {total} packages after {now - self.began:.0f} s")
 
 
 def _why_not_installed(engine: Engine) -> str:

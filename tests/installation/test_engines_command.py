@@ -7,11 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +22,7 @@ import pytest
 from conftest import needs_commands
 
 from conformance.__main__ import main
+from conformance.command_line import engines
 from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
 from conformance.harness.missing_class import find_missing_class
@@ -136,7 +140,52 @@ def test_an_interrupted_installation_leaves_nothing_but_its_log(tmp_path, monkey
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in error
+    assert error.splitlines()[-1] == "conformance: interrupted; nothing of rsp-js is installed"
     assert files_in(home / "cache") == ["rsp-js.log"]
+
+
+def test_an_installation_says_how_far_it_is_where_there_is_no_terminal(
+    tmp_path, monkeypatch, capsys
+):
+    """And nothing of an engine that is installed already."""
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", f"{NPM}import time; time.sleep(0.6)")
+    monkeypatch.setattr(engines, "SECONDS_BETWEEN_LINES", 0)
+    assert main(["engines", "install", "rsp-js"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    progress = r"conformance: rsp-js: (\d+) of (\d+) packages after [01] s"
+    found = [re.fullmatch(progress, line) for line in lines]
+    assert len(found) >= 2 and all(found)
+    assert found[-1][1] == found[-1][2] != "0"
+    assert main(["engines", "install", "rsp-js"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_about_an_installation_are_seconds_apart(capsys):
+    lines = engines.ProgressLines("mine")
+    for now in range(100, 125):
+        lines.show(now - 100, 87, now)
+    assert capsys.readouterr().err.splitlines() == [
+        "conformance: mine: 0 of 87 packages after 0 s",
+        "conformance: mine: 10 of 87 packages after 10 s",
+        "conformance: mine: 20 of 87 packages after 20 s",
+    ]
+
+
+def test_on_a_terminal_an_installation_shows_packages_and_seconds(tmp_path, monkeypatch):
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", f"{NPM}import time; time.sleep(1.5)")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    command = [sys.executable, "-m", "conformance", "engines", "install", "rsp-js"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = ""
+    with suppress(OSError):  # the end of a terminal
+        while piece := os.read(ours, 1 << 16):
+            shown += piece.decode()
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert re.search(r"rsp-js: .*\b(\d+)/\1 \[00:01<", shown)
+    assert "conformance:" not in shown
 
 
 def test_a_missing_package_manager_is_named(monkeypatch, capsys, home):
