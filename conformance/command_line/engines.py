@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from conformance.command_line.options import Commands
     from conformance.harness.engine_file import Engine
 
-SECONDS_BETWEEN_LINES = 10  # about an installation
+# about an installation, where standard error is no terminal
+SECONDS_BEFORE_LINES = 2
+SECONDS_BETWEEN_LINES = 10
 COLUMNS = ("engine", "version", "licence", "comes from", "state")
 
 
@@ -137,10 +139,10 @@ def _install(names: Sequence[str], silence: int | None) -> int:
 
     for engine in engines:
         assert engine.package is not None  # checked above
-        lines = ProgressLines(engine.name)
+        lines = PackageCount(engine.name)
         with progress_bar(desc=engine.name, unit="package")() as bar:
 
-            def show(ready: int, total: int, lines: ProgressLines = lines) -> None:
+            def show(ready: int, total: int, lines: PackageCount = lines) -> None:
                 bar.total = total
                 bar.n = ready
                 bar.refresh()
@@ -159,9 +161,9 @@ def _install(names: Sequence[str], silence: int | None) -> int:
     return 0
 
 
-class ProgressLines:
-    """How far an installation is, in lines, where standard error is no terminal: one when it
-    begins, and then at most one in `SECONDS_BETWEEN_LINES`.
+class PackageCount:
+    """How far an installation is, in lines, where standard error is no terminal: one after the
+    first seconds, and then one in each `SECONDS_BETWEEN_LINES`.
     """
 
     def __init__(self, name: str) -> None:
@@ -174,7 +176,8 @@ class ProgressLines:
         from conformance.command_line.options import announce
 
         if self.began is None:
-            self.began = self.next_line = now
+            self.began = now
+            self.next_line = now + SECONDS_BEFORE_LINES
         if now >= self.next_line:
             self.next_line = now + SECONDS_BETWEEN_LINES
             announce(f"{self.name}: {ready} of {total} packages after {now - self.began:.0f} s")

@@ -18,7 +18,6 @@ from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import COMMAND, Engine
 from conformance.harness.missing_class import find_missing_class
-from conformance.installation.source import Kind
 from conformance.suite import probe
 from conformance.suite.item import live_items, questions
 from conformance.verdict.results import Outcome
@@ -94,7 +93,7 @@ def _name_missing_class(finding: Finding, engine: Engine, harness: Harness) -> F
     if not name:
         return finding
     next_step = "put the jar that has it on the class path of its command"
-    if engine.to_bring is not None and engine.to_bring.kind is Kind.CLASSPATH:
+    if engine.to_bring is not None and engine.to_bring.kind == "classpath":
         next_step = (
             f"bring the jar that has it, too: {COMMAND} add {engine.name} JAR{os.pathsep}JAR "
             "(or a folder with all jars)"

@@ -149,6 +149,7 @@ def test_an_installation_says_how_far_it_is_where_there_is_no_terminal(
 ):
     """And nothing of an engine that is installed already."""
     put_on_path(monkeypatch, tmp_path / "bin", "npm", f"{NPM}import time; time.sleep(0.6)")
+    monkeypatch.setattr(engines, "SECONDS_BEFORE_LINES", 0)
     monkeypatch.setattr(engines, "SECONDS_BETWEEN_LINES", 0)
     assert main(["engines", "install", "rsp-js"]) == 0
     lines = capsys.readouterr().err.splitlines()
@@ -161,13 +162,13 @@ def test_an_installation_says_how_far_it_is_where_there_is_no_terminal(
 
 
 def test_lines_about_an_installation_are_seconds_apart(capsys):
-    lines = engines.ProgressLines("mine")
+    lines = engines.PackageCount("mine")
     for now in range(100, 125):
         lines.show(now - 100, 87, now)
     assert capsys.readouterr().err.splitlines() == [
-        "conformance: mine: 0 of 87 packages after 0 s",
-        "conformance: mine: 10 of 87 packages after 10 s",
-        "conformance: mine: 20 of 87 packages after 20 s",
+        "conformance: mine: 2 of 87 packages after 2 s",
+        "conformance: mine: 12 of 87 packages after 12 s",
+        "conformance: mine: 22 of 87 packages after 22 s",
     ]
 
 
