@@ -70,6 +70,13 @@ def test_a_conversation():
 FIRST = "import sys; sys.stdin.readline(); "
 GOOD = '{"seq": 1, "reply": "result", "protocol": 1, "engine": "e", "version": "1"}'
 ASKS = r"does your engine print to standard output\?"
+
+
+def write_at_once(text: str) -> str:
+    """Code that writes a text by one system call, and waits: Python may have no buffer."""
+    return f"import os; os.write(1, {text.encode()!r}); input()"
+
+
 STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + ASKS + " "
 
 
@@ -88,6 +95,10 @@ STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + AS
         (
             "import sys; sys.exit('no licence')",
             r"start: the process ended with exit code 1; it " r"said: no licence",
+        ),
+        (
+            "import sys; sys.exit('java.lang.NoClassDefFoundError: org/a/B' + ' at x' * 1000)",
+            r"^start: the process ended with exit code 1; Java found no class org\.a\.B; it said: ",
         ),
         ("while True: print('x' * 1000)", r"more than one line|not JSON"),
         ("while True: print('x' * 1000, end='')", r"start: a line of more than 65536 bytes"),
@@ -131,7 +142,7 @@ STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + AS
         ),
         (FIRST + "print('{}\\n{}', flush=True); input()", STRAY + r"\(the reply is malformed: "),
         (
-            FIRST + f"print({GOOD!r}, {GOOD!r}, sep='\\n', flush=True); input()",
+            FIRST + write_at_once(f"{GOOD}\n{GOOD}\n"),
             r"""^start: more than one line: '\{"seq": 1, """,
         ),
     ],
@@ -159,7 +170,7 @@ def test_what_is_no_reply_breaks_the_harness(code, context):
 def test_what_an_engine_prints_before_the_reply_is_shown_as_what_it_is(printed, shown, rest):
     """And never the good reply that follows it."""
     written = "\n".join(filter(None, [f"{printed}\n", rest and f"{rest}\n"]))
-    running = harness(FIRST + f"print({written!r}, end='', flush=True); input()")
+    running = harness(FIRST + write_at_once(written))
     with pytest.raises(Broken) as broken:
         running.start()
     error = str(broken.value)
@@ -181,9 +192,7 @@ def test_what_an_engine_prints_before_the_reply_is_shown_as_what_it_is(printed, 
     ],
 )
 def test_what_comes_with_the_reply_is_shown_as_what_it_is(printed, context):
-    running = harness(
-        FIRST + f"print({GOOD!r}, {printed!r}, sep='\\n', end='', flush=True); input()"
-    )
+    running = harness(FIRST + write_at_once(f"{GOOD}\n{printed}"))
     with pytest.raises(Broken) as broken:
         running.start()
     assert str(broken.value).startswith(f"start: {context}")
