@@ -37,7 +37,7 @@ from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules
 from refengine import cli
 from refengine.core.semantics import OneOf, show
 from refengine.model.errors import RefengineError
-from refengine.model.messages import did_you_mean, display, nearest
+from refengine.model.messages import display, nearest, nearest_id
 from tools.counterexample import LINES, describe_counterexample
 from tools.generated_parts import replace_part, write_or_check
 
@@ -396,7 +396,7 @@ def results_by_engine(paths: Iterable[Path]) -> dict[str, list[Result]]:
             )
         if suite == "corpus" and case not in cases:
             raise RefengineError(
-                f"no case {display(case)}{did_you_mean(case, cases)}", rule="results", place=engine
+                f"no case {display(case)}{nearest_id(case, cases)}", rule="results", place=engine
             )
         result = replace(entry.result, evidence=entry.evidence)
         by_engine.setdefault(engine, []).append(result)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from refengine import cli
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest_id
 
 if TYPE_CHECKING:
     from conformance.verdict.results import Result
@@ -51,18 +51,10 @@ def find_result(path: Path, case: str) -> Result:
         )
     valid = {name for entry in entries for name in _names_like(case, entry.result)}
     raise RefengineError(
-        f"no such result in {display(str(path))}{_nearest_name(case, valid)}",
+        f"no such result in {display(str(path))}{nearest_id(case, valid)}",
         rule="results",
         place=display(case),
     )
-
-
-def _nearest_name(case: str, valid: set[str]) -> str:
-    """Return a hint at the first name that begins with CASE, or else at the nearest one."""
-    longer = sorted(name for name in valid if case and name.startswith(case))
-    if longer:
-        return f"; did you mean {longer[0]!r}?"
-    return nearest(case, valid)
 
 
 def _names_like(case: str, result: Result) -> tuple[str, ...]:

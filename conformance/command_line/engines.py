@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from conformance.command_line.options import Commands
     from conformance.harness.engine_file import Engine
 
+# about an installation, where standard error is no terminal
+SECONDS_BEFORE_LINES = 2
+SECONDS_BETWEEN_LINES = 10
 COLUMNS = ("engine", "version", "licence", "comes from", "state")
 
 
@@ -43,7 +47,13 @@ def add_parser(commands: Commands) -> None:
         "(default: 300)",
     )
 
-    adding = actions.add_parser("add", help="keep where an engine is that you have built or got")
+    adding = actions.add_parser(
+        "add",
+        help="keep where an engine is that you have built or got, and examine it",
+        description="Keep where an engine is that you have built or got. Then examine it as "
+        "`doctor` does. Exit codes: 0 it is kept, whether or not it is ready; 2 nothing is kept; "
+        "130 the examination was interrupted, and the engine is kept.",
+    )
     adding.add_argument("name", metavar="NAME")
     adding.add_argument(
         "place",
@@ -129,16 +139,48 @@ def _install(names: Sequence[str], silence: int | None) -> int:
 
     for engine in engines:
         assert engine.package is not None  # checked above
+        lines = PackageCount(engine.name)
         with progress_bar(desc=engine.name, unit="package")() as bar:
 
-            def show(ready: int, total: int) -> None:
+            def show(ready: int, total: int, lines: PackageCount = lines) -> None:
                 bar.total = total
                 bar.n = ready
                 bar.refresh()
+                lines.show(ready, total, time.monotonic())
 
-            folder = install.install(engine.name, engine.package, show, seconds)
+            try:
+                folder = install.install(engine.name, engine.package, show, seconds)
+            except KeyboardInterrupt:
+                bar.close()
+                print(
+                    f"conformance: interrupted; nothing of {engine.name} is installed",
+                    file=sys.stderr,
+                )
+                return 130
         print(f"{engine.name}: {engine.title} is installed in {folder}")
     return 0
+
+
+class PackageCount:
+    """How far an installation is, in lines, where standard error is no terminal: one after the
+    first seconds, and then one in each `SECONDS_BETWEEN_LINES`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.began: float | None = None
+        self.next_line = 0.0
+
+    def show(self, ready: int, total: int, now: float) -> None:
+        """Print how many packages are ready at an instant, if it is time for a line."""
+        from conformance.command_line.options import announce
+
+        if self.began is None:
+            self.began = now
+            self.next_line = now + SECONDS_BEFORE_LINES
+        if now >= self.next_line:
+            self.next_line = now + SECONDS_BETWEEN_LINES
+            announce(f"{self.name}: {ready} of {total} packages after {now - self.began:.0f} s")
 
 
 def _why_not_installed(engine: Engine) -> str:
@@ -164,7 +206,7 @@ def _add(name: str, place: str) -> int:
         place = os.path.abspath(place)
         record = brought_engines.keep_engine_file(name, place)
         print(plain(f"{name}: --engine={name} now uses {place} (kept in {record})"))
-        return 0
+        return _examine_added(name)
     engine = engine_file.engine(name)
     if engine.to_bring is None:
         raise RefengineError(
@@ -175,6 +217,23 @@ def _add(name: str, place: str) -> int:
     found = brought_engines.check_place(name, engine.to_bring, place)
     record = brought_engines.keep_place(name, found)
     print(plain(f"{name}: {engine.title} is known now (kept in {record})"))
+    return _examine_added(name)
+
+
+def _examine_added(name: str) -> int:
+    """Print what is found out about an engine that was added, and whether it is ready. Return 0
+    either way, since it is kept either way; 130 if the examination was interrupted.
+    """
+    try:
+        is_ready = _print_findings(name)
+    except KeyboardInterrupt:
+        print(
+            f"conformance: {name} is kept; its examination was interrupted: python -m conformance "
+            f"engines doctor {name}",
+            file=sys.stderr,
+        )
+        return 130
+    print(f"{name}: {'ready' if is_ready else 'kept, but not ready: see the next step above'}")
     return 0
 
 
@@ -206,6 +265,11 @@ def _remove(names: Sequence[str]) -> int:
 
 def _examine(name: str) -> int:
     """Print what is found out about an engine; return 1 if something has to be done."""
+    return int(not _print_findings(name))
+
+
+def _print_findings(name: str) -> bool:
+    """Print what is found out about an engine; return whether it is ready."""
     from conformance.harness import engine_file
     from conformance.suite import doctor
 
@@ -216,5 +280,5 @@ def _examine(name: str) -> int:
         print(f"{mark}  {finding.what}: {finding.found}")
         if not finding.is_well:
             print(f"    next: {finding.next_step}")
-            return 1
-    return 0
+            return False
+    return True

@@ -27,6 +27,7 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.harness.missing_class import find_missing_class
 from conformance.harness.resources import SAMPLE_INTERVAL, Sample, measure_use
 from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.schemas import accepts, place_and_message, problems, validator
@@ -38,6 +39,7 @@ STDERR_SIZE = 64 * 1024  # bytes at the end of standard error that are kept
 CHUNK = 1 << 16  # bytes that are read or written at once
 GRACE = 0.1  # seconds after the last reply in which a late fault is waited for, before `stop`
 HOW_TO_RAISE_START_LIMIT = "to give it more time: limits = { start = SECONDS } in its engine file"
+PRINTS = "does your engine print to standard output?"
 # A line that comes at most so many seconds after a case's last reply may belong to that case, even
 # if the next one has been registered. For the reply behind such a line as long is waited.
 STILL_LATE = 1.0
@@ -235,6 +237,11 @@ class Harness:
         """The end of what the harness wrote to standard error, as one line of bounded length."""
         return plain(self._stderr_end.decode("utf-8", "replace").strip())
 
+    @property
+    def missing_class(self) -> str:
+        """The class that Java did not find, as the end of standard error has it; empty if none."""
+        return find_missing_class(self._stderr_end.decode("utf-8", "replace"))
+
     # One exchange
 
     def _time_limit(self, command: str) -> TimeLimit:
@@ -256,8 +263,8 @@ class Harness:
         return TimeLimit(left, f"the case takes more than {self.limits.case_seconds:g} s")
 
     def _exchange(self, line: bytes, limit: TimeLimit, command: str) -> bytes:
-        """Write a line, and return the line that the harness answers. Raises Broken if no line, or
-        more than one, comes within the limit.
+        """Write a line, and return the line that comes back. Raises Broken if none comes within the
+        limit.
         """
         deadline = time.monotonic() + limit.seconds
         self._written = 0
@@ -269,7 +276,7 @@ class Harness:
             if left <= 0:
                 if self._has_ended():
                     self._note_end_before(command)
-                self._break(f"{command}: {limit.message}")
+                self._break(f"{command}: {limit.message}{self._unfinished_line()}")
             for key, _ in self._selector.select(min(left, SAMPLE_INTERVAL)):
                 if key.fileobj is self._stdin:
                     line = self._write(line)
@@ -282,14 +289,11 @@ class Harness:
                     if is_at_end:
                         self._read_stderr()
                         self._note_end_before(command)
-                        self._break(f"{command}: {self._how_it_ended()}")
+                        how = f"{self._how_it_ended()}{self._unfinished_line()}"
+                        self._break(f"{command}: {how}")
             self._sample()
         answer, _, self._output = self._output.partition(b"\n")
         self._show("<", answer)
-        if self._output:
-            if not self._is_reply(answer):
-                self._suspect_case_before(answer, command)
-            self._break(f"{command}: more than one line: {_beginning(self._output)}")
         return answer
 
     def _write(self, line: bytes) -> bytes:
@@ -309,7 +313,10 @@ class Harness:
         self._output += piece
         self._reply_bytes += len(piece)
         if len(self._output) > self.limits.line_bytes:
-            self._break(f"{command}: a line of more than {self.limits.line_bytes} bytes")
+            self._break(
+                f"{command}: a line of more than {self.limits.line_bytes} bytes, which begins with "
+                f"{_beginning(self._output)}"
+            )
         if self._reply_bytes > self.limits.case_bytes:
             self._break(
                 f"{command}: more than {self.limits.case_bytes} bytes of replies in one case"
@@ -330,7 +337,7 @@ class Harness:
 
     def _parse_reply(self, answer: bytes, command: str) -> dict[str, Any]:
         """Return the reply that a line holds. Raises Broken for a line that is no reply of the
-        protocol.
+        protocol, and if another line follows it.
         """
         try:
             reply: dict[str, Any] = json.loads(
@@ -339,20 +346,45 @@ class Harness:
                 parse_constant=_no_constant,
             )
         except (ValueError, RecursionError) as error:
-            self._suspect_case_before(answer, command)
-            self._break(f"{command}: not JSON: {why(error)}: {_beginning(answer)}")
+            self._refuse_line(answer, command, f"not JSON: {why(error)}")
         for problem in problems("reply", reply):
             problem = _most_useful(problem)
             [message, *_] = explain_problem(problem)
-            self._suspect_case_before(answer, command)
-            self._break(
-                f"{command}: the reply is malformed: {problem.json_path}: {_shorten(message)}"
+            self._refuse_line(
+                answer,
+                command,
+                f"the reply is malformed: {problem.json_path}: {_shorten(message)}",
             )
         if reply["seq"] != self._seq:
-            if reply["seq"] < self._seq_of_case:
+            if reply["seq"] < self._seq_of_case or self._output:
                 self._suspect_case_before(answer, command)
             self._break(f"{command}: expected seq {self._seq}, got {display(reply['seq'])}")
+        if self._output:
+            line = self._output.partition(b"\n")[0]
+            text = f"more than one line: {_beginning(line)}"
+            if not _is_meant_as_reply(line):
+                text = _stray_line_text(line, "after its reply")
+            self._break(f"{command}: {text}")
         return reply
+
+    def _refuse_line(self, line: bytes, command: str, problem: str) -> NoReturn:
+        """Raise Broken for a line in place of the reply to a command. `problem` says what is wrong
+        with it as a reply. If nothing in it is of a reply, it is shown as what was printed.
+        """
+        self._suspect_case_before(line, command)
+        if not _is_meant_as_reply(line):
+            self._break(f"{command}: {_stray_line_text(line, 'where a reply was due')} ({problem})")
+        if problem.startswith("not JSON"):
+            problem += f": {_beginning(line)}"
+        self._break(f"{command}: {problem}")
+
+    def _unfinished_line(self) -> str:
+        """Return what is said of output that does not end with a line feed; empty if there is
+        none.
+        """
+        if not self._output:
+            return ""
+        return f"; it wrote {_beginning(self._output)} without a line feed after it"
 
     def _suspect_case_before(self, line: bytes, command: str) -> None:
         """Note a line that is not the reply to a command, if it may belong to the case before.
@@ -430,6 +462,8 @@ class Harness:
         self._kill()
         if self.trace is not None and self._output:
             self.trace("<", self._output)
+        if name := self.missing_class:
+            context += f"; Java found no class {name}"
         if self._stderr_end:
             context += f"; it said: {self.stderr_tail}"
         raise Broken(plain(context))
@@ -534,10 +568,25 @@ def _count_unread(pipe: IO[bytes]) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
+def _is_meant_as_reply(line: bytes) -> bool:
+    """Whether a line has something of a reply: it begins as an object, and names a key that every
+    reply has.
+    """
+    return line.lstrip().startswith(b"{") and (b'"seq"' in line or b'"reply"' in line)
+
+
+def _stray_line_text(line: bytes, where: str) -> str:
+    """Return what is said of a line that is no reply. It is most likely what the engine prints."""
+    return f"the harness wrote {_beginning(line)} {where}; {PRINTS}"
+
+
 def _late_line_text(command: str, line: bytes) -> str:
     """Return what is said of a line that came after the last reply of a case."""
     first = line.partition(b"\n")[0]
-    return plain(f"wrote a line after the reply to `{command}`: {_beginning(first)}")
+    text = f"wrote a line after the reply to `{command}`: {_beginning(first)}"
+    if not _is_meant_as_reply(first):
+        text += f"; {PRINTS}"
+    return plain(text)
 
 
 def _beginning(line: bytes) -> str:

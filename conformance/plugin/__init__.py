@@ -21,6 +21,7 @@ from conformance.plugin.hooks import (
     pytest_runtest_makereport,
     pytest_runtestloop,
     pytest_sessionstart,
+    pytest_terminal_summary,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "pytest_runtest_makereport",
     "pytest_runtestloop",
     "pytest_sessionstart",
+    "pytest_terminal_summary",
 ]

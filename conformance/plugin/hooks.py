@@ -33,6 +33,7 @@ MARKERS = {
 }
 PACKAGE = Path(__file__).parents[1]
 ITEMS = "test_engines.py"  # the only module of this package that has tests
+OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
 SUITE_RUN: pytest.StashKey[SuiteRun] = pytest.StashKey()
 HARNESSES: pytest.StashKey[Harnesses] = pytest.StashKey()
 
@@ -152,6 +153,20 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
             return (yield)
     except RefengineError as error:  # of Spark: an item's own is its failure
         raise pytest.UsageError(str(error)) from None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Write the nearest ids if no item was run, since the command line names none."""
+    run = config.stash.get(SUITE_RUN, None)
+    if run is None or any(terminalreporter.stats.get(outcome) for outcome in OUTCOMES):
+        return
+    from conformance.plugin.unknown_words import describe_unknown_words
+
+    expression = config.option.keyword
+    others = (*MARKERS, f"conformance/{ITEMS}")
+    arguments = [argument for argument in config.args if f"{ITEMS}::" in argument]
+    for line in describe_unknown_words(expression, arguments, run.items, others):
+        terminalreporter.write_line(f"conformance: {line}")
 
 
 @pytest.fixture(scope="session")

@@ -79,6 +79,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "write to FILE the entries of [[deviations]] that the diagnosis of the run has "
         "found, to put into the engine's file",
     },
+    "--no-diagnosis": {
+        "action": "store_true",
+        "help": "look for no causes of the fails, which can take longer than the run",
+    },
     "--report": {"metavar": "FILE", "help": "write all results to FILE, as one page in HTML"},
     "--spark": {
         "nargs": "?",

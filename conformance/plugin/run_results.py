@@ -102,7 +102,11 @@ class RunResults:
         """
         try:
             if self.ran and session.exitstatus != pytest.ExitCode.INTERRUPTED:
-                self.summary = summarize_run(self.results, self.run.items)
+                self.summary = summarize_run(
+                    self.results,
+                    self.run.items,
+                    has_diagnosis=not option_value(self.config, "--no-diagnosis"),
+                )
                 self.results = list(self.summary.results)
                 self._add_properties_to_junit(self.summary)
         except RefengineError as error:

@@ -52,6 +52,12 @@ def prepare_run(config: pytest.Config) -> SuiteRun:
     """Return the run that the command line asks for. Raises RefengineError for an option that
     means nothing, an output that cannot be written, and earlier results that cannot be read.
     """
+    if option_value(config, "--no-diagnosis") and option_value(config, "--diagnose") is not None:
+        raise RefengineError(
+            "writes what the diagnosis finds: leave --no-diagnosis out",
+            rule="usage",
+            place="--diagnose",
+        )
     options = _suite_options(config)
     items = options.items()
     check_output_files(config, items)

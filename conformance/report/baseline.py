@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from conformance.report.source import Entry
+from refengine.model.messages import plain
 
 NAMED = 20  # cases that are listed of each kind of change, at most
 WRONG = ("fail", "error")
@@ -35,9 +36,16 @@ def find_changes(before: Iterable[Entry], after: Iterable[Entry]) -> dict[str, l
 
     A result is *fixed* if it was a fail or an error and is neither now, *broken* if it is one now
     and was none, and *changed* if its outcome is another one. A result that is not in the earlier
-    run is *new*.
+    run is *new*. If each run has one engine, and most cases are the same, the name of the engine
+    makes no difference.
     """
-    old = {entry.result.key: entry.kind for entry in before}
+    before = list(before)
+    after = list(after)
+    new_name = _only_other_name(before, after)
+    old = {}
+    for entry in before:
+        engine, *case = entry.result.key
+        old[(new_name or engine, *case)] = entry.kind
     changes: dict[str, list[ResultChange]] = {"broken": [], "fixed": [], "changed": [], "new": []}
     for entry in after:
         kind = old.get(entry.result.key, "")
@@ -49,12 +57,33 @@ def find_changes(before: Iterable[Entry], after: Iterable[Entry]) -> dict[str, l
 
 def missing_engines(before: Iterable[Entry], after: Iterable[Entry]) -> Iterator[str]:
     """Yield a line for each engine of which the earlier run has nothing at all: it may be the wrong
-    file.
+    file. The line says with which other engine its results are compared, or how they can be.
     """
-    compared = {entry.result.engine for entry in before}
-    for engine in sorted({entry.result.engine for entry in after} - compared):
-        others = ", ".join(sorted(compared)) or "no results"
-        yield f"the baseline has nothing of {engine}; it has {others}"
+    before = list(before)
+    after = list(after)
+    compared = sorted({entry.result.engine for entry in before})
+    others = ", ".join(compared) or "no results"
+    for engine in sorted({entry.result.engine for entry in after}.difference(compared)):
+        line = f"the baseline has nothing of {engine}; it has {others}"
+        if _only_other_name(before, after):
+            line += f": {engine} is compared with it, since it has the same cases"
+        elif len(compared) > 1:
+            line += "; to compare with one of these, give a file with its results alone"
+        yield plain(line)
+
+
+def _only_other_name(before: Sequence[Entry], after: Sequence[Entry]) -> str:
+    """Return the name of the engine of a run whose results are compared with those that the earlier
+    run has under another name; empty if names are compared with names. Each run has one engine, and
+    at least half of the cases are also in the earlier run.
+    """
+    old = {entry.result.engine for entry in before}
+    new = {entry.result.engine for entry in after}
+    if len(old) != 1 or len(new) != 1 or old == new:
+        return ""
+    known = {entry.result.key[1:] for entry in before}
+    shared = sum(entry.result.key[1:] in known for entry in after)
+    return new.pop() if 2 * shared >= len(after) else ""
 
 
 def describe_changes(before: Iterable[Entry], after: Iterable[Entry]) -> Iterator[str]:

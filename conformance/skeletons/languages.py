@@ -44,6 +44,8 @@ LANGUAGES: dict[str, Language] = {
         tool="go",
         program="{here}/harness",
         build=("go", "build", "-o", "harness", "."),
+        prints=" The harness sees to it, but not for C code, and not for the `init` of packages "
+        "that you import.",
     ),
     "rust": Language(
         "Rust",
@@ -57,20 +59,22 @@ LANGUAGES: dict[str, Language] = {
         tool="cargo",
         program="{here}/target/release/harness",
         build=("cargo", "build", "--release"),
-        prints=" In Rust, write `eprintln!`: the harness cannot redirect `println!`.",
     ),
     "js": Language(
         "JavaScript (Node.js 18 or newer)",
         {"engine.mjs": FILL_IN, "harness.mjs": PROTOCOL},
         ("node", "{here}/harness.mjs"),
         tool="node",
-        prints=" The harness sees to it for `console`.",
+        prints=" The harness sees to it, but not for programs that the engine starts with "
+        "`stdio: 'inherit'`.",
     ),
     "java": Language(
         "Java (17 or newer)",
         {"Harness.java": "the protocol, and the class `Engine` with the places to fill in"},
         ("java", "{here}/Harness.java"),
         tool="java",
+        prints=" The harness sees to it, but not for native libraries, and not for programs that "
+        "the engine starts with `inheritIO`.",
     ),
     "python": Language(
         "Python (3.11 or newer)",

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import COMMAND, Engine
+from conformance.harness.missing_class import find_missing_class
 from conformance.suite import probe
 from conformance.suite.item import live_items, questions
 from conformance.verdict.results import Outcome
@@ -24,6 +25,7 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
 SECONDS_FOR_VERSION = 20  # until a program has printed its version
+MOST_BESIDE_CLASS = 200  # characters of what happened, where the name of a class says why
 MOST_FOR_VERSION = 1 << 16  # bytes that are read of what it prints
 
 
@@ -74,9 +76,30 @@ def _findings(engine: Engine) -> Iterator[Finding]:
         yield _check_names(reply)
         yield _ask_one_query(engine, harness)
     except Broken as error:
-        yield Finding("harness", plain(str(error)), "start its command by hand to see more")
+        yield _name_missing_class(
+            Finding("harness", plain(str(error)), "start its command by hand to see more"),
+            engine,
+            harness,
+        )
     finally:
         harness.stop()
+
+
+def _name_missing_class(finding: Finding, engine: Engine, harness: Harness) -> Finding:
+    """Return a finding about something that is wrong; if Java found no class of some name, one that
+    says so in a short line.
+    """
+    name = harness.missing_class or find_missing_class(finding.found)
+    if not name:
+        return finding
+    next_step = "put the jar that has it on the class path of its command"
+    if engine.to_bring is not None and engine.to_bring.kind == "classpath":
+        next_step = (
+            f"bring the jar that has it, too: {COMMAND} add {engine.name} JAR{os.pathsep}JAR "
+            "(or a folder with all jars)"
+        )
+    what_happened = finding.found.partition("; ")[0][:MOST_BESIDE_CLASS]
+    return Finding(finding.what, f"Java found no class {name} ({what_happened})", next_step)
 
 
 def _check_names(reply: Mapping[str, Any]) -> Finding:
@@ -174,13 +197,15 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
         found = "it refuses every case"
         if first_refusal:
             found += f"; the first one: {plain(first_refusal)}"
-        return Finding("query", found, "see what its file and its harness say of queries")
+        refused = Finding("query", found, "see what its file and its harness say of queries")
+        return _name_missing_class(refused, engine, harness)
     kind = str(result.outcome)
     if result.known:
         kind = f"known {kind}"
     found = f"{kind}: {result.case}"
     if result.outcome is Outcome.ERROR:
-        return Finding("query", f"{found}: {plain(result.argument)}", "read the error above")
+        broken = Finding("query", f"{found}: {plain(result.argument)}", "read the error above")
+        return _name_missing_class(broken, engine, harness)
     return Finding("query", found)
 
 

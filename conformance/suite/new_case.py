@@ -15,7 +15,7 @@ from conformance.suite.sentinel import is_sentinel
 from conformance.verdict.results import Result
 from refengine.core.profiles import PROFILES
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest, nearest_id
 from refengine.rdf.documents import read_static
 from refengine.rdf.sources import Text
 
@@ -72,7 +72,7 @@ def _question(result: Result) -> dict[str, Any]:
         by_id: dict[str, Case] = {case.id: case for case in questions()}
         if result.case not in by_id:
             raise NoCase(
-                f"the corpus has no such case{nearest(result.case, by_id)}", rule="results"
+                f"the corpus has no such case{nearest_id(result.case, by_id)}", rule="results"
             )
         table = by_id[result.case].table
         return {key: table[key] for key in QUESTION if key in table}

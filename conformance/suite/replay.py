@@ -20,7 +20,7 @@ from conformance.verdict.results import Result
 from refengine.core.semantics import Profile
 from refengine.dialects import DIALECTS
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest_id
 
 # the keys of evidence that say what was asked
 ASKED = ("query", "windows", "elements", "elements_total", "static")
@@ -46,7 +46,7 @@ def find_item(result: Result, tested: Engine, selection: ItemSelection) -> Item:
         )
     elif result.suite == "corpus":
         cases = [case for suite, case in items if suite == "corpus"]
-        reason = f"is no case that {tested.name} is asked{nearest(result.case, cases)}"
+        reason = f"is no case that {tested.name} is asked{nearest_id(result.case, cases)}"
     elif result.case.startswith(EMBEDDED):
         reason = f"is a query of CSRBench, on which {tested.name} is not tested (`suites`)"
     else:

@@ -85,11 +85,15 @@ class RunSummary:
         yield from rules.summarize_rules(self.verdicts)
 
 
-def summarize_run(run_results: Iterable[Result], items: Iterable[Item]) -> RunSummary:
-    """Return the summary of the results of some items."""
+def summarize_run(
+    run_results: Iterable[Result], items: Iterable[Item], *, has_diagnosis: bool = True
+) -> RunSummary:
+    """Return the summary of the results of some items. Without a diagnosis no cause is looked for,
+    which can take longer than the run.
+    """
     listed = list(run_results)
     items = list(items)
-    diagnoses = diagnose(listed, items)
+    diagnoses = diagnose(listed, items) if has_diagnosis else ()
     examined = examine_results(with_causes(listed, diagnoses), items, diagnoses)
     return RunSummary(examined, diagnoses)
 

@@ -15,6 +15,8 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}  # of
 LISTED = 30  # valid words
 LISTED_LENGTH = 800  # characters of all valid words that are listed; at least one word is
 ALIKE = 4  # valid words with the same beginning
+FEW_CHARACTERS = 8  # of a word that is compared with the beginnings of ids
+NEARLY = 0.85  # how alike such a word and a beginning are at least, of 1
 LONGEST_WORD = 200  # characters of a word that is compared with valid words, such as a case's id
 
 
@@ -77,11 +79,17 @@ def did_you_mean(word: Any, valid: Iterable[str]) -> str:
 
     >>> did_you_mean("slid", ["size", "slide"]), did_you_mean("x", ["size", "slide"])
     ("; did you mean 'slide'?", '')
+    >>> did_you_mean("SLIDE", ["size", "slide"])
+    "; did you mean 'slide'?"
     """
     if not isinstance(word, str) or len(word) > LONGEST_WORD:
         return ""
     words = [str(other) for other in sorted(valid)[:1000] if len(other) <= LONGEST_WORD]
     found = difflib.get_close_matches(word, words, n=1)
+    if not found:  # capital letters count only if there is no nearer word
+        by_small_letters = {other.lower(): other for other in reversed(words)}
+        near = difflib.get_close_matches(word.lower(), list(by_small_letters), n=1)
+        found = [by_small_letters[other] for other in near]
     return "".join(f"; did you mean {other!r}?" for other in found)
 
 
@@ -97,24 +105,51 @@ def nearest(word: Any, valid: Iterable[str]) -> str:
 
 def nearest_id(word: str, valid: Iterable[str]) -> str:
     """Return what `nearest` does for ids whose parts are joined by hyphens, as those of cases are.
-    If none is near, those are listed that have the most parts in common with the word, from the
-    first on.
+    The beginning of an id stands for it, and several are listed. If none is near, those are listed
+    that have the most parts in common with the word, from the first on.
 
     >>> ids = ["CMP-1-a-row", "WIN-2-a-border", "WIN-3-a-slide", "WIN-3-an-origin"]
-    >>> nearest_id("WIN-3-no-such-case", ids)
-    '; valid: WIN-3-a-slide, WIN-3-an-origin'
+    >>> nearest_id("WIN-3-no-such-case", ids), nearest_id("win-2-a-brd", ids)
+    ('; valid: WIN-3-a-slide, WIN-3-an-origin', "; did you mean 'WIN-2-a-border'?")
     """
     ids = sorted(valid)
-    if near := did_you_mean(word, ids):
+    small = word[:LONGEST_WORD].lower()
+    alike = _begin_with(small, ids) or _begin_nearly_with(small, ids)
+    if len(alike) == 1:
+        return f"; did you mean {alike[0]!r}?"
+    if not alike and (near := did_you_mean(word, ids)):
         return near
-    parts = word[:LONGEST_WORD].split("-")
-    while len(parts) > 1:
+    parts = small.split("-")
+    while not alike and len(parts) > 1:
         parts.pop()
-        beginning = "-".join(parts) + "-"
-        alike = [one for one in ids if one.startswith(beginning)]
-        if alike:
-            return f"; valid: {_first(alike, ALIKE)}"
+        alike = _begin_with("-".join(parts) + "-", ids)
+    if alike:
+        return f"; valid: {_first(alike, ALIKE)}"
     return nearest(word, ids)
+
+
+def _begin_with(beginning: str, ids: Iterable[str]) -> list[str]:
+    """Return the ids that begin with a text in small letters; none for an empty text."""
+    return [one for one in ids if beginning and one.lower().startswith(beginning)]
+
+
+def _begin_nearly_with(word: str, ids: list[str]) -> list[str]:
+    """Return the ids whose beginning, of the length of a word, is nearly the word. A word of few
+    characters is near to too many.
+    """
+    if len(word) < FEW_CHARACTERS:
+        return []
+    beginnings = {one[: len(word)].lower() for one in ids}
+    near = difflib.get_close_matches(word, sorted(beginnings), n=5, cutoff=NEARLY)
+    # Of those that are near, an id of the same rule is nearer.
+    nearest_one = max(near, key=lambda one: _count_same_characters(one, word), default="")
+    return _begin_with(nearest_one, ids)
+
+
+def _count_same_characters(one: str, other: str) -> int:
+    """Return how many characters two texts have in common, from the first on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _first(words: list[str], most: int) -> str:

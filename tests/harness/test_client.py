@@ -68,6 +68,16 @@ def test_a_conversation():
 
 
 FIRST = "import sys; sys.stdin.readline(); "
+GOOD = '{"seq": 1, "reply": "result", "protocol": 1, "engine": "e", "version": "1"}'
+ASKS = r"does your engine print to standard output\?"
+
+
+def write_at_once(text: str) -> str:
+    """Code that writes a text by one system call, and waits: Python may have no buffer."""
+    return f"import os; os.write(1, {text.encode()!r}); input()"
+
+
+STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + ASKS + " "
 
 
 @pytest.mark.parametrize(
@@ -86,9 +96,13 @@ FIRST = "import sys; sys.stdin.readline(); "
             "import sys; sys.exit('no licence')",
             r"start: the process ended with exit code 1; it " r"said: no licence",
         ),
+        (
+            "import sys; sys.exit('java.lang.NoClassDefFoundError: org/a/B' + ' at x' * 1000)",
+            r"^start: the process ended with exit code 1; Java found no class org\.a\.B; it said: ",
+        ),
         ("while True: print('x' * 1000)", r"more than one line|not JSON"),
         ("while True: print('x' * 1000, end='')", r"start: a line of more than 65536 bytes"),
-        (FIRST + "print(flush=True); input()", r"start: not JSON: Expecting value"),
+        (FIRST + "print(flush=True); input()", STRAY + r"\(not JSON: Expecting value"),
         (
             FIRST + "print('[]', flush=True); input()",
             r"the reply is malformed: \$: \[\] is " r"not of type 'object'",
@@ -114,16 +128,23 @@ FIRST = "import sys; sys.stdin.readline(); "
             r"key 'reason' is missing",
         ),
         (FIRST + "print('{\"seq\": NaN}', flush=True); input()", r"NaN is no JSON"),
-        (FIRST + "print('[' * 60000, flush=True); input()", r"start: not JSON: nested too deeply"),
+        (
+            FIRST + "print('[' * 60000, flush=True); input()",
+            STRAY + r"\(not JSON: nested too deeply\)",
+        ),
         (
             FIRST + "print('9' * 5000, flush=True); input()",
-            r"start: not JSON: an integer of " r"thousands of digits",
+            STRAY + r"\(not JSON: an integer of thousands of digits\)",
         ),
         (
             FIRST + "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush(); input()",
-            r"start: not JSON: 'utf-8' codec",
+            STRAY + r"\(not JSON: 'utf-8' codec",
         ),
-        (FIRST + "print('{}\\n{}', flush=True); input()", r"start: more than one line: '\{\}"),
+        (FIRST + "print('{}\\n{}', flush=True); input()", STRAY + r"\(the reply is malformed: "),
+        (
+            FIRST + write_at_once(f"{GOOD}\n{GOOD}\n"),
+            r"""^start: more than one line: '\{"seq": 1, """,
+        ),
     ],
 )
 def test_what_is_no_reply_breaks_the_harness(code, context):
@@ -131,6 +152,66 @@ def test_what_is_no_reply_breaks_the_harness(code, context):
     with pytest.raises(Broken, match=context):
         running.start()
     assert not running.alive
+
+
+@pytest.mark.parametrize("rest", ["", GOOD], ids=["alone", "and then the reply"])
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("Loaded 3 rules", "'Loaded 3 rules'"),
+        ("", "''"),
+        ('{"level": "info", "message": "Loaded"}', """'{"level": "info", "message": "Loaded"}'"""),
+        ("42", "'42'"),
+        ("null", "'null'"),
+        ("Loaded" + GOOD, """'Loaded{"seq": 1, """),
+        ("\x1b[2J\u202e" + "A" * 5000, r"'\x1b[2J\u202eAAAA"),
+    ],
+)
+def test_what_an_engine_prints_before_the_reply_is_shown_as_what_it_is(printed, shown, rest):
+    """And never the good reply that follows it."""
+    written = "\n".join(filter(None, [f"{printed}\n", rest and f"{rest}\n"]))
+    running = harness(FIRST + write_at_once(written))
+    with pytest.raises(Broken) as broken:
+        running.start()
+    error = str(broken.value)
+    assert error.startswith(f"start: the harness wrote {shown}")
+    assert f"where a reply was due; {client.PRINTS} (" in error
+    assert "more than one line" not in error
+    assert error.isprintable() and len(error) < 400
+
+
+@pytest.mark.parametrize(
+    ("printed", "context"),
+    [
+        (
+            "Loaded 3 rules\n",
+            f"the harness wrote 'Loaded 3 rules' after its reply; {client.PRINTS}",
+        ),
+        ("Load", f"the harness wrote 'Load' after its reply; {client.PRINTS}"),
+        (f"{GOOD}\n", """more than one line: '{"seq": 1, """),
+    ],
+)
+def test_what_comes_with_the_reply_is_shown_as_what_it_is(printed, context):
+    running = harness(FIRST + write_at_once(f"{GOOD}\n{printed}"))
+    with pytest.raises(Broken) as broken:
+        running.start()
+    assert str(broken.value).startswith(f"start: {context}")
+
+
+@pytest.mark.parametrize(
+    ("ending", "context"),
+    [
+        ("import time; time.sleep(60)", "start: no reply within 1 s"),
+        ("sys.exit(3)", "start: the process ended with exit code 3"),
+    ],
+)
+def test_a_reply_without_a_line_feed_is_shown(ending, context):
+    code = FIRST + f"print({GOOD!r}, end='', flush=True); {ending}"
+    with pytest.raises(Broken) as broken:
+        harness(code, Limits(start_seconds=1)).start()
+    assert str(broken.value).startswith(context)
+    assert """; it wrote '{"seq": 1, """ in str(broken.value)
+    assert "without a line feed after it" in str(broken.value)
 
 
 @pytest.mark.parametrize(
@@ -346,7 +427,7 @@ class Deaf(Harness):
     """A harness without a process, for what it would have answered."""
 
     def __post_init__(self) -> None:
-        self._seq, self._stderr_end, self.alive = 1, b"", True
+        self._seq, self._stderr_end, self.alive, self._output = 1, b"", True, b""
         self._seq_of_case, self._last_command_of_case_before, self._case_before_ended_at = (
             0,
             "",
@@ -448,9 +529,10 @@ def asked_a_case(line: str) -> Harness:
 @pytest.mark.parametrize("line", ["done", OLD_REPLY])
 def test_a_late_line_is_found_before_the_next_case(line):
     running = asked_a_case(line)
-    assert running.look_for_late_fault(grace=5) == (
-        f"wrote a line after the reply to `end`: {client.display(line)}"
-    )
+    text = f"wrote a line after the reply to `end`: {client.display(line)}"
+    if line != OLD_REPLY:
+        text += f"; {client.PRINTS}"
+    assert running.look_for_late_fault(grace=5) == text
     assert not running.alive
 
 
@@ -489,7 +571,7 @@ def test_a_line_in_the_middle_of_a_case_is_of_that_case(monkeypatch):
 
     monkeypatch.setattr(client, "STILL_LATE", 60)
     line = late_line_of_the_second_case(command)
-    assert line == "wrote a line after the reply to `end`: 'x'"
+    assert line == f"wrote a line after the reply to `end`: 'x'; {client.PRINTS}"
 
 
 def late_line_of_the_second_case(command: str) -> str:

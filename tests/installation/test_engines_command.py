@@ -7,11 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +22,10 @@ import pytest
 from conftest import needs_commands
 
 from conformance.__main__ import main
+from conformance.command_line import engines
 from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
+from conformance.harness.missing_class import find_missing_class
 from conformance.installation import brought_engines, places, registries
 from conformance.installation.source import Package, Registry
 from conformance.skeletons import write_skeleton
@@ -135,7 +140,53 @@ def test_an_interrupted_installation_leaves_nothing_but_its_log(tmp_path, monkey
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in error
+    assert error.splitlines()[-1] == "conformance: interrupted; nothing of rsp-js is installed"
     assert files_in(home / "cache") == ["rsp-js.log"]
+
+
+def test_an_installation_says_how_far_it_is_where_there_is_no_terminal(
+    tmp_path, monkeypatch, capsys
+):
+    """And nothing of an engine that is installed already."""
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", f"{NPM}import time; time.sleep(0.6)")
+    monkeypatch.setattr(engines, "SECONDS_BEFORE_LINES", 0)
+    monkeypatch.setattr(engines, "SECONDS_BETWEEN_LINES", 0)
+    assert main(["engines", "install", "rsp-js"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    progress = r"conformance: rsp-js: (\d+) of (\d+) packages after [01] s"
+    found = [re.fullmatch(progress, line) for line in lines]
+    assert len(found) >= 2 and all(found)
+    assert found[-1][1] == found[-1][2] != "0"
+    assert main(["engines", "install", "rsp-js"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_about_an_installation_are_seconds_apart(capsys):
+    lines = engines.PackageCount("mine")
+    for now in range(100, 125):
+        lines.show(now - 100, 87, now)
+    assert capsys.readouterr().err.splitlines() == [
+        "conformance: mine: 2 of 87 packages after 2 s",
+        "conformance: mine: 12 of 87 packages after 12 s",
+        "conformance: mine: 22 of 87 packages after 22 s",
+    ]
+
+
+def test_on_a_terminal_an_installation_shows_packages_and_seconds(tmp_path, monkeypatch):
+    put_on_path(monkeypatch, tmp_path / "bin", "npm", f"{NPM}import time; time.sleep(1.5)")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    command = [sys.executable, "-m", "conformance", "engines", "install", "rsp-js"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = ""
+    with suppress(OSError):  # the end of a terminal
+        while piece := os.read(ours, 1 << 16):
+            shown += piece.decode()
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert re.search(r"rsp-js: .*\b(\d+)/\1 \[00:01<", shown)
+    assert "conformance:" not in shown
 
 
 def test_a_missing_package_manager_is_named(monkeypatch, capsys, home):
@@ -376,3 +427,120 @@ def test_the_reason_of_a_harness_that_refuses_every_case_is_said(tmp_path):
     *_, last = doctor.examine(engine_file.engine(str(tmp_path / "mine" / "mine.toml")))
     assert re.fullmatch(r"it refuses every case; the first one: .*fill in: .*", last.found)
     assert last.next_step == "see what its file and its harness say of queries"
+
+
+# What `add` finds out
+
+
+JAVA = """\
+import org.example.Window;
+
+class Harness {
+    public static void main(String[] words) {
+        System.out.println(Window.class);
+    }
+}
+"""
+TRACE = """\
+Exception in thread "main" java.lang.NoClassDefFoundError: org/example/Window$Inner
+    at Harness.main(Harness.java:5)
+Caused by: java.lang.ClassNotFoundException: org.example.Window$Inner
+    ... 1 more
+"""
+
+
+def engine_text(command: list[str]) -> str:
+    """The text of an engine's file."""
+    semantics = '[semantics]\nprofile = "csparql"\nt0 = 0\n'
+    return f'title = "M"\ncommand = {json.dumps(command)}\ndialect = "table"\n{semantics}'
+
+
+def test_an_engine_that_is_added_is_examined(tmp_path, capsys):
+    file = tmp_path / "mine.toml"
+    file.write_text(engine_text(["{python}", "{adapters}/reference.py", "csparql", "t0=0"]))
+    assert main(["engines", "add", "mine", str(file)]) == 0
+    first, *findings, last = capsys.readouterr().out.splitlines()
+    assert "(kept in " in first and last == "mine: ready"
+    assert all(line.startswith("ok  ") for line in findings)
+    assert findings[-1].startswith("ok  query: pass: ")
+
+
+def test_an_engine_that_is_added_and_not_ready_is_kept_and_says_what_to_do(tmp_path, capsys):
+    file = tmp_path / "mine.toml"
+    file.write_text(engine_text([sys.executable, "-c", "raise SystemExit(3)"]))
+    assert main(["engines", "add", "mine", str(file)]) == 0
+    *_, next_step, last = capsys.readouterr().out.splitlines()
+    assert next_step == "    next: start its command by hand to see more"
+    assert last == "mine: kept, but not ready: see the next step above"
+    assert engine_file.engine("mine").title == "M"
+
+
+def test_an_interrupted_examination_leaves_the_engine_kept(tmp_path, monkeypatch, capsys):
+    def examine(_: object) -> object:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "mine.toml"
+    file.write_text(engine_text(["nothing"]))
+    monkeypatch.setattr(doctor, "examine", examine)
+    assert main(["engines", "add", "mine", str(file)]) == 130
+    assert "mine is kept; its examination was interrupted" in capsys.readouterr().err
+    assert engine_file.engine("mine").title == "M"
+
+
+@needs_commands("java")
+def test_the_class_that_a_compiler_does_not_find_is_named(tmp_path, capsys):
+    (tmp_path / "Harness.java").write_text(JAVA)
+    file = tmp_path / "mine.toml"
+    file.write_text(engine_text(["java", "{here}/Harness.java"]))
+    assert main(["engines", "doctor", str(file)]) == 1
+    finding, next_step = capsys.readouterr().out.splitlines()[-2:]
+    assert finding == (
+        "--  harness: Java found no class org.example.Window "
+        "(start: the process ended with exit code 1)"
+    )
+    assert next_step == "    next: put the jar that has it on the class path of its command"
+
+
+def test_the_class_that_an_engine_lacks_is_named_with_how_to_bring_it(tmp_path, capsys):
+    code = f"import sys; sys.exit({TRACE!r} + '\\tat x.y\\n' * 500)"
+    bring = '[bring]\nkind = "classpath"\nwhat = "w"\nversion = "1"\nlicence = "MIT"\n'
+    file = tmp_path / "mine.toml"
+    text = engine_text([sys.executable, "-c", code, "{brought}"])
+    file.write_text(f'{text}{bring}instructions = "https://example.org"\n')
+    assert main(["engines", "add", "mine", str(file)]) == 0
+    (tmp_path / "a.jar").write_bytes(b"")
+    capsys.readouterr()
+    assert main(["engines", "add", "mine", str(tmp_path / "a.jar")]) == 0
+    finding, next_step, last = capsys.readouterr().out.splitlines()[-3:]
+    assert finding == (
+        "--  harness: Java found no class org.example.Window$Inner "
+        "(start: the process ended with exit code 1)"
+    )
+    assert next_step == (
+        "    next: bring the jar that has it, too: python -m conformance engines add mine "
+        f"JAR{os.pathsep}JAR (or a folder with all jars)"
+    )
+    assert last.startswith("mine: kept, but not ready")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("java.lang.NoClassDefFoundError: org/a/B", "org.a.B"),
+        ("java.lang.ClassNotFoundException: org.a.B\n\tat x", "org.a.B"),
+        (
+            "WARN ClassNotFoundException: log.Old\njava.lang.NoClassDefFoundError: org/a/B",
+            "org.a.B",
+        ),
+        ("A.java:1: error: package org.a does not exist\nimport org.a.B;\n   ^", "org.a.B"),
+        ("A.java:1: error: package org.a does not exist\n    org.a.B b;", "org.a"),
+        ("bad class file\n  class file for org.a.B not found\n", "org.a.B"),
+        ("java.lang.NoClassDefFoundError: Could not initialize class org.a.B", ""),
+        ("Error: could not open `a.jar'", ""),
+        ("NoClassDefFoundError: " + "a/" * 100_000, "a" + ".a" * 40),
+        ("package " + "a." * 100_000, ""),
+        ("NoClassDefFoundError: \x1b[2J/b", ""),
+    ],
+)
+def test_a_class_that_is_missing_is_read_from_what_java_says(text, name):
+    assert find_missing_class(text) == name

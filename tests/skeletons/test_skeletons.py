@@ -32,15 +32,19 @@ IN_CI = {"java", "js", "python"}  # the languages whose tools .ci/run asks for
 SECONDS = 120  # for a build, and for all bad lines
 
 # What is filled in before the lines that refuse: an engine that answers one query. For each
-# element it gives two reports. The first has a row with terms of each kind, and an empty row.
+# element it gives two reports. The first has a row with terms of each kind, and an empty row. It
+# prints `not a reply` when it is loaded, where a language runs code then, and at each element.
 FILLED_IN = {
     "go": {
+        'import "encoding/json"': 'import "fmt"\n',
+        "// Unsupported is the error": 'func init() { fmt.Println("not a reply") }\n\n',
         '\treturn nil, Unsupported("fill in: Register': """\
 	if registration.Query == "one query" {
 		return nil, nil
 	}
 """,
         '\treturn nil, Unsupported("fill in: Push': """\
+	fmt.Println("not a reply")
 	window := [2]int64{0, element.At}
 	row := Row{"x": IRI(element.Stream), "y": Literal(element.Graph, "", "en"), "z": BlankNode("b")}
 	return []Report{{Rows: []Row{row, {}}, Instant: element.End, Window: &window}, {}}, nil
@@ -53,6 +57,7 @@ FILLED_IN = {
         }
 """,
         '        Err(Failure::Unsupported("fill in: push': """\
+        println!("not a reply");
         let language = Some("en".to_string());
         let literal = Term::Literal { value: _element.graph, datatype: None, language };
         let row = vec![
@@ -68,6 +73,7 @@ FILLED_IN = {
 """,
     },
     "js": {
+        "export const NAME": "process.stdout.write('not a reply\\n');\n",
         "  throw new Unsupported('fill in: register": """\
   if (query === 'one query') return [];
 """,
@@ -78,6 +84,12 @@ FILLED_IN = {
 """,
     },
     "java": {
+        '    static final String NAME = "': """\
+    static {
+        System.out.println("not a reply");
+    }
+
+""",
         '        throw new Unsupported("fill in: register': """\
         if (query.equals("one query")) {
             return List.of();
@@ -95,6 +107,7 @@ FILLED_IN = {
 """,
     },
     "python": {
+        "class Engine:": 'print("not a reply", flush=True)\n\n\n',
         '        raise Unsupported("fill in: register': """\
         if query == "one query":
             return []
@@ -102,6 +115,7 @@ FILLED_IN = {
         '        raise Unsupported("fill in: push': """\
         row = {"x": iri(stream), "y": literal(graph, language="en"), "z": blank_node("b")}
         print("not a reply", flush=True)
+        __import__("os").system("echo not a reply")
         return [Report([row, {}], end, (0, at)), Report([])]
 """,
     },
@@ -128,6 +142,10 @@ FILLED_IN = {
 """,
     },
 }
+
+
+# how often the engine that is filled in prints when it is loaded and gets one element
+PRINTS = {"c": 1, "go": 2, "java": 2, "js": 2, "python": 3, "rust": 1}
 
 
 class BadLine(NamedTuple):
@@ -233,6 +251,27 @@ def ask_one_query(harness: Harness) -> list[object]:
     advanced = harness.ask("advance", at=6)
     assert harness.ask("end")["reply"] == "unsupported"
     return [pushed["relations"], advanced["relations"]]
+
+
+def test_what_the_engine_prints_goes_to_standard_error(skeleton):
+    """From the moment on at which it is loaded."""
+    tested = engine(str(skeleton))
+    push = {"command": "push", "stream": "s", "at": 5, "graph": "", "end": 5}
+    register = {"command": "register", "query": "one query", "dialect": "table", "streams": ["s"]}
+    commands = [{"command": "start", "protocol": 1}, register, push, {"command": "stop"}]
+    lines = [json.dumps({"seq": seq, **command}) for seq, command in enumerate(commands, 1)]
+    run = subprocess.run(
+        tested.command,
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    replies = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [reply["seq"] for reply in replies] == [1, 2, 3, 4]
+    assert {reply["reply"] for reply in replies} == {"result"}
+    assert run.stderr.splitlines().count("not a reply") == PRINTS[skeleton.parent.name]
 
 
 def test_a_skeleton_survives_bad_lines(skeleton):

@@ -154,7 +154,7 @@ def test_a_run_of_no_items_leaves_the_results_of_an_earlier_one(tmp_path, whole,
 def test_results_are_written_if_the_summary_breaks(tmp_path, monkeypatch):
     """A mistake of ours in the diagnosis does not cost the user the run."""
 
-    def summarize_wrongly(*_: object) -> None:
+    def summarize_wrongly(*_: object, **__: object) -> None:
         raise TypeError("a mistake of the diagnosis")
 
     monkeypatch.setattr(run_results, "summarize_run", summarize_wrongly)

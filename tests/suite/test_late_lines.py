@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from suite_run import ROOT, run_suite
 
+from conformance.harness.client import PRINTS
 from conformance.suite import NonConformance, check_engine, questions
 from conformance.verdict.results import Outcome, Result, from_json
 
-LATE = "wrote a line after the reply to `end`: 'the stream has ended'"
+LATE = f"wrote a line after the reply to `end`: 'the stream has ended'; {PRINTS}"
 
 
 def write_engine(folder: Path, word: str, processes: int = 1) -> Path:
