@@ -94,7 +94,7 @@ HABITS = {
     ),
     "ENG-2 the first report is lost": "It loses the first report",
     "ENG-2 the last report comes twice": "It sends the last report twice",
-    "IO-2 languages are lost": "It gives literals without their languages",
+    "R2R-10 languages are lost": "It gives literals without their languages",
     "MOD-1 a repeated triple is lost": "It loses a triple that came before in the stream",
     "MOD-1 an element at 0 is lost": "It loses elements at the instant 0",
     "MOD-1 an element without triples is lost": "It loses elements without triples",

@@ -145,9 +145,10 @@ def times_are_single_floats(right: Right, *values: Any) -> Any:
 def all_streams_are_one(right: Right, asked: Query, streams: Streams, semantics: Semantics) -> Any:
     """Put the elements of all streams into each window."""
     every = sorted(
-        (one for stream in streams.values() for one in stream.elements),
+        (one for _, stream in sorted(streams.items()) for one in stream.elements),
         key=attrgetter("app", "sys"),
     )
+    every = [one._replace(sys=place) for place, one in enumerate(every, 1)]
     changed = {name: replace(stream, elements=tuple(every)) for name, stream in streams.items()}
     return right(asked, changed, semantics)
 
@@ -187,7 +188,7 @@ def the_size_is_cut_to_slides(right: Right, *values: Any) -> Any:
     """Cut the size of a window to a multiple of its slide."""
 
     def change(one: Window) -> Window:
-        return replace(one, size=max(one.span // one.step, 1) * one.step)
+        return replace(one, size=one.span // one.step * one.step or one.span)
 
     return _plan_of_windows(right, change, values)
 
@@ -419,6 +420,20 @@ def the_last_report_comes_twice(right: Right, planned: Plan, *bound: Any) -> Ite
         yield at
 
 
+@habit("REP-2", replaces=engine.evaluations)
+def only_a_new_element_evaluates(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
+    """Evaluate where a window holds an element that it did not hold before, and not where elements
+    have left alone.
+    """
+    before: list[set[int]] = [set() for _ in planned.views]
+    for at in right(planned, *bound):
+        contents = [{*held.content} for held in at.windows]
+        has_new = any(now - then for now, then in zip(contents, before, strict=True))
+        before = contents
+        if has_new:
+            yield at
+
+
 def _by_arrival(evaluations: Iterable[Evaluation]) -> Iterator[tuple[int, Iterator[Evaluation]]]:
     """Yield the evaluations that one arrival triggers, with its index."""
     return groupby(evaluations, key=attrgetter("arrival"))
@@ -486,20 +501,6 @@ def an_arrival_closes_one_window(right: Right, planned: Plan, *bound: Any) -> It
         waiting = waiting[1:]
         last = arrival
     yield from waiting[: len(planned.arrivals) - 1 - last]
-
-
-@habit("REP-2", replaces=engine.evaluations)
-def only_a_new_element_evaluates(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Evaluate where a window holds an element that it did not hold before, and not where elements
-    have left alone.
-    """
-    before: list[set[int]] = [set() for _ in planned.views]
-    for at in right(planned, *bound):
-        contents = [{*held.content} for held in at.windows]
-        has_new = any(now - then for now, then in zip(contents, before, strict=True))
-        before = contents
-        if has_new:
-            yield at
 
 
 @habit("ENG-2", replaces=engine.evaluations)
@@ -609,7 +610,7 @@ def _with_terms(
     return _with_rows(operator, output, rows)
 
 
-@habit("IO-2", replaces=RelationToStream.step)
+@habit("R2R-10", replaces=RelationToStream.step)
 def languages_are_lost(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
     """Give a literal without its language."""
 

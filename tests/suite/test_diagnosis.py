@@ -7,7 +7,7 @@ claims the unchanged semantics.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from conformance.suite.candidates import (
     fields_of_change,
     makes_recorded_instants,
     simple_defect_candidates,
+    visits_every_instant,
 )
 from conformance.suite.comparison import Comparison
 from conformance.suite.diagnosis import Diagnosis, diagnose
@@ -47,6 +48,12 @@ from refengine.oracle.judge import judge_recording
 from refengine.oracle.trial import RecordingToJudge
 
 RULES = ("WIN-2", "WIN-3", "WIN-8", "R2S-1", "R2S-5")
+# the rules whose cases show what the habits do
+RULES_OF_HABITS = (
+    *("ENG-1", "ENG-2", "ENG-5", "QRY-4", "R2R-1", "R2R-2", "R2R-8", "R2R-9", "R2S-2", "R2S-4"),
+    *("IO-2", "REP-1", "REP-2", "REP-10", "REP-12", "R2S-7", "WIN-1", "WIN-7", "WIN-9"),
+)
+NATURAL = Path(__file__).parents[1] / "natural_engine"
 CLOSED = FieldChange("closure", Closure.CLOSED)
 FIRST = FieldChange("t0", T0.FIRST)
 REACHED = FieldChange("t0", T0.REACH)
@@ -66,15 +73,19 @@ def diagnosis_of(
     *changes: FieldChange,
     wrong_engine: WrongEngine | None = None,
     state_window: Callable[[Borders], Borders] | None = None,
+    tested: Engine | None = None,
+    rules: Collection[str] = RULES,
 ) -> Diagnosis | None:
     """Return the diagnosis of an engine that does what it claims but for some changes. With
-    `state_window` it states the windows of its reports, as that makes of them.
+    `state_window` it states the windows of its reports, as that makes of them. It is asked the
+    cases of some rules.
     """
-    tested = claiming()
+    tested = tested or claiming()
+    visits_instants = wrong_engine is not None and visits_every_instant(wrong_engine)
     results = []
     for case in questions():
         question = question_of(case)
-        if case.rule not in RULES or _is_long(question):
+        if case.rule not in rules or (visits_instants and _is_long(question)):
             continue
         try:
             reports = [
@@ -214,10 +225,17 @@ def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
 
 @pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
 def test_a_habit_is_found(habit: WrongEngine) -> None:
-    diagnosis = diagnosis_of(wrong_engine=habit)
+    claim = "csparql"
+    if habit.name == "only a new element evaluates":  # which a window that closes does not show
+        claim = "cqels"
+    tested = replace(engine(str(NATURAL / f"{claim}.toml")), name="mine", deviations=())
+    rules = {*RULES, *RULES_OF_HABITS, *habit.rules}
+    diagnosis = diagnosis_of(
+        wrong_engine=habit, state_window=lambda window: window, tested=tested, rules=rules
+    )
     assert diagnosis is not None
     assert diagnosis.causes[0].text.startswith(f"the wrong engine '{habit.full_name}'")
-    assert diagnosis.causes[0].rules == habit.rules
+    assert set(diagnosis.causes[0].rules) == set(habit.rules)
     assert not diagnosis.unexplained
 
 
