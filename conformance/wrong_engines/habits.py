@@ -21,7 +21,7 @@ from refengine.core import answers, engine, plan, window
 from refengine.core.engine import Evaluation, Plan
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
-from refengine.core.semantics import Empty, Semantics
+from refengine.core.semantics import Condition, Empty, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model import compare
 from refengine.model.elements import Bag, Element, Term, row
@@ -422,9 +422,12 @@ def the_last_report_comes_twice(right: Right, planned: Plan, *bound: Any) -> Ite
 
 @habit("REP-2", replaces=engine.evaluations)
 def only_a_new_element_evaluates(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Evaluate where a window holds an element that it did not hold before, and not where elements
-    have left alone.
+    """Evaluate a changed content where a window holds an element that it did not hold before, and
+    not where elements have left alone.
     """
+    if Condition.CHANGE not in planned.semantics.report:
+        yield from right(planned, *bound)
+        return
     before: list[set[int]] = [set() for _ in planned.views]
     for at in right(planned, *bound):
         contents = [{*held.content} for held in at.windows]
