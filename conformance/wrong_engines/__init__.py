@@ -19,7 +19,7 @@ here it calls the right one with another t0. Its docstring says in a sentence wh
 With `besides=…` further functions are replaced together with this one.
 
 Imports refengine. Begin with `wrong_engine`, which has `wrong`; each other module has the wrong
-engines of one or two sections of SPEC.md. `WRONG_ENGINES` are all of them. `habits` has wrong
+engines of one or two sections of SPEC.md. `WRONG_ENGINES` are all of them. The `habits` are wrong
 engines that only a diagnosis looks for.
 """
 

@@ -1,16 +1,15 @@
 """Wrong engines that a diagnosis looks for, and that no case needs to catch (`habit`).
 
-They go through what an engine does, stage by stage: it reads the elements of a stream, places
-windows, fills them, evaluates, and makes rows of answers. At each stage something may be lost, come
-too late, or be taken for something else.
+They go through what an engine does, stage by stage: here it reads the elements of a stream, places
+windows, and fills them; in `habits_of_reports` it evaluates, and makes rows of answers. At each
+stage something may be lost, come too late, or be taken for something else.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from struct import pack, unpack
 from typing import Any
@@ -18,13 +17,12 @@ from typing import Any
 from conformance.wrong_engines.evaluation import EVERY_INSTANT, Merged, Streams
 from conformance.wrong_engines.wrong_engine import Right, habit
 from refengine.core import answers, engine, plan, window
-from refengine.core.engine import Evaluation, Plan
+from refengine.core.answers import EvaluateBody
+from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.r2s import AnswerChange, Output, RelationToStream
-from refengine.core.semantics import Condition, Empty, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.window import Content, WindowView
-from refengine.model import compare
-from refengine.model.elements import Bag, Element, Term, row
+from refengine.model.elements import Dataset, Element
 
 Elements = Iterable[Element]
 ChangeElements = Callable[[Sequence[Element]], Elements]
@@ -154,10 +152,16 @@ def all_streams_are_one(right: Right, asked: Query, streams: Streams, semantics:
 
 
 @habit("QRY-2", replaces=answers.recomputed_answers)
-def static_data_is_not_read(right: Right, asked: Query, planned: Plan, *values: Any) -> Any:
+def static_data_is_not_read(
+    right: Right,
+    query: Query,
+    planned: Plan,
+    static: Dataset,
+    answer: EvaluateBody,
+    skip: int = 0,
+) -> Any:
     """Leave static data out of the dataset."""
-    _, *others = values
-    return right(asked, planned, frozenset(), *others)
+    return right(query, planned, frozenset(), answer, skip)
 
 
 # Windows
@@ -332,7 +336,9 @@ def _with_contents(
 
 
 @habit("WIN-8", replaces=engine.evaluations)
-def elements_expire_before_windows_close(right: Right, planned: Plan, *bound: Any) -> Any:
+def elements_expire_before_windows_close(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Any:
     """Let an arrival expire all elements that are older than a size, and then close the windows
     that it closes.
     """
@@ -341,11 +347,13 @@ def elements_expire_before_windows_close(right: Right, planned: Plan, *bound: An
         oldest = planned.arrivals[at.arrival].app - view.spec.span
         return (k for k in content if view.times[k] >= oldest)
 
-    return _with_contents(right(planned, *bound), planned, change)
+    return _with_contents(right(planned, max_reports), planned, change)
 
 
 @habit("WIN-8", replaces=engine.evaluations)
-def the_closing_element_is_in_the_window(right: Right, planned: Plan, *bound: Any) -> Any:
+def the_closing_element_is_in_the_window(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Any:
     """Put the element that closes a window into it."""
 
     def change(view: WindowView, at: Evaluation, content: Content, arrived: int) -> list[int]:
@@ -354,11 +362,11 @@ def the_closing_element_is_in_the_window(right: Right, planned: Plan, *bound: An
         new = [k for k in range(come) if k >= arrived and view.times[k] == app]
         return sorted({*content, *new})
 
-    return _with_contents(right(planned, *bound), planned, change)
+    return _with_contents(right(planned, max_reports), planned, change)
 
 
 @habit("WIN-8", replaces=engine.evaluations)
-def a_reported_element_is_gone(right: Right, planned: Plan, *bound: Any) -> Any:
+def a_reported_element_is_gone(right: Right, planned: Plan, max_reports: int = MAX_REPORTS) -> Any:
     """Put an element into no further window, once a window with it has been reported."""
     gone: list[set[int]] = [set() for _ in planned.views]
 
@@ -368,11 +376,13 @@ def a_reported_element_is_gone(right: Right, planned: Plan, *bound: Any) -> Any:
         consumed.update(content)
         return kept
 
-    return _with_contents(right(planned, *bound), planned, change)
+    return _with_contents(right(planned, max_reports), planned, change)
 
 
 @habit("WIN-8", replaces=engine.evaluations)
-def an_expired_triple_goes_everywhere(right: Right, planned: Plan, *bound: Any) -> Any:
+def an_expired_triple_goes_everywhere(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Any:
     """Take a triple out of a window when an element with it expires, even if a later element in
     the window has it.
     """
@@ -382,267 +392,24 @@ def an_expired_triple_goes_everywhere(right: Right, planned: Plan, *bound: Any) 
         expired = {triple for k in range(first) for triple in view.elements[k].graph}
         return [k for k in content if not view.elements[k].graph & expired]
 
-    return _with_contents(right(planned, *bound), planned, change)
+    return _with_contents(right(planned, max_reports), planned, change)
 
 
 @habit("WIN-14", replaces=engine.evaluations)
-def a_window_holds_its_latest_element(right: Right, planned: Plan, *bound: Any) -> Any:
+def a_window_holds_its_latest_element(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Any:
     """Keep the latest element of a window, and lose the others."""
     return _with_contents(
-        right(planned, *bound), planned, lambda view, at, content, _: list(content)[-1:]
+        right(planned, max_reports), planned, lambda view, at, content, _: list(content)[-1:]
     )
 
 
 @habit("WIN-14", replaces=engine.evaluations)
-def a_window_holds_three_elements(right: Right, planned: Plan, *bound: Any) -> Any:
+def a_window_holds_three_elements(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Any:
     """Keep the latest three elements of a window, and lose the others."""
     return _with_contents(
-        right(planned, *bound), planned, lambda view, at, content, _: list(content)[-3:]
+        right(planned, max_reports), planned, lambda view, at, content, _: list(content)[-3:]
     )
-
-
-# Evaluations
-
-
-@habit("ENG-2", replaces=engine.evaluations)
-def the_first_report_is_lost(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Make no report at the first evaluation."""
-    return islice(right(planned, *bound), 1, None)
-
-
-@habit("ENG-2", replaces=engine.evaluations)
-def the_last_report_comes_twice(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Make the report of the last evaluation twice."""
-    at = None
-    for at in right(planned, *bound):
-        yield at
-    if at is not None:
-        yield at
-
-
-@habit("REP-2", replaces=engine.evaluations)
-def only_a_new_element_evaluates(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Evaluate a changed content where a window holds an element that it did not hold before, and
-    not where elements have left alone.
-    """
-    if Condition.CHANGE not in planned.semantics.report:
-        yield from right(planned, *bound)
-        return
-    before: list[set[int]] = [set() for _ in planned.views]
-    for at in right(planned, *bound):
-        contents = [{*held.content} for held in at.windows]
-        has_new = any(now - then for now, then in zip(contents, before, strict=True))
-        before = contents
-        if has_new:
-            yield at
-
-
-def _by_arrival(evaluations: Iterable[Evaluation]) -> Iterator[tuple[int, Iterator[Evaluation]]]:
-    """Yield the evaluations that one arrival triggers, with its index."""
-    return groupby(evaluations, key=attrgetter("arrival"))
-
-
-def _is_sentinel(planned: Plan, arrival: int) -> bool:
-    """Whether an arrival stands for the end of the streams."""
-    return arrival == len(planned.arrivals) - 1 and not planned.arrivals[arrival].graph
-
-
-@habit("REP-10", replaces=engine.evaluations)
-def the_first_of_a_gap_is_reported(
-    right: Right, planned: Plan, *bound: Any
-) -> Iterator[Evaluation]:
-    """Report the first of the windows that close in a gap, or after the last element, and lose the
-    others.
-    """
-    return (next(same) for _, same in _by_arrival(right(planned, *bound)))
-
-
-@habit("REP-10", replaces=engine.evaluations)
-def an_arrival_reports_the_first_of_a_gap(
-    right: Right, planned: Plan, *bound: Any
-) -> Iterator[Evaluation]:
-    """Report the first of the windows that an arrival closes, and lose the others. After the last
-    element all are reported.
-    """
-    for arrival, same in _by_arrival(right(planned, *bound)):
-        yield from islice(same, None if _is_sentinel(planned, arrival) else 1)
-
-
-@habit("REP-10", replaces=engine.evaluations)
-def an_arrival_reports_the_last_of_a_gap(
-    right: Right, planned: Plan, *bound: Any
-) -> Iterator[Evaluation]:
-    """Report the last of the windows that an arrival closes, and lose the others. After the last
-    element all are reported.
-    """
-    for arrival, same in _by_arrival(right(planned, *bound)):
-        closed = list(same)
-        yield from closed if _is_sentinel(planned, arrival) else closed[-1:]
-
-
-@habit("ENG-1", replaces=engine.evaluations)
-def one_report_follows_the_end(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Make one report after the last element, and lose the others."""
-    for arrival, same in _by_arrival(right(planned, *bound)):
-        yield from islice(same, 1 if _is_sentinel(planned, arrival) else None)
-
-
-@habit("REP-10", replaces=engine.evaluations)
-def an_arrival_closes_one_window(right: Right, planned: Plan, *bound: Any) -> Iterator[Evaluation]:
-    """Close one window at an arrival. The others that could close wait for the next arrivals, and
-    those that wait at the end are lost.
-    """
-    if len(planned.views) > 1:  # each of which closes at an arrival
-        yield from right(planned, *bound)
-        return
-    waiting: list[Evaluation] = []
-    last = -1
-    for arrival, same in _by_arrival(right(planned, *bound)):
-        yield from waiting[: arrival - last - 1]
-        waiting = [*waiting[max(0, arrival - last - 1) :], *same]
-        yield from waiting[:1]
-        waiting = waiting[1:]
-        last = arrival
-    yield from waiting[: len(planned.arrivals) - 1 - last]
-
-
-@habit("ENG-2", replaces=engine.evaluations)
-def a_window_as_the_one_before_is_left_out(
-    right: Right, planned: Plan, *bound: Any
-) -> Iterator[Evaluation]:
-    """Make no report of windows that hold what they held at the report before."""
-    before = None
-    for at in right(planned, *bound):
-        contents = [tuple(held.content) for held in at.windows]
-        if contents != before:
-            yield at
-        before = contents
-
-
-# Rows
-
-
-def _remember(operator: RelationToStream, name: str, value: Any) -> Any:
-    """Return what a name stands for in what an operator remembers; at first `value`."""
-    return operator.__dict__.setdefault(name, value)
-
-
-def _with_rows(operator: RelationToStream, output: Output, rows: Bag) -> Output:
-    """Return an output with other rows. It is sent if the right one is, unless it has become empty
-    and the semantics sends no empty outputs.
-    """
-    is_sent = bool(rows) or operator.empty is Empty.EMIT or not output.rows
-    return output._replace(rows=rows, is_emitted=output.is_emitted and is_sent)
-
-
-@habit("R2S-1", replaces=RelationToStream.step)
-def a_row_comes_once_in_all(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
-    """Give no row again that was given once."""
-    output: Output = right(operator, change)
-    given = _remember(operator, "given", set())
-    rows = Counter({line: count for line, count in output.rows.items() if line not in given})
-    given.update(output.rows)
-    return _with_rows(operator, output, rows)
-
-
-@habit("R2S-1", replaces=RelationToStream.step)
-def a_repeated_output_is_empty(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Give no rows where the output is that of the evaluation before."""
-    before = operator.last
-    output: Output = right(operator, change)
-    if output.rows and compare.equal(output.rows, before):
-        return _with_rows(operator, output, Counter())
-    return output
-
-
-@habit("R2S-5", replaces=RelationToStream.step)
-def a_repeated_output_is_not_sent(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Send no output that is that of the evaluation before."""
-    before = operator.__dict__.get("last_one")
-    output: Output = right(operator, change)
-    operator.__dict__["last_one"] = output.rows
-    if before is not None and compare.equal(output.rows, before):
-        return output._replace(is_emitted=False)
-    return output
-
-
-@habit("R2S-2", replaces=RelationToStream.step)
-def the_first_rows_are_not_new(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Take the first output with rows for the baseline, and give none of them."""
-    output: Output = right(operator, change)
-    if output.rows and not _remember(operator, "has_begun", []):
-        operator.__dict__["has_begun"].append(True)
-        return output._replace(rows=Counter(), is_emitted=False)
-    return output
-
-
-@habit("R2S-4", replaces=RelationToStream.step)
-def an_empty_answer_is_no_baseline(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Compare an answer with the last one that had rows, whatever came after it."""
-    remembered = operator.__dict__
-    base = remembered.get("last_with_rows", change.gone)
-    if change.now:
-        remembered["last_with_rows"] = change.now
-    return right(operator, AnswerChange(change.variables, change.now, change.now, base))
-
-
-@habit("R2R-9", replaces=RelationToStream.step)
-def a_row_of_an_output_comes_once(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Give a row of an output once, however often it is in it."""
-    output: Output = right(operator, change)
-    return _with_rows(operator, output, Counter(dict.fromkeys(output.rows, 1)))
-
-
-def _with_terms(
-    operator: RelationToStream, output: Output, change: Callable[[Term], Term]
-) -> Output:
-    """Return an output with other terms in its rows."""
-    rows: Bag = Counter()
-    for line, count in output.rows.items():
-        rows[row((name, change(term)) for name, term in line)] += count
-    return _with_rows(operator, output, rows)
-
-
-@habit("R2R-10", replaces=RelationToStream.step)
-def languages_are_lost(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
-    """Give a literal without its language."""
-
-    def strip(term: Term) -> Term:
-        text, quote, rest = term.rpartition('"')
-        return f"{text}{quote}" if term.startswith('"') and rest.startswith("@") else term
-
-    return _with_terms(operator, right(operator, change), strip)
-
-
-@habit("R2R-2", replaces=RelationToStream.step)
-def an_unbound_variable_is_empty_text(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Give the empty text for a variable that is not bound."""
-    output: Output = right(operator, change)
-    rows: Bag = Counter()
-    for line, count in output.rows.items():
-        bound = dict(line)
-        rows[row((name, bound.get(name, '""')) for name in change.variables)] += count
-    return _with_rows(operator, output, rows)
-
-
-@habit("R2R-2", replaces=RelationToStream.step)
-def a_row_with_an_unbound_variable_is_lost(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Lose each row in which a variable is not bound."""
-    output: Output = right(operator, change)
-    width = len(change.variables)
-    whole = {line: count for line, count in output.rows.items() if len(line) == width}
-    return _with_rows(operator, output, Counter(whole))
