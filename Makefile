@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
+.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -74,6 +74,9 @@ engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.
 
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
+
+natural: $(READY) ## print what a run says of an engine with each of 79 defects, or DEFECT=..., that were made without knowing the diagnosis (an hour)
+	@$(PY) -m tools.natural_defects $(DEFECT)
 
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
