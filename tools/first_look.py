@@ -10,8 +10,7 @@ the one that has more properties in all is taken, and then the one with the shor
 
 The cases of the choice have `smoke = true` in their files, and UNMET lists what they lack. Left to
 the whole corpus is what is rare in a stream (late elements, times before 0 or beyond 32 bits), and
-what a body of SPARQL alone may get wrong. Engines without windows over time are left
-out.
+what a body of SPARQL alone may get wrong. Engines without windows over time are left out.
 """
 
 from __future__ import annotations
