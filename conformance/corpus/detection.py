@@ -56,7 +56,7 @@ def find_wrong_engine_that_fails(
     end, and `states_windows` says whether it states its windows.
     """
     question = make_question()
-    semantics = _choose_assignment(question, profile)
+    semantics = choose_assignment(question, profile)
     if semantics is None:
         return ""
 
@@ -154,7 +154,7 @@ def _evaluate(setting: Setting) -> list[Report]:
     return list(islice(reports, REPORTS_BOUND))
 
 
-def _choose_assignment(question: Question, profile: Profile) -> Semantics | None:
+def choose_assignment(question: Question, profile: Profile) -> Semantics | None:
     """Return the semantics of the profile's assignment whose t0 is nearest to 0; None if the
     profile has no meaning with this question.
     """

@@ -1320,9 +1320,8 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     words = [
         "--engine-command=sh tests/harnesses/tumbling.sh",
         "--engine-semantics=csparql t0=0",
-        "--smoke",
         "-k",
-        "upper-border or overlap",
+        "upper-border-of-a-right-open or less-than-the-size-makes-windows-that-overlap",
     ]
     before = write(tmp_path / "before.ndjson", result(engine="before"))
     words += [f"--report={html}", f"--junitxml={xml}", f"--baseline={before}", "-vv"]

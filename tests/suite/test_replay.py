@@ -89,7 +89,7 @@ def test_the_lines_to_send_are_those_that_a_run_sends(tmp_path, kind):
     """Also those of a configurable engine, which is asked once for each block of a case."""
     tested = silent(tmp_path, FILES[kind])
     items = live_items(tested, ItemSelection(smoke=True))
-    several_blocks = [item for item in items if item.case.startswith("ENG-1-")]
+    several_blocks = [item for item in items if item.case.startswith("REP-9-")]
     count = 0
     for item in [*several_blocks, *random.Random(1).sample(items, 2)]:
         sent = []

@@ -8,7 +8,7 @@ from suite_run import run_suite
 from conformance.harness import engine_file
 
 
-@pytest.mark.parametrize("name", ["rsp-rs", "roxi", "kolibrie"])
+@pytest.mark.parametrize("name", ["rsp-rs", "roxi", "kolibrie", "janus-live", "janus-log"])
 def test_an_engine_in_rust_does_what_it_is_known_for(name):
     """Green with its known deviations, and some cases pass."""
     missing = engine_file.engine(name).with_classpath("").missing
