@@ -50,7 +50,7 @@ from conformance.suite.comparison import (
 )
 from conformance.suite.needed import keep_needed
 from conformance.suite.recorded_case import RecordedCase
-from conformance.wrong_engines import HABITS
+from conformance.wrong_engines import HABITS, WRONG_ENGINES
 from refengine.core.semantics import Profile
 
 FIRST_LOOK = (
@@ -330,7 +330,7 @@ class CauseSearch:
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
         if changes and changes[0][1].explains_all:
             return changes[:1]
-        return best_first(
+        ranked = best_first(
             [
                 *changes,
                 *comparison.credible_candidates(simple_defect_candidates(), lambda _: sample),
@@ -338,6 +338,12 @@ class CauseSearch:
                 *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
             ]
         )
+        if ranked and ranked[0][1].explained_share >= NEARLY_ALL:
+            return ranked
+        others = comparison.credible_candidates(
+            self._other_wrong_engines(), lambda _: spread(sample, FIRST_LOOK)
+        )
+        return best_first([*ranked, *others])
 
     def _best_of_equals(self, ranked: Sequence[ScoredCandidate]) -> list[Candidate]:
         """Return the one of the best candidates that explains most of all fails that are left; the
@@ -431,6 +437,12 @@ class CauseSearch:
         """Return the wrong engines of the rules of the fails that are left."""
         rules = dict.fromkeys(case.result.rule for case in self.left)
         return list(wrong_engine_candidates(rules))
+
+    def _other_wrong_engines(self) -> list[Candidate]:
+        """Return the wrong engines of rules that none of the fails that are left is of."""
+        own = self._wrong_engines()
+        rules = sorted({rule for one in WRONG_ENGINES for rule in one.rules})
+        return [one for one in wrong_engine_candidates(rules) if one not in own]
 
     def _own_fails(self, candidate: Candidate) -> Cases:
         """Return the smallest fails of a wrong engine's rules; some of all rules if it is a

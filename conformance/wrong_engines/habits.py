@@ -275,22 +275,14 @@ def _is_on_a_border(view: WindowView, instant: int) -> bool:
 
 @habit("WIN-2", replaces=window.content, besides=EVERY_INSTANT)
 def the_last_instant_is_lost(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Lose the elements at the last instant of a window."""
+    """Lose the elements at the last instant of a window, the one before its upper border."""
     content: Content = right(view, t, arrived)
     extent = _scope_of(view, t)
-    if extent is None:
+    if extent is None or view.t0 is None or view.frame is None:
+        return content
+    if view.frame.last == view.t0 + view.spec.span:  # the border itself: a value of `closure`
         return content
     return _content_of(k for k in content if view.times[k] != extent[1])
-
-
-@habit("WIN-2", replaces=window.content, besides=EVERY_INSTANT)
-def the_first_instant_is_lost(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Lose the elements at the first instant of a window."""
-    content: Content = right(view, t, arrived)
-    extent = _scope_of(view, t)
-    if extent is None:
-        return content
-    return _content_of(k for k in content if view.times[k] != extent[0])
 
 
 @habit("WIN-8", replaces=window.content, besides=EVERY_INSTANT)

@@ -41,6 +41,7 @@ def test_the_engine_without_a_defect_passes_and_has_no_diagnosis(report: str) ->
         ("close", "closure-closed", "closure=[] (WIN-2)"),
         ("close", "t0-first", "t0=first-element (WIN-3)"),
         ("change", "empty-otherwise", "empty=emit (R2S-5)"),
+        ("close", "closure-open", "WIN-2 border elements are lost"),
         ("close", "closure-left-open", "closure=(] (WIN-2)"),
     ],
 )
