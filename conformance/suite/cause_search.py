@@ -1,18 +1,19 @@
 """The search for the causes of an engine's fails, among candidates.
 
-1. Fails that are right but for the instants of the reports are set apart.
-2. Changes of one field, simple defects and wrong engines are compared on a sample of the fails, and
-   on passes: if many passes would fail under a candidate, then it is not what the engine does
-   (`comparison`). Last comes that the windows are wrong which the engine states.
+1. Fails that are right but for the instants of the reports, or for their ends, are set apart.
+2. Changes of one field, simple defects, habits and wrong engines are compared on a sample of the
+   fails, and on passes: if many passes would fail under a candidate, then it is not what the engine
+   does (`comparison`). Last comes that the windows are wrong which the engine states.
 3. The best candidate is kept. On a tie a change wins, since the judge can apply it.
 4. If the best one does not explain all of the sample, pairs are tried as the first two causes: two
    changes, a change and a pervasive defect, two pervasive defects, and an integer for t0 with any
-   of these. A pervasive defect shows in nearly all cases. If no pair explains much more, and other
-   candidates are nearly as good as the best one, then each of them is tried as the first cause, and
-   the one is kept that leaves the fewest fails together with a second cause.
+   of these. A pervasive defect shows in nearly all cases. If no pair explains clearly more, and
+   other candidates are nearly as good as the best one, then each of them is tried as the first
+   cause, and the one is kept that leaves the fewest fails together with a second cause.
 5. The search goes on with the fails that are left, with what was kept in force.
 6. Of each fail that is explained, the causes are kept without which it would not be. A fail that
-   was set apart is given to a cause that makes the instants of its reports.
+   was set apart is given to a cause that makes the instants of its reports, or explains it with
+   another end.
 7. A candidate is given up as a cause if too many passes of the run would fail under it. If nothing
    else explains any fail, and one of those given up explains nearly all of them, then it is near to
    what the engine does. It is kept, with the number of passes that speak against it.
@@ -53,24 +54,23 @@ from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS, WRONG_ENGINES
 from refengine.core.semantics import Profile
 
-FIRST_LOOK = (
-    6  # a change or a habit is tried on the whole sample if it explains one of so many fails
-)
+# a change or a habit is tried on the whole sample if it explains one of so many fails,
+FIRST_LOOK = 6
 OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
-EXPLAINED_FOR_ONE = (
-    4  # a cause explains at least so many fails for one pass that would fail under it
-)
+EXPLAINED_FOR_ONE = 4  # fails that a cause explains at least for a pass that would fail under it
 GIVEN_UP_BOUND = 12  # no more candidates are given up
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
-EQUAL = 0.05  # candidates whose values differ by less are compared on all fails, so many at most:
-EQUALS = 4
+EQUAL = 0.05  # candidates whose values differ by less are compared on all fails,
+EQUALS = 4  # so many of them at most
 FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
-PAIR_LEAST = 0.75  # a pair must explain this share of the sample,
-CLEARLY_MORE = 2  # or so many times as much as one candidate, and this share of the sample:
+# A pair must explain most of the sample, or so many times as much as one candidate and a smaller
+# share of the sample.
+PAIR_LEAST = 0.75
+CLEARLY_MORE = 2
 LESS_OF_PAIR = 0.3
-PAIR_LOOK = 4  # and of so many fails, before it is tried on the sample
+PAIR_LOOK = 4  # of so many fails it must explain such a share, before it is tried on the sample
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
