@@ -48,6 +48,11 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.model.errors import TooManyReports as TooManyReports
     from refengine.model.errors import UnknownField as UnknownField
     from refengine.model.errors import Unsupported as Unsupported
+    from refengine.rdf.frames import stream_from_dataframe as stream_from_dataframe
+    from refengine.rdf.frames import to_arrow as to_arrow
+    from refengine.rdf.frames import to_dicts as to_dicts
+    from refengine.rdf.frames import to_pandas as to_pandas
+    from refengine.rdf.frames import to_polars as to_polars
 
 # Where each public name is defined. They are imported when they are asked for: a command line
 # answers before rdflib is there.
@@ -85,6 +90,7 @@ HOMES = {
         "row",
         "stream",
     ),
+    "rdf.frames": ("stream_from_dataframe", "to_arrow", "to_dicts", "to_pandas", "to_polars"),
     "core.schedule": ("Held",),
     "core.query": ("Body", "Query", "Unit", "Window", "WindowKind", "from_table"),
     "core.profiles": ("PROFILES", "profile"),

@@ -16,8 +16,16 @@ from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
 from refengine.core.window import WindowView
 from refengine.model import elements as model
 from refengine.model.canonical import canonical_elements
-from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
+from refengine.model.elements import (
+    TIME_BOUND,
+    Element,
+    Stream,
+    require_64_bits,
+    valid,
+    with_integers,
+)
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.held import as_integer
 from refengine.model.messages import display
 
 
@@ -234,6 +242,7 @@ class Arrivals:
             raise InvalidStream(f"an Element must be pushed, got {display(element)}", rule="MOD-1")
         admission = self.admissions.get(stream) or self.unread[stream]
         try:
+            element = with_integers(element, admission.number + 1)
             element, is_late = admission.check(element)
             self._check_place(stream, element, is_late)
             for growing in self.growing:
@@ -281,6 +290,7 @@ class Arrivals:
         elements that thereby join the plan's arrivals. Raises InvalidStream for what is no instant.
         """
         self._refuse_after_the_end()
+        instant = as_integer(instant, "the instant", InvalidStream, rule="MOD-1")
         if not isinstance(instant, int) or isinstance(instant, bool):
             raise InvalidStream(
                 f"time advances to an integer, got {display(instant)}", rule="MOD-1"

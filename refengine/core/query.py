@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
+from refengine.model.held import as_integer
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
 from refengine.sparql.algebra import (
@@ -70,6 +72,7 @@ class Window:
     `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
     of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
     explicit trigger. `lag` says how long before the present it ends, in the stream's time unit.
+    A timedelta is its milliseconds, where a span of time is meant.
     """
 
     stream: str
@@ -83,6 +86,10 @@ class Window:
     lag: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("size", "slide", "lag"):
+            value = getattr(self, name)
+            if type(value) is not int and value is not None:
+                object.__setattr__(self, name, length_of(name, value, self))
         check_extent(self)
 
     @property
@@ -96,6 +103,19 @@ class Window:
     def step(self) -> int:
         """The slide β; 1 where none is stated."""
         return self.slide or 1
+
+
+def length_of(name: str, value: object, window: Window) -> Any:
+    """WIN-1: Return a size, a slide or a lag as an integer where it is one of another library, or a
+    timedelta. Raises InvalidWindow for a timedelta where elements are counted.
+    """
+    if isinstance(value, timedelta) and window.kind not in LAGGING:
+        reason = f"a window of kind {window.kind} has no {name} in time, got {display(value)}"
+        reason += "; write a number of elements, or kind range"
+        raise InvalidWindow(reason, rule="WIN-1", place=f"window on {window.stream!r}")
+    return as_integer(
+        value, name, InvalidWindow, rule="WIN-1", place=f"window on {window.stream!r}"
+    )
 
 
 def check_extent(window: Window) -> None:
@@ -247,6 +267,13 @@ class Query:
                 f"{display(self.body)}; write Query((Window(…),), Body(…))"
             )
             raise InvalidQuery(reason, rule="QRY-1", place="query")
+        registered = as_integer(
+            self.registered, "registered", InvalidQuery, rule="QRY-1", place="query"
+        )
+        if registered is not None and (not isinstance(registered, int) or registered is True):
+            reason = f"registered must be an integer, got {display(registered)}"
+            raise InvalidQuery(reason, rule="QRY-1", place="query")
+        object.__setattr__(self, "registered", registered)
         if not self.windows:
             raise InvalidQuery("a query has at least one window", rule="QRY-1", place="windows")
 
@@ -275,7 +302,7 @@ def from_table(table: Mapping[str, Any]) -> Query:
         reason = f"a query must be a table, got {display(table)}; write {{windows: […], body: …}}"
         raise InvalidQuery(reason, rule="QRY-1", place="query")
     check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
-    check_types(table, {"windows": list, "body": str, "registered": int}, "query")
+    check_types(table, {"windows": list, "body": str}, "query")
     windows = tuple(
         window_from_table(entry, f"windows[{number}]")
         for number, entry in enumerate(table["windows"])

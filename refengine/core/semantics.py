@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
+from refengine.model.held import as_integer
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
@@ -335,10 +336,12 @@ def is_parsed(name: str, value: object) -> bool:
 
 def parse_field(name: str, value: Any) -> Any:
     """SEM-1: Return a field's value from its value or its text, such as `window-close,non-empty`
-    for report or `-3` for t0. Raises InvalidSemantics for what is no value of the field, and for an
-    integer beyond 64 bits.
+    for report or `-3` for t0. A datetime with a zone and a timedelta are milliseconds. Raises
+    InvalidSemantics for what is no value of the field, and for an integer beyond 64 bits.
     """
     known_field(name)
+    if name in INTEGRAL:
+        value = as_integer(value, name, InvalidSemantics, rule="SEM-1")
     if name == "report":
         return parse_report(value)
     if name in OPTIONAL and value in (None, "none"):

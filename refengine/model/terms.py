@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.held import BLANKS, IRIS, LITERALS, kind_of, text_of
 from refengine.model.messages import SHOWN, display, display_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -165,19 +166,42 @@ def canonical(term: Term) -> Term:
     """MOD-4: A term is its canonical N-Triples text: escapes read, language tags in lower case,
     xsd:string implicit.
 
-    A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no
-    slash: `_:made/3/0` is `_:made-3-0`. Raises InvalidStream for what is no term, with the nearest
-    that is one.
+    A term of rdflib or pyoxigraph is taken for its text. A blank node that an evaluation made
+    (R2R-7) becomes one of the data, whose labels have no slash: `_:made/3/0` is `_:made-3-0`.
+    Raises InvalidStream for what is no term, with the nearest that is one.
 
     >>> canonical('"caf\\\\u00e9"@FR'), canonical('"x"^^<http://www.w3.org/2001/XMLSchema#string>')
     ('"café"@fr', '"x"')
     """
+    if type(term) is not str:
+        made = _term_of_library(term)
+        if made is not None:
+            return made
     if not isinstance(term, str):
         raise _invalid(f"a term must be text, got {display(term)}{_write(_python_literal(term))}")
-    found = _read(term)
+    found = _read(str(term))
     if found is None:
         raise _invalid(f"not a term: {display_text(term)}{nearest_term(term)}")
     return found
+
+
+def _term_of_library(value: Any) -> Term | None:
+    """Return the canonical term of a term of rdflib or pyoxigraph; None for any other value. Raises
+    InvalidStream for parts that are none.
+    """
+    kind = kind_of(value)
+    if kind in IRIS:
+        return iri_term(text_of(value))
+    if kind in BLANKS:
+        return canonical(f"_:{text_of(value)}")
+    if kind not in LITERALS:
+        return None
+    if getattr(value, "direction", None) is not None:
+        raise _invalid(f"a literal with a direction is none of RDF 1.1: {display(value)}")
+    datatype = None
+    if not value.language and value.datatype is not None:
+        datatype = text_of(value.datatype)
+    return literal_term(text_of(value), datatype, value.language)
 
 
 def _read(text: str) -> Term | None:
