@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the names below, for what checks types
-    from refengine.core.engine import Engine as Engine
     from refengine.core.engine import Evaluation as Evaluation
     from refengine.core.engine import Plan as Plan
     from refengine.core.engine import Report as Report
@@ -27,6 +26,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.semantics import OneOf as OneOf
     from refengine.core.semantics import Profile as Profile
     from refengine.core.semantics import Semantics as Semantics
+    from refengine.incremental.pushes import Engine as Engine
     from refengine.model.compare import Mode as Mode
     from refengine.model.elements import Element as Element
     from refengine.model.elements import Relation as Relation
@@ -59,8 +59,8 @@ if TYPE_CHECKING:  # the names below, for what checks types
 HOMES = {
     "model.compare": ("Mode",),
     "model.entrance": ("difference", "equal"),
+    "incremental.pushes": ("Engine",),
     "core.engine": (
-        "Engine",
         "Evaluation",
         "Plan",
         "Report",

@@ -4,18 +4,20 @@ that grows with them (ENG-8).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from operator import attrgetter
 
 from refengine.core import tick, window
+from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
-from refengine.core.query import Query, Window, WindowKind
+from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
-from refengine.core.window import WindowView
+from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
-from refengine.model.canonical import canonical_elements
+from refengine.model.canonical import canonical_element
 from refengine.model.elements import (
     TIME_BOUND,
     Element,
@@ -27,6 +29,9 @@ from refengine.model.elements import (
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
 from refengine.model.held import as_integer
 from refengine.model.messages import display
+
+# More elements than will ever arrive
+ENDLESS = 2**62
 
 
 class GrowingView:
@@ -40,11 +45,11 @@ class GrowingView:
         self.spec = spec
         self.semantics = semantics
         self.registered = registered
-        self.elements: list[Element] = []
-        self.times: list[int] = []
-        self.ids: list[int] = []
-        self.ends: list[int] = []
-        self.keys: list[tuple[str, ...]] = []
+        self.elements = GrowingElements()
+        self.times: GrowingList[int] = GrowingList()
+        self.ids: GrowingList[int] = GrowingList()
+        self.ends: GrowingList[int] = GrowingList()
+        self.keys: GrowingList[tuple[str, ...]] = GrowingList()
         self.view = self._viewed(())
 
     def _viewed(self, elements: tuple[Element, ...]) -> WindowView:
@@ -77,7 +82,7 @@ class GrowingView:
         if spec.by:
             self.keys.append(window.key(spec, element, ""))
 
-        (identity,) = window.ids(spec, [element])
+        identity = 1 if spec.unit is Unit.ELEMENTS else len(element.graph)
         if self.ids:
             identity += self.ids[-1]
         instant = element.app
@@ -93,6 +98,30 @@ class GrowingView:
         is_interval = element.end not in (None, element.app)
         if is_interval and spec.kind is not WindowKind.TUPLE:
             self.view = replace(self.view, ends=self.ends)
+
+    def forget(self, instant: int, arrived: int, contents: Iterable[Content]) -> None:
+        """Forget the elements that no window can hold any more at an instant or later, but for
+        those of some contents and the last one.
+        """
+        needed = window.first_needed(self.view, instant, arrived, contents)
+        index = min(needed, len(self.elements) - 1)
+        self.elements.forget_before(index)
+        for values in (self.times, self.ids, self.ends, self.keys):
+            values.forget_before(min(index, len(values)))
+
+
+def follows(before: Element, element: Element) -> bool:
+    """Return whether an element is a point without a batch id that may come after another (MOD-1,
+    MOD-2), as most are. False may also be returned for one that may, which is then checked.
+    """
+    _, app, sys, batch, end = element
+    return (
+        batch is None is before.batch
+        and end is None
+        and type(app) is type(sys) is int
+        and before.app <= app < TIME_BOUND
+        and before.sys < sys < TIME_BOUND
+    )
 
 
 class Admission:
@@ -123,8 +152,11 @@ class Admission:
         """Return the next element, with canonical terms, and whether it is late. Raises
         InvalidStream.
         """
-        (element,) = canonical_elements([element])
-        model.check_elements(pair(self.before, element))
+        element = canonical_element(element)
+        before = self.before
+        if before is not None and before is self.newest and follows(before, element):
+            return element, False
+        model.check_elements(pair(before, element))
         admitted = model.admit(pair(self.newest, element), self.allowed_lateness)
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
@@ -212,17 +244,31 @@ class Arrivals:
         self.now = -TIME_BOUND
         self.last_sys = -TIME_BOUND - 1
         self.is_finished = False
+        # whether no element has to wait for others, or for the first one of its stream
+        self.joins_at_once = False
 
-        self.arrivals: list[Element] = []
-        self.own: list[int] = []
-        self.counts: list[list[int]] = [[0] for _ in specs]
-        self.late: list[Element] = []
+        self.arrivals: GrowingList[Element] = GrowingList()
+        self.own: GrowingList[int] = GrowingList()
+        # where there is one stream, all arrivals are of it
+        self.counts: list[GrowingList[int]] = []
+        counts: list[Sequence[int]] = [range(ENDLESS)] * len(specs)
+        if len(self.admissions) > 1:
+            self.counts = [GrowingList() for _ in specs]
+            for each in self.counts:
+                each.append(0)
+            counts = list(self.counts)
+        self.planned_counts = tuple(counts)
+        self.late: GrowingList[Element] = GrowingList(Element(frozenset(), 0, -TIME_BOUND))
+        # of the elements that windows range over, for the sentinel
+        self.last_taken = 0  # t_sys
+        self.last_batch = 0
+        self.last_end = -TIME_BOUND
         self.plan = self._make_plan()
 
     def _make_plan(self) -> Plan:
         """Return the plan over the sequences that grow."""
         views = tuple(growing.view for growing in self.growing)
-        return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
+        return Plan(self.semantics, views, self.arrivals, self.own, self.planned_counts, self.late)
 
     def push(self, stream: str, element: Element) -> range:
         """Take the next element of a stream, and return the places of the elements that thereby
@@ -256,6 +302,18 @@ class Arrivals:
         if stream in self.unread:
             admission.pass_over(element)
             return self._joined(len(self.arrivals))
+        self.last_taken = element.sys
+        self.last_batch = max(self.last_batch, element.batch or 0)
+        if not is_late:
+            self.last_end = max(self.last_end, valid(element)[1])
+        if self.joins_at_once:
+            admission.pass_over(element)
+            admission.newest = element
+            self.now = element.app
+            self._grow(stream, element)
+            self._join(element, stream)
+            return self._joined(len(self.arrivals) - 1)
+
         admission.take(element, is_late)
         if is_late:
             self.late.append(element)
@@ -283,7 +341,8 @@ class Arrivals:
             )
         if self.semantics.tick is Tick.BATCH and not is_late:
             tick.batch_id(element)  # raises if it has none
-        horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
+        if isinstance(self.semantics.horizon, int):
+            horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the
@@ -307,10 +366,39 @@ class Arrivals:
         self.is_finished = True
         self.now = TIME_BOUND
         released = self._release()
-        final = sentinel(self.plan.views, self.arrivals, self.late, self.semantics)
+        final = sentinel(self.plan.views, self._last_of_all(), (), self.semantics)
         if final is not None:
             self._join(final, None)
         return self._joined(released.start)
+
+    def _last_of_all(self) -> list[Element]:
+        """Return an element that comes last and ends last, in place of all that have arrived. It is
+        none if none has.
+        """
+        if not self.arrivals:
+            return []
+        last = self.arrivals[-1]
+        return [last._replace(sys=self.last_taken, batch=self.last_batch, end=self.last_end)]
+
+    def forget(self, instant: int, contents: Sequence[Iterable[Content]]) -> None:
+        """Forget what no arrival needs that is still to come: the elements that no window can hold
+        any more at an instant or later, but for some contents of each window.
+        """
+        arrived = len(self.arrivals)
+        for growing, counted, held in zip(self.growing, self.planned_counts, contents, strict=True):
+            if growing.elements:
+                # the sentinel is of no stream
+                growing.forget(instant, min(counted[arrived], len(growing.elements)), held)
+        for each in self.counts:
+            each.forget_before(arrived - 1)
+        # a report may be stamped with the arrival before the last (ENG-4)
+        self.arrivals.forget_before(len(self.arrivals) - 2)
+        self.own.forget_before(len(self.own) - 2)
+        if self.late:
+            waiting = [element.sys for _, _, _, element in self.queue]
+            waiting += [sys for each in self.admissions.values() for _, sys, _ in each.held]
+            before = min(waiting, default=self.last_sys + 1)
+            self.late.forget_before(bisect_left(self.late, before, key=attrgetter("sys")))
 
     def _refuse_after_the_end(self) -> None:
         if self.is_finished:
@@ -336,6 +424,9 @@ class Arrivals:
             while self.queue and self.queue[0][0] <= until:
                 _, _, name, element = heappop(self.queue)
                 self._join(element, name)
+        is_alone = len(self.admissions) == 1
+        is_ordered = not isinstance(self.semantics.allowed_lateness, int)
+        self.joins_at_once = is_known and is_alone and is_ordered
         return self._joined(before)
 
     def _grow(self, stream: str, element: Element) -> None:
@@ -359,8 +450,9 @@ class Arrivals:
                 own = ids[len(self.own)]
         self.arrivals.append(element)
         self.own.append(own)
-        for spec, counted in zip(self.specs, self.counts, strict=True):
-            counted.append(counted[-1] + (spec.stream == stream))
+        if self.counts:
+            for spec, each in zip(self.specs, self.counts, strict=True):
+                each.append(each[-1] + (spec.stream == stream))
 
     def _joined(self, before: int) -> range:
         """Return the places of the arrivals from `before` on."""

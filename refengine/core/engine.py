@@ -13,6 +13,7 @@ from refengine.core import r2r
 from refengine.core.answers import EvaluateBody as EvaluateBody
 from refengine.core.answers import MakeAnswers, recomputed_answers
 from refengine.core.arrivals import Arrivals
+from refengine.core.growing import FORGOTTEN_AT_ONCE
 from refengine.core.plan import Plan as Plan
 from refengine.core.plan import check_meaning as check_meaning
 from refengine.core.plan import horizon as horizon
@@ -105,7 +106,8 @@ class Engine:
     """A continuous query under a semantics, over streams whose elements come one at a time.
 
     What `push`, `advance` and `finish` return, one after the other, are the reports of `evaluate`
-    over the same streams, each as soon as nothing that may still come can change it (ENG-8).
+    over the same streams, each as soon as nothing that may still come can change it (ENG-8). The
+    elements that no evaluation to come needs are forgotten. A report keeps those that it is about.
 
     >>> from refengine import Engine, from_table, profile, stream
     >>> tumbling = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
@@ -144,6 +146,7 @@ class Engine:
         self._schedule = Schedule(planned, max_reports)
         self._maker = ReportMaker(query, planned, self.answers)
         self._failed: Exception | None = None
+        self._kept_since = 0  # the number of arrivals when elements were last forgotten
 
     def push(self, stream: str, element: Element) -> list[Report]:
         """Take the next element of a stream, and return the reports that no later element can
@@ -201,10 +204,23 @@ class Engine:
                 for group in self._schedule.arrive(index)
                 for evaluation in group
             ]
+            reports = [step.report for step in steps if step.emitted]
         except Exception as error:
             self._failed = error
             raise
-        return [step.report for step in steps if step.emitted]
+        if indices.stop - self._kept_since >= FORGOTTEN_AT_ONCE:
+            self._forget()
+            self._kept_since = indices.stop
+        return reports
+
+    def _forget(self) -> None:
+        """Forget the elements that no evaluation to come needs."""
+        last_tick = self._schedule.last_tick
+        if last_tick is None or self._schedule.planned.semantics.is_consuming:
+            return
+        seen = self._schedule.seen
+        contents = list(zip(seen.reported, seen.at_instant_before, strict=True))
+        self._arrivals.forget(last_tick.own, contents)
 
     def _refuse_after_a_failure(self) -> None:
         if self._failed is not None:

@@ -11,6 +11,7 @@ from typing import overload
 
 from refengine.core import window
 from refengine.core.answers import SuccessiveAnswers
+from refengine.core.growing import kept_elements
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
@@ -48,6 +49,11 @@ class Contents(Sequence[Element]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+def contents_of(elements: Sequence[Element], content: Content) -> Contents:
+    """Return the elements of a content, which stay when a stream that grows forgets them."""
+    return Contents(kept_elements(elements, content), content)
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ class Step:
             arrival.app,
             tuple([window.borders_of_window(view, held.n) for view, held in windows]),
             output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
-            tuple([Contents(view.elements, held.content) for view, held in windows]),
+            tuple([contents_of(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),
             self.relation,
         )

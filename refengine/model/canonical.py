@@ -86,6 +86,13 @@ def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
     )
 
 
+def canonical_element(element: Element) -> Element:
+    """MOD-4: Return an element with canonical terms. Raises InvalidStream."""
+    if type(getattr(element, "graph", None)) is frozenset and not _changes(element.graph):
+        return element
+    return _canonical_element(element, "element 1")
+
+
 def _changes(triples: Collection[Triple]) -> bool:
     """Return whether any of the triples is not canonical, or is none. Those that are plain are
     compared in one go.
