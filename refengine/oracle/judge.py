@@ -18,6 +18,7 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import (
     Disputed,
+    RefengineError,
     TooManyReports,
     Unsupported,
     require,
@@ -28,7 +29,7 @@ from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
 from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.checked_options import check_witnesses
-from refengine.oracle.comparison import Alignment, Borders
+from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
 from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
@@ -86,6 +87,26 @@ class Judgement:
     def mode(self) -> Mode:
         """How terms were compared."""
         return self.recorded.mode
+
+    @property
+    def assignment(self) -> Trial:
+        """The assignment that the verdict names. Raises RefengineError if there was none to try."""
+        if self.trial is None:
+            reason = "no assignment could be tried: the profile allows none for these streams"
+            raise RefengineError(reason, rule="ORA-9", place="verdict")
+        return self.trial
+
+    @property
+    def divergence(self) -> Divergence:
+        """Where the recording and the nearest assignment first differ (ORA-9). Raises
+        RefengineError for a verdict that has none: a pass, and a fail by stated windows alone.
+        """
+        found = self.assignment.divergence
+        if found is None:
+            what = "a pass" if self.passed else "a fail by windows alone, in wrong_windows,"
+            reason = f"{what} has no divergence; ask verdict.passed first"
+            raise RefengineError(reason, rule="ORA-9", place="verdict")
+        return found
 
     @property
     def setting(self) -> Setting:
