@@ -78,7 +78,24 @@ def evaluate(
     query, data = resolve_static(query, static)
     planned = plan(query, streams, semantics)
     all_steps = steps(query, planned, static=data, answer=answer, max_reports=max_reports)
-    return (step.report for step in all_steps if step.emitted)
+    return ReportIterator(planned, (step.report for step in all_steps if step.emitted))
+
+
+class ReportIterator(Iterator[Report]):
+    """The reports of a plan, each computed when it is asked for."""
+
+    def __init__(self, planned: Plan, reports: Iterator[Report]) -> None:
+        self.planned = planned
+        self.reports = reports
+
+    def __repr__(self) -> str:
+        return f"<reports of {self.planned!r}>"
+
+    def __iter__(self) -> Iterator[Report]:
+        return self.reports
+
+    def __next__(self) -> Report:
+        return next(self.reports)
 
 
 def steps(
@@ -147,6 +164,10 @@ class Engine:
         self._maker = ReportMaker(query, planned, self.answers)
         self._failed: Exception | None = None
         self._kept_since = 0  # the number of arrivals when elements were last forgotten
+
+    def __repr__(self) -> str:
+        arrived = len(self._arrivals.arrivals)
+        return f"<Engine over {', '.join(self._arrivals.declared)}, {arrived} arrivals>"
 
     def push(self, stream: str, element: Element) -> list[Report]:
         """Take the next element of a stream, and return the reports that no later element can

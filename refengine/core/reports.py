@@ -18,8 +18,9 @@ from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.schedule import Evaluation
 from refengine.core.semantics import R2S, Empty, Instant, Semantics
 from refengine.core.window import Content
-from refengine.model.elements import Element, Relation
+from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError
+from refengine.model.messages import shortened
 
 
 class Contents(Sequence[Element]):
@@ -48,7 +49,13 @@ class Contents(Sequence[Element]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        if len(self) > MOST_SHOWN:
+            return f"<{len(self)} elements>"
+        return shortened(repr(tuple(self)), 500)
+
+    def __reduce__(self) -> tuple[type[Contents], tuple[tuple[Element, ...], Content]]:
+        """Return what makes the same contents, without the other elements of the stream."""
+        return Contents, (tuple(self), range(len(self)))
 
 
 def contents_of(elements: Sequence[Element], content: Content) -> Contents:

@@ -567,6 +567,16 @@ class Profile:
     source: str
     fields: Mapping[str, Any]
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.source, frozenset(self.fields.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_profile, (self.name, self.source, dict(self.fields))
+
+    def __repr__(self) -> str:
+        values = " ".join(f"{name}={show_open(value)}" for name, value in self.fields.items())
+        return f"<Profile {self.name}: {values}>"
+
     def but(self, /, **overrides: Unpack[FieldValues]) -> Profile:
         """Return the profile with some fields replaced; the value `unknown` opens a field. Raises
         InvalidSemantics for what is no value of a field, and for a range whose ends are in the
@@ -637,6 +647,21 @@ class Profile:
                     f"{name} is open without bounds, so not every value can be tried; give {name}=…"
                 )
                 raise UnknownField(reason, rule="SEM-3")
+
+
+def _make_profile(name: str, source: str, fields: Mapping[str, Any]) -> Profile:
+    return Profile(name, source, MappingProxyType(dict(fields)))
+
+
+def show_open(value: Any) -> str:
+    """Return the text of a profile's value, also of one that leaves a field open."""
+    match value:
+        case Between(lo, hi):
+            return f"{lo}..{hi}"
+        case OneOf(values):
+            return "|".join(map(show, values))
+        case _:
+            return show(value)
 
 
 def refuse_empty_range(name: str, value: Between) -> None:

@@ -48,6 +48,9 @@ class IncrementalRun(Iterator[Report]):
         )
         self.reports = self._reports()
 
+    def __repr__(self) -> str:
+        return f"<IncrementalRun of {self.planned!r}: {self.provenance}>"
+
     def __next__(self) -> Report:
         return next(self.reports)
 

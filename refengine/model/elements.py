@@ -20,7 +20,7 @@ from refengine.model.canonical import (
 )
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.held import as_integer
-from refengine.model.messages import display
+from refengine.model.messages import bag_in_words, display, shortened
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
@@ -29,6 +29,7 @@ from refengine.model.terms import literal as literal
 from refengine.model.terms import parse_literal as parse_literal
 
 TIME_BOUND = 2**63
+MOST_SHOWN = 10  # elements or rows in a repr
 
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
@@ -66,6 +67,15 @@ class Relation:
 
     def __bool__(self) -> bool:
         return bool(self.rows)
+
+    def __hash__(self) -> int:
+        return hash((self.variables, frozenset(item for item in self.rows.items() if item[1])))
+
+    def __repr__(self) -> str:
+        if isinstance(self.rows, Counter) and self.rows.total() > MOST_SHOWN:
+            variables = " ".join(f"?{name}" for name in self.variables)
+            return f"<Relation {variables}, {bag_in_words(self.rows, 2)}>"
+        return shortened(f"Relation(variables={self.variables!r}, rows={self.rows!r})", 1000)
 
 
 class Element(NamedTuple):
@@ -121,6 +131,13 @@ class Stream:
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self.elements)
+
+    def __repr__(self) -> str:
+        count = len(self.elements)
+        if count > MOST_SHOWN:
+            first, last = (shortened(repr(self.elements[i]), 200) for i in (0, -1))
+            return f"<Stream of {count} elements, from {first} to {last}>"
+        return shortened(f"Stream(elements={(*self.elements,)!r}, ordered={self.ordered!r})")
 
 
 def refuse_no_streams(value: object) -> None:

@@ -32,6 +32,7 @@ from refengine.oracle.checked_options import check_witnesses
 from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
+from refengine.oracle.summary import explain_verdict, outcome, table_of_verdict
 from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
 from refengine.oracle.tries import every_assignment
 from refengine.sparql.witnesses import WITNESSES
@@ -77,6 +78,23 @@ class Judgement:
     witness_statements: r2r.WitnessSummary
     t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
+
+    def explain(self) -> str:
+        """Return the verdict in a few lines: the assignment that it names, where a fail diverges
+        first, and what it rests on.
+        """
+        return explain_verdict(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        t0 = "" if self.trial is None else f", t0={self.trial.semantics.t0}"
+        return f"<Judgement: {outcome(self)}{t0}, {self.tried} assignments tried>"
+
+    def _repr_html_(self) -> str:
+        """Return the verdict as a notebook shows it, with the reports beside the relations."""
+        return table_of_verdict(self)
 
     @property
     def missing(self) -> Missing:
