@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from refengine.core import r2r
 from refengine.core.answers import EvaluateBody as EvaluateBody
-from refengine.core.answers import MakeAnswers, recomputed_answers
+from refengine.core.answers import MakeAnswers, recomputed_answers, refuse_no_function
 from refengine.core.arrivals import Arrivals
 from refengine.core.growing import FORGOTTEN_AT_ONCE
 from refengine.core.plan import Plan as Plan
@@ -32,6 +32,7 @@ from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
+from refengine.core.schedule import refuse_no_bound as refuse_no_bound
 from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics
@@ -75,6 +76,8 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": stream([a, b])}, chosen)]
     [((0, 10), 1), ((10, 20), 1)]
     """
+    refuse_no_function(answer)
+    refuse_no_bound(max_reports)
     query, data = resolve_static(query, static)
     planned = plan(query, streams, semantics)
     all_steps = steps(query, planned, static=data, answer=answer, max_reports=max_reports)
@@ -155,6 +158,8 @@ class Engine:
         `incremental.MaintainedWhileCovered` does; they are in `answers`. Raises InvalidQuery and
         InvalidSemantics (QRY-4, QRY-5).
         """
+        refuse_no_function(answer)
+        refuse_no_bound(max_reports)
         query, data = resolve_static(query, static)
         refuse_no_names(streams)
         self._arrivals = Arrivals(query, streams, semantics)

@@ -90,6 +90,7 @@ class Window:
             value = getattr(self, name)
             if type(value) is not int and value is not None:
                 object.__setattr__(self, name, length_of(name, value, self))
+        check_words(self)
         check_extent(self)
 
     @property
@@ -103,6 +104,26 @@ class Window:
     def step(self) -> int:
         """The slide β; 1 where none is stated."""
         return self.slide or 1
+
+
+def check_words(window: Window) -> None:
+    """QRY-1: Refuse a kind or a unit that is none, a stream or a name that is no text, and a mark
+    of a trigger that is no truth value. A kind that is given as its word is replaced. Raises
+    InvalidQuery.
+    """
+    place = f"window on {display(window.stream)}"
+    for key, values in (("kind", WindowKind), ("unit", Unit)):
+        word = getattr(window, key)
+        if type(word) is not values:
+            table = {key: word}
+            object.__setattr__(window, key, parse_word(values, key, table, place))
+    types: dict[str, type] = {"stream": str, "triggers": bool}
+    if window.name is not None:
+        types["name"] = str
+    check_types(vars(window), types, place)
+    if not isinstance(window.by, tuple | list) or not all(isinstance(k, str) for k in window.by):
+        reason = f'by must be a tuple of texts, got {display(window.by)}; write ("subject",)'
+        raise InvalidQuery(reason, rule="QRY-1", place=place)
 
 
 def length_of(name: str, value: object, window: Window) -> Any:
@@ -207,9 +228,6 @@ class Body:
 
     @refuse_deep_nesting
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            reason = f"body must be a string, got {display(self.text)}"
-            raise InvalidQuery(reason, rule="QRY-1", place="body")
         algebra, plain = read_body(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}
@@ -267,6 +285,12 @@ class Query:
                 f"{display(self.body)}; write Query((Window(…),), Body(…))"
             )
             raise InvalidQuery(reason, rule="QRY-1", place="query")
+        for each in self.windows:
+            if not isinstance(each, Window):
+                reason = f"must be a Window, got {display(each)}; write Window(…)"
+                raise InvalidQuery(reason, rule="QRY-1", place="windows")
+        if self.r2s is not None and not isinstance(self.r2s, R2S):
+            object.__setattr__(self, "r2s", parse_field("r2s", self.r2s))
         registered = as_integer(
             self.registered, "registered", InvalidQuery, rule="QRY-1", place="query"
         )

@@ -282,6 +282,15 @@ class Semantics:
     instant: Instant
     allowed_lateness: int | AllowedLateness
 
+    def __new__(cls, *values: object, **fields: object) -> Semantics:
+        """SEM-1: Refuse a field that is not there, and one that is missing."""
+        if values or fields.keys() != NAMES:
+            refuse_no_names(values, fields)
+        return super().__new__(cls)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_semantics, (dict(vars(self)),)
+
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             # as most are: the oracle makes thousands of a profile's values
@@ -296,6 +305,28 @@ class Semantics:
     def is_consuming(self) -> bool:
         """R2R-22: Whether matches use up the elements that they are made of."""
         return self.consumption is not Consumption.UNRESTRICTED
+
+
+def _make_semantics(values: Mapping[str, Any]) -> Semantics:
+    return Semantics(**values)
+
+
+def refuse_no_names(values: tuple[object, ...], fields: Mapping[str, object]) -> None:
+    """SEM-1: Refuse values that have other names than the fields of a semantics. Raises
+    InvalidSemantics.
+    """
+    if values:
+        reason = f"fields are given by their names, got {display(values[0])}; write t0=0"
+        raise InvalidSemantics(reason, rule="SEM-1")
+    for name in fields:
+        known_field(name)
+    missing = ", ".join(name for name in FIELDS if name not in fields)
+    reason = f"{missing} missing; write profile(…).but(…).semantics(), where a profile has them"
+    raise _FieldsMissing(reason, rule="SEM-1")
+
+
+class _FieldsMissing(InvalidSemantics, TypeError):
+    """A semantics without some of its fields. Python has a TypeError for it."""
 
 
 def contradictions(semantics: Semantics) -> None:
@@ -360,6 +391,7 @@ def value_without_meaning(semantics: Semantics) -> str | None:
 
 
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
+NAMES = frozenset(FIELDS)
 _KINDS = {
     name: get_args(hint) or (hint,)
     for name, hint in get_type_hints(Semantics).items()
@@ -567,6 +599,9 @@ class Profile:
     source: str
     fields: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        refuse_no_fields(self.fields)
+
     def __hash__(self) -> int:
         return hash((self.name, self.source, frozenset(self.fields.items())))
 
@@ -575,7 +610,7 @@ class Profile:
 
     def __repr__(self) -> str:
         values = " ".join(f"{name}={show_open(value)}" for name, value in self.fields.items())
-        return f"<Profile {self.name}: {values}>"
+        return f"Profile({self.name}: {values})"
 
     def but(self, /, **overrides: Unpack[FieldValues]) -> Profile:
         """Return the profile with some fields replaced; the value `unknown` opens a field. Raises
@@ -592,12 +627,14 @@ class Profile:
         """Do what `but` does with fields whose names and values are not known before, such as those
         of a file.
         """
-        parsed = {}
+        refuse_no_fields(fields)
+        parsed: dict[str, Any] = {}
         for name, value in fields.items():
             known_field(name)
             if isinstance(value, Between):
                 refuse_empty_range(name, value)
             if isinstance(value, OneOf):
+                refuse_no_choices(name, value)
                 parsed[name] = OneOf(tuple(parse_field(name, each) for each in value.values))
             elif is_open(value):
                 parsed[name] = value
@@ -664,10 +701,32 @@ def show_open(value: Any) -> str:
             return show(value)
 
 
+def refuse_no_fields(value: object) -> None:
+    """SEM-1: Refuse what is no mapping from fields to values. Raises InvalidSemantics."""
+    if not isinstance(value, Mapping):
+        reason = f'fields are given by their names, got {display(value)}; write {{"t0": 0}}'
+        raise InvalidSemantics(reason, rule="SEM-1", place="fields")
+    for name in value:
+        known_field(name)
+
+
+def refuse_no_choices(name: str, value: OneOf) -> None:
+    """ORA-2: Refuse several possible values that are no tuple, or none. Raises InvalidSemantics."""
+    if not isinstance(value.values, tuple) or not value.values:
+        reason = f"OneOf has a tuple with a value or more, got {display(value.values)}"
+        raise InvalidSemantics(f"{name}: {reason}; write OneOf((…, …))", rule="ORA-2")
+
+
 def refuse_empty_range(name: str, value: Between) -> None:
     """ORA-2: Refuse a range without a value, whose ends are in the wrong order. Raises
     InvalidSemantics.
     """
+    if name not in INTEGRAL:
+        reason = f"{name} has no range, got {display(value)}; write OneOf((…, …))"
+        raise InvalidSemantics(reason, rule="ORA-2")
+    if type(value.lo) is not int or type(value.hi) is not int:
+        reason = f"a range of {name} has two integers, got {display(value)}; write Between(0, 9)"
+        raise InvalidSemantics(reason, rule="ORA-2")
     if value.lo > value.hi:
         raise InvalidSemantics(
             f"{name} must be in a range with at least one value, got {value.lo} to {value.hi}; "

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from refengine.core import engine, r2r
-from refengine.core.answers import EvaluateBody
+from refengine.core.answers import EvaluateBody, refuse_no_function
 from refengine.core.plan import Plan
 from refengine.core.query import Query
 from refengine.core.reports import Report, ReportMaker, Step
@@ -103,6 +103,8 @@ def evaluate_incrementally(
 
     Raises what `core.engine.evaluate` raises.
     """
+    refuse_no_function(answer)
+    engine.refuse_no_bound(max_reports)
     refuse_no_streams(streams)
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):

@@ -120,6 +120,9 @@ class Stream:
                 rule="MOD-1",
                 place="stream",
             )
+        if not isinstance(self.ordered, bool):
+            reason = f"ordered must be True or False, got {display(self.ordered)}"
+            raise InvalidStream(reason, rule="ORA-4", place="stream")
         elements = self.elements
         if not isinstance(elements, CanonicalElements):
             elements = tuple(with_integers(each, n) for n, each in enumerate(elements, 1))

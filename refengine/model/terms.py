@@ -37,6 +37,10 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
 
 
+class NoLiteral(InvalidStream, ValueError):
+    """MOD-4: A term that is no literal, where one is needed."""
+
+
 class Literal(NamedTuple):
     """A literal taken apart: lexical form, datatype IRI, language tag (''
     unless rdf:langString).
@@ -56,6 +60,9 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     except TypeError:  # no text
         reason = f"a lexical form must be text, got {display(lexical)}"
         raise _invalid(f"{reason}{_write(_python_literal(lexical))}") from None
+    for name, value in (("a datatype", datatype), ("a language", language)):
+        if not isinstance(value, str):
+            raise _invalid(f"{name} must be text, got {display(value)}")
     if language:
         return f"{text}@{language.lower()}"
     if datatype == XSD + "string":
@@ -65,11 +72,12 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
 
 def parse_literal(term: Term) -> Literal:
     """Return the parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises
-    ValueError for another term.
+    NoLiteral for another term.
     """
-    match = _LITERAL.fullmatch(term)
+    match = _LITERAL.fullmatch(term) if isinstance(term, str) else None
     if match is None:
-        raise ValueError(f"not a literal: {term}")
+        reason = f"not a literal: {display(term)}; write it in quotes, such as {literal('a')}"
+        raise NoLiteral(reason, rule="MOD-4")
     lexical, datatype, language = match.groups()
     if language:
         return Literal(unescape(lexical), LANG_STRING, language)

@@ -23,6 +23,7 @@ from refengine.model.errors import (
     Unsupported,
     require,
 )
+from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, reports_of
@@ -205,6 +206,9 @@ def judge_recording(
     """
     refuse_no_profile(profile)
     check_witnesses(witnesses)
+    if not isinstance(answers, SharedAnswers):
+        reason = f"must be a table of answers, got {display(answers)}; write SharedAnswers()"
+        raise RefengineError(reason, rule="ORA-1", place="answers")
     # Begin this verdict's list of testimonies: the table may come from an earlier verdict.
     answers.testimonies_used.clear()
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)

@@ -99,7 +99,7 @@ class RecordingToJudge:
         missing = Missing.of(options.get("missing", 1))
         if not relations:
             missing = Missing(0, 0)
-        windows = _check_windows(options.get("windows", ()), len(recording))
+        windows = _check_windows(options.get("windows", ()), len(relations))
         return RecordingToJudge(
             question,
             relations,
