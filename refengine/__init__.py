@@ -136,14 +136,16 @@ FOR_TESTS = ("strategies", "testing")
 __all__ = sorted([*_HOME, *PACKAGES, "__version__"])
 
 
-def __getattr__(name: str) -> Any:
-    if name in PACKAGES or name in FOR_TESTS:
-        return import_module(f"{__name__}.{name}")
-    if name == "__version__":
-        return _version()
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # to which every name would be there
+
+    def __getattr__(name: str) -> Any:
+        if name in PACKAGES or name in FOR_TESTS:
+            return import_module(f"{__name__}.{name}")
+        if name == "__version__":
+            return _version()
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
