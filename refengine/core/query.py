@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -361,6 +362,10 @@ def from_table(table: Any = None, /, **keys: Any) -> Query:
     if keys and table is not None:
         reason = f"give one table or keywords, got both: {', '.join(keys)}"
         raise InvalidQuery(reason, rule="QRY-1", place="query")
+    if keys.keys() == {"table"}:
+        advice = "from_table(table=…) is old: write from_table(…)"
+        warnings.warn(advice, DeprecationWarning, stacklevel=2)
+        keys, table = {}, keys["table"]
     table = keys or table
     if not isinstance(table, Mapping):
         reason = f"a query must be a table, got {display(table)}; write {{windows: […], body: …}}"

@@ -116,13 +116,14 @@ class Engine(engine.Engine):
     ) -> list[Report]: ...
     def push(
         self,
-        payload: Any,
-        time: Any,
+        payload: Any = None,
+        time: Any = None,
         /,
         *,
         stream: str | None = None,
         batch: int | None = None,
         end: Any = None,
+        element: Any = None,
     ) -> list[Report]:
         """Take the next element, and return the reports that no later element can change.
 
@@ -140,6 +141,10 @@ class Engine(engine.Engine):
         Raises TooManyReports, and the errors of R2R. After such an error the engine has ended,
         since what it would have reported is not known.
         """
+        if element is not None and stream is not None:
+            advice = "push(stream=…, element=…) is old: write push(name, element)"
+            warnings.warn(advice, DeprecationWarning, stacklevel=2)
+            payload, time = stream, element
         if type(payload) is str:
             return super().push(payload, time)
         arrivals = self._arrivals

@@ -251,6 +251,15 @@ def test_the_definition_is_computed_on_request():
         assert str(engine.provenance) == words
 
 
+def test_the_old_keywords_still_work():
+    engine = Engine(query(), ["s"], chosen())
+    with pytest.warns(DeprecationWarning, match=r"is old: write push\(name, element\)"):
+        assert engine.push(stream="s", element=at(3, 1)) == []  # type: ignore[call-overload]
+    assert len(engine.push("s", at(12, 2))) == 1
+    with pytest.warns(DeprecationWarning, match=r"is old: write from_table"):
+        assert from_table(table={"windows": [TUMBLING], "body": BODY}) == query()  # type: ignore[call-overload]
+
+
 def test_the_old_option_still_works():
     with pytest.warns(DeprecationWarning, match="make_answers is old: write definition=True"):
         engine = Engine(query(), ["s"], chosen(), make_answers=recomputed_answers)
