@@ -58,7 +58,7 @@ class ArrivalBuffer(Sequence[Element]):
         for element in self.elements:
             # the full check takes ten times as long
             if before is None or not follows(before, element):
-                check_streamed(before, element, len(self) + 1)
+                element = check_streamed(before, element, len(self) + 1)
             append(element)
             yield element
             before = element
@@ -128,12 +128,14 @@ class ArrivalIds(Sequence[int]):
             yield index
 
 
-def check_streamed(before: Element | None, element: Element, position: int) -> None:
+def check_streamed(before: Element | None, element: Element, position: int) -> Element:
     """MOD-1 to MOD-3: Check an element, the `position`-th of a stream, beside the one before it.
+    Return it with integers as times.
 
     Raises InvalidStream, with its place, and Unsupported for an element with an interval.
     """
     place = f"element {position}"
+    element = elements.with_integers(element, position)
     if element.end not in (None, element.app):
         raise Unsupported(
             "elements with intervals need their stream given whole",
@@ -147,6 +149,7 @@ def check_streamed(before: Element | None, element: Element, position: int) -> N
     except RefengineError as error:
         error.place = place
         raise
+    return element
 
 
 def plan_streamed(
@@ -167,7 +170,7 @@ def plan_streamed(
     first = next(source, None)
     if first is None:
         return of_empty_stream
-    check_streamed(None, first, 1)
+    first = check_streamed(None, first, 1)
     view = window.view(spec, [first], semantics, query.registered)
 
     def make_sentinel(last: Element) -> Element | None:

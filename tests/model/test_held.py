@@ -25,9 +25,11 @@ from refengine import (
     Stream,
     Window,
     WindowKind,
+    bounded,
     equal,
     evaluate,
     from_table,
+    incremental,
     profile,
     row,
     sparql,
@@ -306,3 +308,26 @@ def test_no_library_is_imported_for_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_stream_that_is_read_meanwhile_may_have_datetimes():
+    """By hand: the second element, ten seconds later, closes [t0, t0 + 10 s)."""
+    query = from_table(
+        windows=[{"stream": "s", "kind": "time", "size": 10_000, "slide": 10_000}], body="ASK {}"
+    )
+    times = [ZONED, ZONED + timedelta(seconds=10)]
+    elements = (Element(frozenset([A]), time, n) for n, time in enumerate(times, 1))  # type: ignore[arg-type]
+    chosen = profile("csparql").but(t0="first-element", horizon="none").semantics()
+    (report,) = incremental.evaluate(query, {"s": elements}, chosen)
+    assert report.window == (EPOCH_MS, EPOCH_MS + 10_000)
+    assert [type(element.app) for element in report.contents[0]] == [int]
+
+
+def test_a_join_takes_what_an_element_takes():
+    body = "SELECT ?a ?b { ?a <urn:p> ?x . ?b <urn:q> ?x }"
+    query = from_table(windows=[{"stream": "s", "kind": "unbounded"}], body=body)
+    join = bounded.BoundedJoin(bounded.bounded_query(query))
+    s, x = S["rdflib"], rdflib.Literal("x")
+    graphs: list[Any] = [frozenset([(s, rdflib.URIRef(name), x)]) for name in ("urn:p", "urn:q")]
+    assert join.push("s", Element(graphs[0], ZONED, 1)) == []  # type: ignore[arg-type]
+    assert len(join.push("s", Element(graphs[1], ZONED + timedelta(1), 2))) == 1  # type: ignore[arg-type]
