@@ -13,7 +13,7 @@ from operator import attrgetter
 from refengine.core import tick, window
 from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
-from refengine.core.query import Query, Unit, Window, WindowKind
+from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
@@ -82,7 +82,7 @@ class GrowingView:
         if spec.by:
             self.keys.append(window.key(spec, element, ""))
 
-        identity = 1 if spec.unit is Unit.ELEMENTS else len(element.graph)
+        (identity,) = window.ids(spec, [element])
         if self.ids:
             identity += self.ids[-1]
         instant = element.app
@@ -91,13 +91,15 @@ class GrowingView:
         self.elements.append(element)
         self.ids.append(identity)
         self.times.append(instant)
-        self.ends.append(valid(element)[1])
 
         if len(self.elements) == 1:
             self.view = self._viewed((element,))
         is_interval = element.end not in (None, element.app)
-        if is_interval and spec.kind is not WindowKind.TUPLE:
+        if is_interval and spec.kind is not WindowKind.TUPLE and self.view.ends is None:
+            self.ends = self.times.copy_before_last()  # until then all were points
             self.view = replace(self.view, ends=self.ends)
+        if self.view.ends is not None:
+            self.ends.append(valid(element)[1])
 
     def forget(self, instant: int, arrived: int, contents: Iterable[Content]) -> None:
         """Forget the elements that no window can hold any more at an instant or later, but for
@@ -154,10 +156,12 @@ class Admission:
         """
         element = canonical_element(element)
         before = self.before
-        if before is not None and before is self.newest and follows(before, element):
-            return element, False
-        model.check_elements(pair(before, element))
+        is_plain = before is not None and follows(before, element)
+        if not is_plain:
+            model.check_elements(pair(before, element))
         admitted = model.admit(pair(self.newest, element), self.allowed_lateness)
+        if is_plain and before is self.newest:  # it is not late, and comes last
+            return admitted.elements[-1], False
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
         return last, last in admitted.late
@@ -305,7 +309,8 @@ class Arrivals:
         self.last_taken = element.sys
         self.last_batch = max(self.last_batch, element.batch or 0)
         if not is_late:
-            self.last_end = max(self.last_end, valid(element)[1])
+            end = element.app if element.end is None else element.end
+            self.last_end = max(self.last_end, end)
         if self.joins_at_once:
             admission.pass_over(element)
             admission.newest = element

@@ -224,20 +224,19 @@ class Engine:
 
         # A group is evaluations over the same contents (ENG-2).
         try:
-            steps = [
-                self._maker.step(evaluation)
+            made = [
+                self._maker.report(evaluation)
                 for index in indices
                 for group in self._schedule.arrive(index)
                 for evaluation in group
             ]
-            reports = [step.report for step in steps if step.emitted]
         except Exception as error:
             self._failed = error
             raise
         if indices.stop - self._kept_since >= FORGOTTEN_AT_ONCE:
             self._forget()
             self._kept_since = indices.stop
-        return reports
+        return [report for report in made if report is not None]
 
     def _forget(self) -> None:
         """Forget the elements that no evaluation to come needs."""

@@ -38,10 +38,19 @@ class GrowingList(Sequence[T]):
             del self.items[:count]
             self.number_forgotten = index
 
+    def copy_before_last(self) -> GrowingList[T]:
+        """Return a list of the items without the last one."""
+        found: GrowingList[T] = GrowingList(self.before)
+        found.items = self.items[:-1]
+        found.number_forgotten = self.number_forgotten
+        return found
+
     def __len__(self) -> int:
         return self.number_forgotten + len(self.items)
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
         place = index - self.number_forgotten
         if place >= 0:
             return self.items[place]
@@ -91,6 +100,8 @@ class GrowingElements(Sequence[Element]):
         return self.length
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
         if index < 0:
             index += self.length
         chunk = index // CHUNK - self.number_forgotten

@@ -214,10 +214,9 @@ def reported_stretches(
     semantics = planned.semantics
     views = planned.views
     own = planned.own[k]
-    has_timely = any(
+    if Condition.CHANGE not in semantics.report and not any(
         report.timely_instants(semantics, view, interval, own) for view in views if view.frame
-    )
-    if not has_timely and Condition.CHANGE not in semantics.report:
+    ):
         return  # nothing fires, and nothing is compared with what is seen here
 
     arrived = tuple(counted[k] for counted in planned.counts)
