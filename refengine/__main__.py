@@ -287,7 +287,7 @@ def _render(options: argparse.Namespace) -> None:
     r2s = None
     if options.semantics:
         name, *overrides = options.semantics
-        r2s = profiles.profile(name).but(**_overrides(overrides)).fields["r2s"]
+        r2s = profiles.profile(name).with_fields(_overrides(overrides)).fields["r2s"]
         if not isinstance(r2s, R2S):
             raise UnknownField(f"profile {name!r} leaves r2s unknown; give r2s=…", rule="SEM-3")
     query = read_query(options.query, options.source, options.static, options.base)
@@ -311,7 +311,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.seconds is not None and not options.seconds >= 0:  # NaN among them
         raise RefengineError(f"--seconds must be >= 0, got {options.seconds}", rule="R2R-17")
     name, *overrides = options.semantics
-    chosen = profiles.profile(name).but(**_overrides(overrides)).semantics()
+    chosen = profiles.profile(name).with_fields(_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
     source = _sources(options)
     base = options.data_base

@@ -33,6 +33,7 @@ ARROWS: dict[str, str] = {
     "refengine.dialects": "model core",
     "refengine.rdf": "model core dialects",
     "refengine.strategies": "model core",
+    "refengine.testing": "model core strategies",
     "refengine.trace": "core",
     "refengine.cli": "model",
     "refengine.run_with_witnesses": "model sparql core incremental",

@@ -217,8 +217,8 @@ def _count_rows(report: Mapping[str, object]) -> int:
 
 def report_whole_answers() -> Semantics:
     """Return a semantics under which each change of a content reports the whole answer."""
-    fields = {"t0": 0, "horizon": "none", "partial": "reported", "empty": "emit"}
-    return profile("cqels").but(**fields, r2s="Rstream", base="none").semantics()
+    chosen = profile("cqels").but(t0=0, horizon="none", partial="reported", empty="emit")
+    return chosen.but(r2s="Rstream", base="none").semantics()
 
 
 def ask_in_common_windows(text: BenchmarkText, sizes: Mapping[str, int]) -> list[Report]:

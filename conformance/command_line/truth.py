@@ -265,7 +265,7 @@ def _semantics(profile: str, *words: str) -> Semantics:
     from refengine.core import profiles
 
     fields = dict(pair(word, "key=value") for word in words)
-    return profiles.profile(profile).but(**fields).semantics()
+    return profiles.profile(profile).with_fields(fields).semantics()
 
 
 def _compute(

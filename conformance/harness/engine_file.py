@@ -176,7 +176,7 @@ class Engine(StartableEngine):
         assert self.profile is not None  # an engine without one is told its semantics
         is_comparing = query.r2s in (R2S.ISTREAM, R2S.DSTREAM)
         if is_comparing and self.profile.fields.get("base") is None:
-            return self.profile.but(r2s=query.r2s, base=Base.PREVIOUS)
+            return self.profile.with_fields({"r2s": query.r2s, "base": Base.PREVIOUS})
         return self.profile
 
     def _operator(self) -> R2S | None:

@@ -21,7 +21,13 @@ from refengine.bounded.plans import (
 from refengine.bounded.policies import Fifo, Policy
 from refengine.bounded.shedding import NoShedding, Shedding
 from refengine.model.canonical import canonical_elements
-from refengine.model.elements import Element, Stream, check_elements, refuse_no_streams
+from refengine.model.elements import (
+    Element,
+    Stream,
+    check_elements,
+    refuse_no_streams,
+    with_integers,
+)
 from refengine.model.errors import InvalidStream
 
 Result = tuple[Binding, ...]  # a binding for each input
@@ -100,6 +106,7 @@ class BoundedJoin:
         Raises InvalidStream for an element that is earlier than the one before it, and for what is
         no element (MOD-1) or no term (MOD-4).
         """
+        element = with_integers(element, 1)
         check_elements([element])
         (element,) = canonical_elements([element])
         t = element.app

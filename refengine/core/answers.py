@@ -18,9 +18,19 @@ from refengine.core.semantics import R2S
 from refengine.core.window import Content
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Bag, Dataset, Relation
+from refengine.model.errors import RefengineError
+from refengine.model.messages import display
 
 # R2R: the function from a body and a dataset to a relation
 EvaluateBody = Callable[[Body, Dataset], Relation]
+
+
+def refuse_no_function(value: object) -> None:
+    """R2R-1: Refuse what is no R2R, where a function is needed. Raises RefengineError."""
+    if not callable(value):
+        reason = f"must be a function from a body and a dataset to a Relation, got {display(value)}"
+        raise RefengineError(f"{reason}; leave it out", rule="R2R-1", place="answer")
+
 
 # The answer over what the windows hold, by a name for the blank nodes that the body makes
 Lookup = Callable[[tuple[Content, ...], str], Relation]

@@ -4,21 +4,34 @@ that grows with them (ENG-8).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from operator import attrgetter
 
 from refengine.core import tick, window
+from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
-from refengine.core.window import WindowView
+from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
-from refengine.model.canonical import canonical_elements
-from refengine.model.elements import TIME_BOUND, Element, Stream, require_64_bits, valid
+from refengine.model.canonical import canonical_element
+from refengine.model.elements import (
+    TIME_BOUND,
+    Element,
+    Stream,
+    require_64_bits,
+    valid,
+    with_integers,
+)
 from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.held import as_integer
 from refengine.model.messages import display
+
+# More elements than will ever arrive
+ENDLESS = 2**62
 
 
 class GrowingView:
@@ -32,11 +45,11 @@ class GrowingView:
         self.spec = spec
         self.semantics = semantics
         self.registered = registered
-        self.elements: list[Element] = []
-        self.times: list[int] = []
-        self.ids: list[int] = []
-        self.ends: list[int] = []
-        self.keys: list[tuple[str, ...]] = []
+        self.elements = GrowingElements()
+        self.times: GrowingList[int] = GrowingList()
+        self.ids: GrowingList[int] = GrowingList()
+        self.ends: GrowingList[int] = GrowingList()
+        self.keys: GrowingList[tuple[str, ...]] = GrowingList()
         self.view = self._viewed(())
 
     def _viewed(self, elements: tuple[Element, ...]) -> WindowView:
@@ -78,13 +91,39 @@ class GrowingView:
         self.elements.append(element)
         self.ids.append(identity)
         self.times.append(instant)
-        self.ends.append(valid(element)[1])
 
         if len(self.elements) == 1:
             self.view = self._viewed((element,))
         is_interval = element.end not in (None, element.app)
-        if is_interval and spec.kind is not WindowKind.TUPLE:
+        if is_interval and spec.kind is not WindowKind.TUPLE and self.view.ends is None:
+            self.ends = self.times.copy_before_last()  # until then all were points
             self.view = replace(self.view, ends=self.ends)
+        if self.view.ends is not None:
+            self.ends.append(valid(element)[1])
+
+    def forget(self, instant: int, arrived: int, contents: Iterable[Content]) -> None:
+        """Forget the elements that no window can hold any more at an instant or later, but for
+        those of some contents and the last one.
+        """
+        needed = window.first_needed(self.view, instant, arrived, contents)
+        index = min(needed, len(self.elements) - 1)
+        self.elements.forget_before(index)
+        for values in (self.times, self.ids, self.ends, self.keys):
+            values.forget_before(min(index, len(values)))
+
+
+def follows(before: Element, element: Element) -> bool:
+    """Return whether an element is a point without a batch id that may come after another (MOD-1,
+    MOD-2), as most are. False may also be returned for one that may, which is then checked.
+    """
+    _, app, sys, batch, end = element
+    return (
+        batch is None is before.batch
+        and end is None
+        and type(app) is type(sys) is int
+        and before.app <= app < TIME_BOUND
+        and before.sys < sys < TIME_BOUND
+    )
 
 
 class Admission:
@@ -115,9 +154,14 @@ class Admission:
         """Return the next element, with canonical terms, and whether it is late. Raises
         InvalidStream.
         """
-        (element,) = canonical_elements([element])
-        model.check_elements(pair(self.before, element))
+        element = canonical_element(element)
+        before = self.before
+        is_plain = before is not None and follows(before, element)
+        if not is_plain:
+            model.check_elements(pair(before, element))
         admitted = model.admit(pair(self.newest, element), self.allowed_lateness)
+        if is_plain and before is self.newest:  # it is not late, and comes last
+            return admitted.elements[-1], False
         # of the two the one that came last
         last = max((*admitted.elements, *admitted.late), key=attrgetter("sys"))
         return last, last in admitted.late
@@ -204,17 +248,31 @@ class Arrivals:
         self.now = -TIME_BOUND
         self.last_sys = -TIME_BOUND - 1
         self.is_finished = False
+        # whether no element has to wait for others, or for the first one of its stream
+        self.joins_at_once = False
 
-        self.arrivals: list[Element] = []
-        self.own: list[int] = []
-        self.counts: list[list[int]] = [[0] for _ in specs]
-        self.late: list[Element] = []
+        self.arrivals: GrowingList[Element] = GrowingList()
+        self.own: GrowingList[int] = GrowingList()
+        # where there is one stream, all arrivals are of it
+        self.counts: list[GrowingList[int]] = []
+        counts: list[Sequence[int]] = [range(ENDLESS)] * len(specs)
+        if len(self.admissions) > 1:
+            self.counts = [GrowingList() for _ in specs]
+            for each in self.counts:
+                each.append(0)
+            counts = list(self.counts)
+        self.planned_counts = tuple(counts)
+        self.late: GrowingList[Element] = GrowingList(Element(frozenset(), 0, -TIME_BOUND))
+        # of the elements that windows range over, for the sentinel
+        self.last_taken = 0  # t_sys
+        self.last_batch = 0
+        self.last_end = -TIME_BOUND
         self.plan = self._make_plan()
 
     def _make_plan(self) -> Plan:
         """Return the plan over the sequences that grow."""
         views = tuple(growing.view for growing in self.growing)
-        return Plan(self.semantics, views, self.arrivals, self.own, tuple(self.counts), self.late)
+        return Plan(self.semantics, views, self.arrivals, self.own, self.planned_counts, self.late)
 
     def push(self, stream: str, element: Element) -> range:
         """Take the next element of a stream, and return the places of the elements that thereby
@@ -234,6 +292,7 @@ class Arrivals:
             raise InvalidStream(f"an Element must be pushed, got {display(element)}", rule="MOD-1")
         admission = self.admissions.get(stream) or self.unread[stream]
         try:
+            element = with_integers(element, admission.number + 1)
             element, is_late = admission.check(element)
             self._check_place(stream, element, is_late)
             for growing in self.growing:
@@ -247,6 +306,19 @@ class Arrivals:
         if stream in self.unread:
             admission.pass_over(element)
             return self._joined(len(self.arrivals))
+        self.last_taken = element.sys
+        self.last_batch = max(self.last_batch, element.batch or 0)
+        if not is_late:
+            end = element.app if element.end is None else element.end
+            self.last_end = max(self.last_end, end)
+        if self.joins_at_once:
+            admission.pass_over(element)
+            admission.newest = element
+            self.now = element.app
+            self._grow(stream, element)
+            self._join(element, stream)
+            return self._joined(len(self.arrivals) - 1)
+
         admission.take(element, is_late)
         if is_late:
             self.late.append(element)
@@ -274,13 +346,15 @@ class Arrivals:
             )
         if self.semantics.tick is Tick.BATCH and not is_late:
             tick.batch_id(element)  # raises if it has none
-        horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
+        if isinstance(self.semantics.horizon, int):
+            horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the
         elements that thereby join the plan's arrivals. Raises InvalidStream for what is no instant.
         """
         self._refuse_after_the_end()
+        instant = as_integer(instant, "the instant", InvalidStream, rule="MOD-1")
         if not isinstance(instant, int) or isinstance(instant, bool):
             raise InvalidStream(
                 f"time advances to an integer, got {display(instant)}", rule="MOD-1"
@@ -297,10 +371,39 @@ class Arrivals:
         self.is_finished = True
         self.now = TIME_BOUND
         released = self._release()
-        final = sentinel(self.plan.views, self.arrivals, self.late, self.semantics)
+        final = sentinel(self.plan.views, self._last_of_all(), (), self.semantics)
         if final is not None:
             self._join(final, None)
         return self._joined(released.start)
+
+    def _last_of_all(self) -> list[Element]:
+        """Return an element that comes last and ends last, in place of all that have arrived. It is
+        none if none has.
+        """
+        if not self.arrivals:
+            return []
+        last = self.arrivals[-1]
+        return [last._replace(sys=self.last_taken, batch=self.last_batch, end=self.last_end)]
+
+    def forget(self, instant: int, contents: Sequence[Iterable[Content]]) -> None:
+        """Forget what no arrival needs that is still to come: the elements that no window can hold
+        any more at an instant or later, but for some contents of each window.
+        """
+        arrived = len(self.arrivals)
+        for growing, counted, held in zip(self.growing, self.planned_counts, contents, strict=True):
+            if growing.elements:
+                # the sentinel is of no stream
+                growing.forget(instant, min(counted[arrived], len(growing.elements)), held)
+        for each in self.counts:
+            each.forget_before(arrived - 1)
+        # a report may be stamped with the arrival before the last (ENG-4)
+        self.arrivals.forget_before(len(self.arrivals) - 2)
+        self.own.forget_before(len(self.own) - 2)
+        if self.late:
+            waiting = [element.sys for _, _, _, element in self.queue]
+            waiting += [sys for each in self.admissions.values() for _, sys, _ in each.held]
+            before = min(waiting, default=self.last_sys + 1)
+            self.late.forget_before(bisect_left(self.late, before, key=attrgetter("sys")))
 
     def _refuse_after_the_end(self) -> None:
         if self.is_finished:
@@ -326,6 +429,9 @@ class Arrivals:
             while self.queue and self.queue[0][0] <= until:
                 _, _, name, element = heappop(self.queue)
                 self._join(element, name)
+        is_alone = len(self.admissions) == 1
+        is_ordered = not isinstance(self.semantics.allowed_lateness, int)
+        self.joins_at_once = is_known and is_alone and is_ordered
         return self._joined(before)
 
     def _grow(self, stream: str, element: Element) -> None:
@@ -349,8 +455,9 @@ class Arrivals:
                 own = ids[len(self.own)]
         self.arrivals.append(element)
         self.own.append(own)
-        for spec, counted in zip(self.specs, self.counts, strict=True):
-            counted.append(counted[-1] + (spec.stream == stream))
+        if self.counts:
+            for spec, each in zip(self.specs, self.counts, strict=True):
+                each.append(each[-1] + (spec.stream == stream))
 
     def _joined(self, before: int) -> range:
         """Return the places of the arrivals from `before` on."""

@@ -11,8 +11,9 @@ from typing import TypedDict
 
 from refengine.core import r2r
 from refengine.core.answers import EvaluateBody as EvaluateBody
-from refengine.core.answers import MakeAnswers, recomputed_answers
+from refengine.core.answers import MakeAnswers, recomputed_answers, refuse_no_function
 from refengine.core.arrivals import Arrivals
+from refengine.core.growing import FORGOTTEN_AT_ONCE
 from refengine.core.plan import Plan as Plan
 from refengine.core.plan import check_meaning as check_meaning
 from refengine.core.plan import horizon as horizon
@@ -31,6 +32,7 @@ from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
 from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
+from refengine.core.schedule import refuse_no_bound as refuse_no_bound
 from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics
@@ -74,10 +76,29 @@ def evaluate(
     >>> [(r.window, len(r.relation.rows)) for r in evaluate(q, {"s": stream([a, b])}, chosen)]
     [((0, 10), 1), ((10, 20), 1)]
     """
+    refuse_no_function(answer)
+    refuse_no_bound(max_reports)
     query, data = resolve_static(query, static)
     planned = plan(query, streams, semantics)
     all_steps = steps(query, planned, static=data, answer=answer, max_reports=max_reports)
-    return (step.report for step in all_steps if step.emitted)
+    return ReportIterator(planned, (step.report for step in all_steps if step.emitted))
+
+
+class ReportIterator(Iterator[Report]):
+    """The reports of a plan, each computed when it is asked for."""
+
+    def __init__(self, planned: Plan, reports: Iterator[Report]) -> None:
+        self.planned = planned
+        self.reports = reports
+
+    def __repr__(self) -> str:
+        return f"<reports of {self.planned!r}>"
+
+    def __iter__(self) -> Iterator[Report]:
+        return self.reports
+
+    def __next__(self) -> Report:
+        return next(self.reports)
 
 
 def steps(
@@ -105,7 +126,8 @@ class Engine:
     """A continuous query under a semantics, over streams whose elements come one at a time.
 
     What `push`, `advance` and `finish` return, one after the other, are the reports of `evaluate`
-    over the same streams, each as soon as nothing that may still come can change it (ENG-8).
+    over the same streams, each as soon as nothing that may still come can change it (ENG-8). The
+    elements that no evaluation to come needs are forgotten. A report keeps those that it is about.
 
     >>> from refengine import Engine, from_table, profile, stream
     >>> tumbling = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
@@ -136,6 +158,8 @@ class Engine:
         `incremental.MaintainedWhileCovered` does; they are in `answers`. Raises InvalidQuery and
         InvalidSemantics (QRY-4, QRY-5).
         """
+        refuse_no_function(answer)
+        refuse_no_bound(max_reports)
         query, data = resolve_static(query, static)
         refuse_no_names(streams)
         self._arrivals = Arrivals(query, streams, semantics)
@@ -144,6 +168,11 @@ class Engine:
         self._schedule = Schedule(planned, max_reports)
         self._maker = ReportMaker(query, planned, self.answers)
         self._failed: Exception | None = None
+        self._kept_since = 0  # the number of arrivals when elements were last forgotten
+
+    def __repr__(self) -> str:
+        arrived = len(self._arrivals.arrivals)
+        return f"<Engine over {', '.join(self._arrivals.declared)}, {arrived} arrivals>"
 
     def push(self, stream: str, element: Element) -> list[Report]:
         """Take the next element of a stream, and return the reports that no later element can
@@ -195,8 +224,8 @@ class Engine:
 
         # A group is evaluations over the same contents (ENG-2).
         try:
-            steps = [
-                self._maker.step(evaluation)
+            made = [
+                self._maker.report(evaluation)
                 for index in indices
                 for group in self._schedule.arrive(index)
                 for evaluation in group
@@ -204,7 +233,19 @@ class Engine:
         except Exception as error:
             self._failed = error
             raise
-        return [step.report for step in steps if step.emitted]
+        if indices.stop - self._kept_since >= FORGOTTEN_AT_ONCE:
+            self._forget()
+            self._kept_since = indices.stop
+        return [report for report in made if report is not None]
+
+    def _forget(self) -> None:
+        """Forget the elements that no evaluation to come needs."""
+        last_tick = self._schedule.last_tick
+        if last_tick is None or self._schedule.planned.semantics.is_consuming:
+            return
+        seen = self._schedule.seen
+        contents = list(zip(seen.reported, seen.at_instant_before, strict=True))
+        self._arrivals.forget(last_tick.own, contents)
 
     def _refuse_after_a_failure(self) -> None:
         if self._failed is not None:

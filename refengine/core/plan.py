@@ -45,7 +45,7 @@ from refengine.model.errors import (
     InvalidSemantics,
     RefengineError,
 )
-from refengine.model.messages import nearest
+from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
 
 
@@ -64,6 +64,10 @@ class Plan:
     own: Sequence[int]
     counts: tuple[Sequence[int], ...]
     late: Sequence[Element]
+
+    def __repr__(self) -> str:
+        windows = ", ".join(f"{view.spec.kind} over {view.spec.stream!r}" for view in self.views)
+        return f"<Plan of {shortened(windows, 200)}, {len(self.arrivals)} arrivals>"
 
     @property
     def tuples(self) -> bool:

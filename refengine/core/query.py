@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
+from refengine.model.held import as_integer
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
 from refengine.sparql.algebra import (
@@ -70,6 +72,7 @@ class Window:
     `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
     of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
     explicit trigger. `lag` says how long before the present it ends, in the stream's time unit.
+    A timedelta is its milliseconds, where a span of time is meant.
     """
 
     stream: str
@@ -83,6 +86,11 @@ class Window:
     lag: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("size", "slide", "lag"):
+            value = getattr(self, name)
+            if type(value) is not int and value is not None:
+                object.__setattr__(self, name, length_of(name, value, self))
+        check_words(self)
         check_extent(self)
 
     @property
@@ -96,6 +104,39 @@ class Window:
     def step(self) -> int:
         """The slide β; 1 where none is stated."""
         return self.slide or 1
+
+
+def check_words(window: Window) -> None:
+    """QRY-1: Refuse a kind or a unit that is none, a stream or a name that is no text, and a mark
+    of a trigger that is no truth value. A kind that is given as its word is replaced. Raises
+    InvalidQuery.
+    """
+    place = f"window on {display(window.stream)}"
+    for key, values in (("kind", WindowKind), ("unit", Unit)):
+        word = getattr(window, key)
+        if type(word) is not values:
+            table = {key: word}
+            object.__setattr__(window, key, parse_word(values, key, table, place))
+    types: dict[str, type] = {"stream": str, "triggers": bool}
+    if window.name is not None:
+        types["name"] = str
+    check_types(vars(window), types, place)
+    if not isinstance(window.by, tuple | list) or not all(isinstance(k, str) for k in window.by):
+        reason = f'by must be a tuple of texts, got {display(window.by)}; write ("subject",)'
+        raise InvalidQuery(reason, rule="QRY-1", place=place)
+
+
+def length_of(name: str, value: object, window: Window) -> Any:
+    """WIN-1: Return a size, a slide or a lag as an integer where it is one of another library, or a
+    timedelta. Raises InvalidWindow for a timedelta where elements are counted.
+    """
+    if isinstance(value, timedelta) and window.kind not in LAGGING:
+        reason = f"a window of kind {window.kind} has no {name} in time, got {display(value)}"
+        reason += "; write a number of elements, or kind range"
+        raise InvalidWindow(reason, rule="WIN-1", place=f"window on {window.stream!r}")
+    return as_integer(
+        value, name, InvalidWindow, rule="WIN-1", place=f"window on {window.stream!r}"
+    )
 
 
 def check_extent(window: Window) -> None:
@@ -187,9 +228,6 @@ class Body:
 
     @refuse_deep_nesting
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            reason = f"body must be a string, got {display(self.text)}"
-            raise InvalidQuery(reason, rule="QRY-1", place="body")
         algebra, plain = read_body(self.text)
         nodes = list(walk(algebra.pattern))
         calls = {node.name for node in nodes if isinstance(node, Call)}
@@ -247,6 +285,19 @@ class Query:
                 f"{display(self.body)}; write Query((Window(…),), Body(…))"
             )
             raise InvalidQuery(reason, rule="QRY-1", place="query")
+        for each in self.windows:
+            if not isinstance(each, Window):
+                reason = f"must be a Window, got {display(each)}; write Window(…)"
+                raise InvalidQuery(reason, rule="QRY-1", place="windows")
+        if self.r2s is not None and not isinstance(self.r2s, R2S):
+            object.__setattr__(self, "r2s", parse_field("r2s", self.r2s))
+        registered = as_integer(
+            self.registered, "registered", InvalidQuery, rule="QRY-1", place="query"
+        )
+        if registered is not None and (not isinstance(registered, int) or registered is True):
+            reason = f"registered must be an integer, got {display(registered)}"
+            raise InvalidQuery(reason, rule="QRY-1", place="query")
+        object.__setattr__(self, "registered", registered)
         if not self.windows:
             raise InvalidQuery("a query has at least one window", rule="QRY-1", place="windows")
 
@@ -275,7 +326,7 @@ def from_table(table: Mapping[str, Any]) -> Query:
         reason = f"a query must be a table, got {display(table)}; write {{windows: […], body: …}}"
         raise InvalidQuery(reason, rule="QRY-1", place="query")
     check_keys(table, QUERY_KEYS, required=("windows", "body"), place="query")
-    check_types(table, {"windows": list, "body": str, "registered": int}, "query")
+    check_types(table, {"windows": list, "body": str}, "query")
     windows = tuple(
         window_from_table(entry, f"windows[{number}]")
         for number, entry in enumerate(table["windows"])

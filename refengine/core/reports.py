@@ -11,14 +11,16 @@ from typing import overload
 
 from refengine.core import window
 from refengine.core.answers import SuccessiveAnswers
+from refengine.core.growing import kept_elements
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.schedule import Evaluation
 from refengine.core.semantics import R2S, Empty, Instant, Semantics
 from refengine.core.window import Content
-from refengine.model.elements import Element, Relation
+from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError
+from refengine.model.messages import shortened
 
 
 class Contents(Sequence[Element]):
@@ -47,7 +49,18 @@ class Contents(Sequence[Element]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return repr(tuple(self))
+        if len(self) > MOST_SHOWN:
+            return f"<{len(self)} elements>"
+        return shortened(repr(tuple(self)), 500)
+
+    def __reduce__(self) -> tuple[type[Contents], tuple[tuple[Element, ...], Content]]:
+        """Return what makes the same contents, without the other elements of the stream."""
+        return Contents, (tuple(self), range(len(self)))
+
+
+def contents_of(elements: Sequence[Element], content: Content) -> Contents:
+    """Return the elements of a content, which stay when a stream that grows forgets them."""
+    return Contents(kept_elements(elements, content), content)
 
 
 @dataclass(frozen=True)
@@ -108,7 +121,7 @@ class Step:
             arrival.app,
             tuple([window.borders_of_window(view, held.n) for view, held in windows]),
             output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
-            tuple([Contents(view.elements, held.content) for view, held in windows]),
+            tuple([contents_of(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),
             self.relation,
         )

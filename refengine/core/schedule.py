@@ -73,6 +73,7 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
     if not isinstance(planned, Plan):
         reason = f"must be a Plan, got {display(planned)}; write plan(query, streams, semantics)"
         raise RefengineError(reason, rule="ENG-2", place="plan")
+    refuse_no_bound(max_reports)
     return chain.from_iterable(evaluation_groups(planned, max_reports))
 
 
@@ -83,6 +84,13 @@ def evaluation_groups(
     window (ENG-2).
     """
     return Schedule(planned, max_reports).groups()
+
+
+def refuse_no_bound(value: object) -> None:
+    """ENG-3: Refuse what is no bound on the number of reports. Raises RefengineError."""
+    if type(value) is not int or value < 0:
+        reason = f"must be an integer >= 0, got {display(value)}; write max_reports={MAX_REPORTS}"
+        raise RefengineError(reason, rule="ENG-3", place="max_reports")
 
 
 class Schedule:
@@ -206,10 +214,9 @@ def reported_stretches(
     semantics = planned.semantics
     views = planned.views
     own = planned.own[k]
-    has_timely = any(
+    if Condition.CHANGE not in semantics.report and not any(
         report.timely_instants(semantics, view, interval, own) for view in views if view.frame
-    )
-    if not has_timely and Condition.CHANGE not in semantics.report:
+    ):
         return  # nothing fires, and nothing is compared with what is seen here
 
     arrived = tuple(counted[k] for counted in planned.counts)

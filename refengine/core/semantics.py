@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import product
 from types import MappingProxyType, NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, TypedDict, Unpack, get_args, get_type_hints
 
 from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
+from refengine.model.held import as_integer
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
@@ -204,6 +206,56 @@ Report = frozenset[Condition]
 class Semantics:
     """SEM-1: The complete choice: a value for every field, of which none has a default. Two engines
     differ iff a field of theirs does.
+
+    Where windows lie, and what they hold:
+
+    - `t0`: where window 0 opens: an instant, a policy or a published formula (WIN-7, WIN-10).
+    - `offset`: what windows are aligned with if t0 is `epoch`; otherwise None (WIN-10).
+    - `closure`: which borders belong to a window: `[)`, `(]` or `[]`; None if no window has borders
+      (WIN-2).
+    - `slide`: whether a stated slide is honoured: `stated`, or `ignored`, so that it is 1 (WIN-17).
+    - `partial`: what becomes of windows that t0 cuts: `suppressed`, `reported` or `clipped`
+      (WIN-11).
+
+    When they are reported:
+
+    - `report`: the conditions that must all hold: some of `window-close`, `content-change`,
+      `non-empty` and `periodic` (REP-1 to REP-6).
+    - `close_rule`: which arrival closes a window [o, c): one at c, `reached`, or one later than c,
+      `passed` (TICK-6).
+    - `period`: the time between the instants at which `periodic` holds; otherwise None (REP-4).
+    - `anchor`: what a period counts from: an instant, `t0` or `first-element`; otherwise None
+      (REP-11).
+    - `change_baseline`: what a content must differ from: the content of the `last-report`, or that
+      at the `previous-instant` (REP-8).
+    - `change_scope`: what makes two contents different: other `elements`, or another `graph`
+      (REP-9).
+    - `expiry_seen`: when it is seen that elements leave a window at the instant of an arrival: with
+      the arrival, `replayed`, or before it, `eager` (TICK-7).
+    - `missed_instants`: which instants between two arrivals are reported: `all`, or the `latest`
+      (REP-10).
+    - `tick`: which arrivals are looked at: each one, `tuple`; the first of an instant, `time`; or
+      the first of a `batch` (TICK-1 to TICK-3).
+    - `trigger`: which of several windows must fulfil the conditions: `any`, `all`, the first one,
+      `leading`, or those that are marked, `explicit` (REP-12).
+    - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`, or
+      `flush`, which closes every window (ENG-1).
+
+    What is answered, and emitted:
+
+    - `collection`: whether an answer is a `bag` or a `set` (R2R-9).
+    - `consumption`: whether an element of one match can be part of another: `unrestricted`; if not,
+      the `recent` or the `chronological` match has it (R2R-22).
+    - `r2s`: what is emitted of an answer: all of it, `Rstream`; what is new, `Istream`; what is
+      gone, `Dstream`; or what only new elements give, `append` (R2S-1 to R2S-3, R2S-7).
+    - `base`: what Istream and Dstream compare with: the `previous` answer, or the one before the
+      last output that was not empty, `previous-new`; otherwise None (R2S-4, R2S-8).
+    - `empty`: whether an empty output is emitted: `emit`, `suppress`, or `once` after an output
+      that is not empty (R2S-5, R2S-9).
+    - `instant`: what a report is stamped with: the window's `close`, the instant of the
+      `evaluation`, that of its `trigger`, or that of the arrival before, `eager` (ENG-4).
+    - `allowed_lateness`: by how much an element may be earlier than one before it, or `reject`
+      (MOD-2).
     """
 
     t0: int | T0
@@ -230,6 +282,15 @@ class Semantics:
     instant: Instant
     allowed_lateness: int | AllowedLateness
 
+    def __new__(cls, *values: object, **fields: object) -> Semantics:
+        """SEM-1: Refuse a field that is not there, and one that is missing."""
+        if values or fields.keys() != NAMES:
+            refuse_no_names(values, fields)
+        return super().__new__(cls)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_semantics, (dict(vars(self)),)
+
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             # as most are: the oracle makes thousands of a profile's values
@@ -244,6 +305,28 @@ class Semantics:
     def is_consuming(self) -> bool:
         """R2R-22: Whether matches use up the elements that they are made of."""
         return self.consumption is not Consumption.UNRESTRICTED
+
+
+def _make_semantics(values: Mapping[str, Any]) -> Semantics:
+    return Semantics(**values)
+
+
+def refuse_no_names(values: tuple[object, ...], fields: Mapping[str, object]) -> None:
+    """SEM-1: Refuse values that have other names than the fields of a semantics. Raises
+    InvalidSemantics.
+    """
+    if values:
+        reason = f"fields are given by their names, got {display(values[0])}; write t0=0"
+        raise InvalidSemantics(reason, rule="SEM-1")
+    for name in fields:
+        known_field(name)
+    missing = ", ".join(name for name in FIELDS if name not in fields)
+    reason = f"{missing} missing; write profile(…).but(…).semantics(), where a profile has them"
+    raise _FieldsMissing(reason, rule="SEM-1")
+
+
+class _FieldsMissing(InvalidSemantics, TypeError):
+    """A semantics without some of its fields. Python has a TypeError for it."""
 
 
 def contradictions(semantics: Semantics) -> None:
@@ -308,6 +391,7 @@ def value_without_meaning(semantics: Semantics) -> str | None:
 
 
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
+NAMES = frozenset(FIELDS)
 _KINDS = {
     name: get_args(hint) or (hint,)
     for name, hint in get_type_hints(Semantics).items()
@@ -335,10 +419,12 @@ def is_parsed(name: str, value: object) -> bool:
 
 def parse_field(name: str, value: Any) -> Any:
     """SEM-1: Return a field's value from its value or its text, such as `window-close,non-empty`
-    for report or `-3` for t0. Raises InvalidSemantics for what is no value of the field, and for an
-    integer beyond 64 bits.
+    for report or `-3` for t0. A datetime with a zone and a timedelta are milliseconds. Raises
+    InvalidSemantics for what is no value of the field, and for an integer beyond 64 bits.
     """
     known_field(name)
+    if name in INTEGRAL:
+        value = as_integer(value, name, InvalidSemantics, rule="SEM-1")
     if name == "report":
         return parse_report(value)
     if name in OPTIONAL and value in (None, "none"):
@@ -436,8 +522,71 @@ class OneOf:
         return OneOf(values)
 
 
-UNKNOWN = "unknown"
+UNKNOWN: Literal["unknown"] = "unknown"
 OPEN = (Between, OneOf)
+
+
+Unknown = Literal["unknown"]
+_ConditionWord = Literal["window-close", "content-change", "non-empty", "periodic"]
+_ReportWord = Literal[
+    _ConditionWord,
+    "window-close,content-change",
+    "window-close,non-empty",
+    "window-close,periodic",
+    "content-change,window-close",
+    "content-change,non-empty",
+    "content-change,periodic",
+    "non-empty,window-close",
+    "non-empty,content-change",
+    "non-empty,periodic",
+    "periodic,window-close",
+    "periodic,content-change",
+    "periodic,non-empty",
+]
+_Time = int | datetime | Between | OneOf
+_Span = int | timedelta | Between | OneOf
+_T0Word = Literal[
+    "first-element",
+    "first-reach",
+    "registration",
+    "epoch",
+    "coral8",
+    "oracle-cep",
+    "stream",
+    "flink",
+    "storm",
+    "kafka-streams",
+]
+
+
+class FieldValues(TypedDict, total=False):
+    """What `Profile.but` takes for each field of a Semantics: a value, its word, what leaves it
+    open, or `unknown`. Type checkers find a field that is not there and a word that is none.
+    """
+
+    t0: _Time | T0 | _T0Word | Unknown
+    offset: _Time | Literal["none"] | Unknown | None
+    closure: Closure | OneOf | Literal["[)", "(]", "[]", "none"] | Unknown | None
+    slide: Slide | OneOf | Literal["stated", "ignored"] | Unknown
+    partial: Partial | OneOf | Literal["suppressed", "reported", "clipped"] | Unknown
+    report: Iterable[Condition] | Sequence[_ConditionWord] | OneOf | _ReportWord | Unknown
+    close_rule: CloseRule | OneOf | Literal["reached", "passed"] | Unknown
+    period: _Span | Literal["none"] | Unknown | None
+    anchor: _Time | Anchor | Literal["t0", "first-element", "none"] | Unknown | None
+    change_baseline: ChangeBaseline | OneOf | Literal["last-report", "previous-instant"] | Unknown
+    change_scope: ChangeScope | OneOf | Literal["elements", "graph"] | Unknown
+    expiry_seen: ExpirySeen | OneOf | Literal["replayed", "eager"] | Unknown
+    missed_instants: MissedInstants | OneOf | Literal["all", "latest"] | Unknown
+    tick: Tick | OneOf | Literal["tuple", "time", "batch"] | Unknown
+    trigger: Trigger | OneOf | Literal["any", "all", "leading", "explicit"] | Unknown
+    collection: Collection | OneOf | Literal["bag", "set"] | Unknown
+    consumption: Consumption | OneOf | Literal["unrestricted", "recent", "chronological"] | Unknown
+    r2s: R2S | OneOf | Literal["Rstream", "Istream", "Dstream", "append"] | Unknown
+    base: Base | OneOf | Literal["previous", "previous-new", "none"] | Unknown | None
+    empty: Empty | OneOf | Literal["emit", "suppress", "once"] | Unknown
+    horizon: _Time | End | Literal["none", "flush"] | Unknown
+    instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
+    allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
 
 
 @dataclass(frozen=True)
@@ -450,17 +599,42 @@ class Profile:
     source: str
     fields: Mapping[str, Any]
 
-    def but(self, /, **overrides: Any) -> Profile:
+    def __post_init__(self) -> None:
+        refuse_no_fields(self.fields)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.source, frozenset(self.fields.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_profile, (self.name, self.source, dict(self.fields))
+
+    def __repr__(self) -> str:
+        values = " ".join(f"{name}={show_open(value)}" for name, value in self.fields.items())
+        return f"Profile({self.name}: {values})"
+
+    def but(self, /, **overrides: Unpack[FieldValues]) -> Profile:
         """Return the profile with some fields replaced; the value `unknown` opens a field. Raises
         InvalidSemantics for what is no value of a field, and for a range whose ends are in the
         wrong order.
+
+        >>> from refengine import profile
+        >>> profile("csparql").but(t0=0, horizon="none").semantics().horizon
+        <End.NONE: 'none'>
         """
-        parsed = {}
-        for name, value in overrides.items():
+        return self.with_fields(overrides)
+
+    def with_fields(self, fields: Mapping[str, Any]) -> Profile:
+        """Do what `but` does with fields whose names and values are not known before, such as those
+        of a file.
+        """
+        refuse_no_fields(fields)
+        parsed: dict[str, Any] = {}
+        for name, value in fields.items():
             known_field(name)
             if isinstance(value, Between):
                 refuse_empty_range(name, value)
             if isinstance(value, OneOf):
+                refuse_no_choices(name, value)
                 parsed[name] = OneOf(tuple(parse_field(name, each) for each in value.values))
             elif is_open(value):
                 parsed[name] = value
@@ -512,10 +686,47 @@ class Profile:
                 raise UnknownField(reason, rule="SEM-3")
 
 
+def _make_profile(name: str, source: str, fields: Mapping[str, Any]) -> Profile:
+    return Profile(name, source, MappingProxyType(dict(fields)))
+
+
+def show_open(value: Any) -> str:
+    """Return the text of a profile's value, also of one that leaves a field open."""
+    match value:
+        case Between(lo, hi):
+            return f"{lo}..{hi}"
+        case OneOf(values):
+            return "|".join(map(show, values))
+        case _:
+            return show(value)
+
+
+def refuse_no_fields(value: object) -> None:
+    """SEM-1: Refuse what is no mapping from fields to values. Raises InvalidSemantics."""
+    if not isinstance(value, Mapping):
+        reason = f'fields are given by their names, got {display(value)}; write {{"t0": 0}}'
+        raise InvalidSemantics(reason, rule="SEM-1", place="fields")
+    for name in value:
+        known_field(name)
+
+
+def refuse_no_choices(name: str, value: OneOf) -> None:
+    """ORA-2: Refuse several possible values that are no tuple, or none. Raises InvalidSemantics."""
+    if not isinstance(value.values, tuple) or not value.values:
+        reason = f"OneOf has a tuple with a value or more, got {display(value.values)}"
+        raise InvalidSemantics(f"{name}: {reason}; write OneOf((…, …))", rule="ORA-2")
+
+
 def refuse_empty_range(name: str, value: Between) -> None:
     """ORA-2: Refuse a range without a value, whose ends are in the wrong order. Raises
     InvalidSemantics.
     """
+    if name not in INTEGRAL:
+        reason = f"{name} has no range, got {display(value)}; write OneOf((…, …))"
+        raise InvalidSemantics(reason, rule="ORA-2")
+    if type(value.lo) is not int or type(value.hi) is not int:
+        reason = f"a range of {name} has two integers, got {display(value)}; write Between(0, 9)"
+        raise InvalidSemantics(reason, rule="ORA-2")
     if value.lo > value.hi:
         raise InvalidSemantics(
             f"{name} must be in a range with at least one value, got {value.lo} to {value.hi}; "

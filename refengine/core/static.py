@@ -11,6 +11,7 @@ from refengine.core.r2r import scope_blank_nodes
 from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import Dataset, Quad, Triple
 from refengine.model.errors import ForbiddenAccess, InvalidStream
+from refengine.model.held import IRIS, kind_of, text_of
 from refengine.model.messages import display, nearest
 from refengine.sparql.grammar import place_in_body
 
@@ -33,6 +34,7 @@ def resolve_static(
     refuse_no_query(query)
     if not isinstance(static, Mapping):
         return query, canonical_dataset(static) | always
+    static = {text_of(iri) if kind_of(iri) in IRIS else iri: data for iri, data in static.items()}
     for iri in static:
         check_iri(iri)
     refuse_unknown_graphs(query.body, static)

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
 
+from refengine.core.growing import first_after, first_from, first_kept
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, Slide
 from refengine.model.elements import TIME_BOUND, Element, valid
@@ -381,6 +381,37 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
     return first - frame.lag, last - frame.lag
 
 
+def window_start_at(frame: Frame, instant: int) -> int:
+    """Return the first instant of a window's scope at an instant; where it has none yet, that of
+    the first window, moved back by the lag.
+    """
+    extent = scope(frame, instant)
+    if extent is None:
+        return frame.first + frame.least * frame.slide - frame.lag
+    return extent[0]
+
+
+def first_needed(
+    view: WindowView, instant: int, arrived: int, contents: Iterable[Content] = ()
+) -> int:
+    """Return the index before which no element of a window's stream is in one of some contents, or
+    in a content at an instant or later. `arrived` is how many elements have arrived.
+    """
+    frame = view.frame
+    if frame is None:
+        return 0
+    if view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION):
+        find = rows if view.spec.kind is WindowKind.ROWS else partition
+        index = next(iter(find(view, arrived)), 0)
+    elif view.ends is None:
+        index = first_from(view.times, window_start_at(frame, instant))
+    else:
+        first_instant = window_start_at(frame, instant)
+        kept = range(first_kept(view.ends), arrived)
+        index = next((i for i in kept if require(view.ends)[i] >= first_instant), arrived)
+    return min(index, arrived, *(held[0] for held in contents if held))
+
+
 def content(view: WindowView, t: int, arrived: int) -> Content:
     """WIN-8: Return the content at (t, k): the indices of the elements in scope at t, among the
     first `arrived` elements of the stream.
@@ -398,8 +429,8 @@ def content(view: WindowView, t: int, arrived: int) -> Content:
     if view.ends is not None:
         return overlapping(view, first, last, arrived)
     # Elements are sorted by time (MOD-2), so those in scope follow one another.
-    begin = bisect_left(view.times, first)
-    end = bisect_right(view.times, last, 0, arrived)
+    begin = first_from(view.times, first)
+    end = first_after(view.times, last, arrived)
     return range(begin, end) or range(0)  # an empty content is always range(0)
 
 
@@ -412,8 +443,8 @@ def rows(view: WindowView, arrived: int) -> Content:
     step = view.spec.step
     newest = view.ids[arrived - 1] // step * step
     before_oldest = newest - require(view.spec.size)
-    first = bisect_right(view.ids, before_oldest)
-    return range(first, bisect_right(view.ids, newest, 0, arrived)) or range(0)
+    first = first_after(view.ids, before_oldest)
+    return range(first, first_after(view.ids, newest, arrived)) or range(0)
 
 
 def partition(view: WindowView, arrived: int) -> Content:
@@ -421,7 +452,7 @@ def partition(view: WindowView, arrived: int) -> Content:
     size = require(view.spec.size)
     counts: Counter[tuple[str, ...]] = Counter()
     latest = []
-    for i in reversed(range(arrived)):
+    for i in reversed(range(first_kept(view.keys), arrived)):
         counts[view.keys[i]] += 1
         if counts[view.keys[i]] <= size:
             latest.append(i)
@@ -458,9 +489,9 @@ def overlapping(view: WindowView, first: int, last: int, arrived: int) -> Conten
     """
     if first > last:
         return range(0)
-    begun = bisect_right(view.times, last, 0, arrived)
+    begun = first_after(view.times, last, arrived)
     ends = require(view.ends)
-    return tuple(i for i in range(begun) if ends[i] >= first) or range(0)
+    return tuple(i for i in range(first_kept(ends), begun) if ends[i] >= first) or range(0)
 
 
 def next_change(view: WindowView, t: int, arrived: int) -> int | None:
@@ -482,7 +513,7 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
         return first_scope(frame, t)
 
     first, last = extent
-    entering = bisect_right(view.times, last, 0, arrived)
+    entering = first_after(view.times, last, arrived)
     leaving = earliest_end(view, first, last, entering)
     changes = []
     if entering < arrived:
@@ -505,7 +536,7 @@ def earliest_end(view: WindowView, first: int, last: int, begun: int) -> int | N
     `last`, among the first `begun`; None if there are none.
     """
     if view.ends is None:
-        oldest = bisect_left(view.times, first)
+        oldest = first_from(view.times, first)
         if oldest < begun:
             return view.times[oldest]
         return None

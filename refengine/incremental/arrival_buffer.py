@@ -4,14 +4,14 @@ elements arrive, and are forgotten at the other, once no window can hold them.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from refengine.core import plan, tick, window
+from refengine.core.arrivals import ENDLESS, follows
 from refengine.core.engine import Plan
 from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -23,7 +23,6 @@ from refengine.core.semantics import (
     Tick,
 )
 from refengine.core.window import Content
-from refengine.incremental.whole_stream import window_start_at
 from refengine.model import elements
 from refengine.model.canonical import canonical_iterator
 from refengine.model.elements import TIME_BOUND, Element, Stream
@@ -31,11 +30,6 @@ from refengine.model.errors import RefengineError, Unsupported, require
 
 # Elements are forgotten so many at a time, at least: to forget moves all that are left
 FORGOTTEN_AT_ONCE = 1024
-
-# More elements than will ever arrive
-ENDLESS = 2**62
-
-# Kinds whose content at an instant begins with the scope
 
 
 class ArrivalBuffer(Sequence[Element]):
@@ -62,16 +56,9 @@ class ArrivalBuffer(Sequence[Element]):
         before: Element | None = None
         append = self.items.append
         for element in self.elements:
-            _, app, sys, batch, end = element
-            # checked here as far as most elements go, since the full check takes ten times as long
-            if before is None or not (
-                batch is None is before.batch
-                and end is None
-                and type(app) is type(sys) is int
-                and before.app <= app < TIME_BOUND
-                and before.sys < sys < TIME_BOUND
-            ):
-                check_streamed(before, element, len(self) + 1)
+            # the full check takes ten times as long
+            if before is None or not follows(before, element):
+                element = check_streamed(before, element, len(self) + 1)
             append(element)
             yield element
             before = element
@@ -141,12 +128,14 @@ class ArrivalIds(Sequence[int]):
             yield index
 
 
-def check_streamed(before: Element | None, element: Element, position: int) -> None:
+def check_streamed(before: Element | None, element: Element, position: int) -> Element:
     """MOD-1 to MOD-3: Check an element, the `position`-th of a stream, beside the one before it.
+    Return it with integers as times.
 
     Raises InvalidStream, with its place, and Unsupported for an element with an interval.
     """
     place = f"element {position}"
+    element = elements.with_integers(element, position)
     if element.end not in (None, element.app):
         raise Unsupported(
             "elements with intervals need their stream given whole",
@@ -160,6 +149,7 @@ def check_streamed(before: Element | None, element: Element, position: int) -> N
     except RefengineError as error:
         error.place = place
         raise
+    return element
 
 
 def plan_streamed(
@@ -180,7 +170,7 @@ def plan_streamed(
     first = next(source, None)
     if first is None:
         return of_empty_stream
-    check_streamed(None, first, 1)
+    first = check_streamed(None, first, 1)
     view = window.view(spec, [first], semantics, query.registered)
 
     def make_sentinel(last: Element) -> Element | None:
@@ -235,7 +225,6 @@ def first_needed(planned: Plan, content: Content) -> int:
     """Return the index before which no element is needed any more, now that the last arrival was
     looked at: none is in the content evaluated last, nor in a later one. Return 0 where all are.
     """
-    view = planned.views[0]
     semantics = planned.semantics
     arrivals = planned.arrivals
     # the graph is compared with that of the previous instant, whose content may be no report's
@@ -245,14 +234,7 @@ def first_needed(planned: Plan, content: Content) -> int:
     )
     if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
         return 0
-    if view.spec.kind is WindowKind.ROWS:
-        index = cast("range", window.rows(view, len(arrivals))).start
-    elif view.frame is not None:
-        first_instant = window_start_at(view.frame, planned.own[len(arrivals) - 1])
-        index = min(bisect_left(view.times, first_instant), len(arrivals))
-    else:
-        return 0
-    if content:
-        index = min(index, content.start)
+    last = len(arrivals) - 1
+    index = window.first_needed(planned.views[0], planned.own[last], len(arrivals), [content])
     # a report may be stamped with the arrival before the last (ENG-4)
-    return min(index, len(arrivals) - 1)
+    return min(index, last)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from refengine.core import engine, r2r
-from refengine.core.answers import EvaluateBody
+from refengine.core.answers import EvaluateBody, refuse_no_function
 from refengine.core.plan import Plan
 from refengine.core.query import Query
 from refengine.core.reports import Report, ReportMaker, Step
@@ -47,6 +47,9 @@ class IncrementalRun(Iterator[Report]):
             query, planned, static, answer, skip, is_definition_asked
         )
         self.reports = self._reports()
+
+    def __repr__(self) -> str:
+        return f"<IncrementalRun of {self.planned!r}: {self.provenance}>"
 
     def __next__(self) -> Report:
         return next(self.reports)
@@ -100,6 +103,8 @@ def evaluate_incrementally(
 
     Raises what `core.engine.evaluate` raises.
     """
+    refuse_no_function(answer)
+    engine.refuse_no_bound(max_reports)
     refuse_no_streams(streams)
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):

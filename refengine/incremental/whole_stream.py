@@ -11,6 +11,7 @@ from refengine.core import window
 from refengine.core.query import Query
 from refengine.core.semantics import Partial, Semantics
 from refengine.core.window import Frame, WindowView
+from refengine.core.window import window_start_at as window_start_at
 
 
 def window_origins(
@@ -62,13 +63,3 @@ def opening_of_first_window(
         return None
     low, _ = window.borders(window.closure_of(view.spec, semantics.closure))
     return frame.first - low
-
-
-def window_start_at(frame: Frame, instant: int) -> int:
-    """Return the first instant of a window's scope at an instant; where it has none yet, that of
-    the first window, moved back by the lag.
-    """
-    scope = window.scope(frame, instant)
-    if scope is None:
-        return frame.first + frame.least * frame.slide - frame.lag
-    return scope[0]

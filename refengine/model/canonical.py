@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from refengine.model.errors import InvalidStream
+from refengine.model.held import STATEMENTS, is_term, kind_of, statement_parts
 from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
@@ -51,13 +52,16 @@ class CanonicalIterator(Iterator["Element"]):
 
 
 def graph_of(payload: Any, place: str) -> frozenset[Triple]:
-    """Return the graph of a payload: of one triple, or of several. Raises InvalidStream for what is
-    no set of triples.
+    """Return the graph of a payload: of one triple, or of several, such as a graph of rdflib has.
+    Raises InvalidStream for what is no set of triples.
     """
-    if isinstance(payload, tuple) and len(payload) == 3 and isinstance(payload[0], str):
+    is_tuple = isinstance(payload, tuple) and len(payload) in (3, 4)
+    if (is_tuple and is_term(payload[0])) or kind_of(payload) in STATEMENTS:
         payload = [payload]
+    if isinstance(payload, str):
+        payload = None  # which has characters, and no triples
     try:
-        return frozenset(payload)
+        return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
             f"a graph must be triples, which are tuples of text, got {display(payload)}",
@@ -82,6 +86,13 @@ def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
     )
 
 
+def canonical_element(element: Element) -> Element:
+    """MOD-4: Return an element with canonical terms. Raises InvalidStream."""
+    if type(getattr(element, "graph", None)) is frozenset and not _changes(element.graph):
+        return element
+    return _canonical_element(element, "element 1")
+
+
 def _changes(triples: Collection[Triple]) -> bool:
     """Return whether any of the triples is not canonical, or is none. Those that are plain are
     compared in one go.
@@ -93,6 +104,7 @@ def _changes(triples: Collection[Triple]) -> bool:
         text = "\n".join(chain.from_iterable(triples)) + "\n"
         if (
             set(map(len, triples)) <= {3}
+            and set(map(type, chain.from_iterable(triples))) == {str}
             and text.count("\n") == 3 * len(triples)
             and PLAIN_TRIPLES.fullmatch(text)
         ):
@@ -255,7 +267,8 @@ def _canonical_rows(rows: Bag) -> Bag:
     changed: dict[Term, Term] = {}
     for term in dict.fromkeys(term for _, term in bindings):
         found = canonical(term)
-        if found != term and not term.startswith("_:"):
+        is_text = type(term) is str
+        if not is_text or (found != term and not term.startswith("_:")):
             changed[term] = found
 
     headings = {tuple([name for name, _ in line]) for line in rows}
@@ -317,6 +330,13 @@ def _canonical_dataset(static: Dataset, fourth: Callable[[Term], Term]) -> Datas
 
 
 def _canonical_triple(statement: object) -> Triple:
+    statement = statement_parts(statement)
+    if isinstance(statement, tuple) and len(statement) == 4:
+        raise InvalidStream(
+            f"a triple must be three terms, got a quad of a named graph: {display(statement)}; "
+            "write its first three terms",
+            rule="MOD-4",
+        )
     if not isinstance(statement, tuple) or len(statement) != 3:
         raise InvalidStream(
             f"a triple must be three terms, got {display(statement)}; "
@@ -327,6 +347,7 @@ def _canonical_triple(statement: object) -> Triple:
 
 
 def _canonical_statement(statement: object, fourth: Callable[[Term], Term]) -> Triple | Quad:
+    statement = statement_parts(statement)
     if not isinstance(statement, tuple) or len(statement) != 4:
         return _canonical_triple(statement)
     subject, predicate, object_, graph = _canonical_terms(statement)

@@ -12,9 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from refengine.model.canonical import canonical_elements, graph_of, not_an_element
+from refengine.model.canonical import (
+    CanonicalElements,
+    canonical_elements,
+    graph_of,
+    not_an_element,
+)
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.model.messages import display
+from refengine.model.held import as_integer
+from refengine.model.messages import bag_in_words, display, shortened
 from refengine.model.terms import XSD as XSD
 from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
@@ -23,6 +29,7 @@ from refengine.model.terms import literal as literal
 from refengine.model.terms import parse_literal as parse_literal
 
 TIME_BOUND = 2**63
+MOST_SHOWN = 10  # elements or rows in a repr
 
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
@@ -60,6 +67,15 @@ class Relation:
 
     def __bool__(self) -> bool:
         return bool(self.rows)
+
+    def __hash__(self) -> int:
+        return hash((self.variables, frozenset(item for item in self.rows.items() if item[1])))
+
+    def __repr__(self) -> str:
+        if isinstance(self.rows, Counter) and self.rows.total() > MOST_SHOWN:
+            variables = " ".join(f"?{name}" for name in self.variables)
+            return f"<Relation {variables}, {bag_in_words(self.rows, 2)}>"
+        return shortened(f"Relation(variables={self.variables!r}, rows={self.rows!r})", 1000)
 
 
 class Element(NamedTuple):
@@ -104,14 +120,27 @@ class Stream:
                 rule="MOD-1",
                 place="stream",
             )
-        check_elements(self.elements)
-        object.__setattr__(self, "elements", canonical_elements(self.elements))
+        if not isinstance(self.ordered, bool):
+            reason = f"ordered must be True or False, got {display(self.ordered)}"
+            raise InvalidStream(reason, rule="ORA-4", place="stream")
+        elements = self.elements
+        if not isinstance(elements, CanonicalElements):
+            elements = tuple(with_integers(each, n) for n, each in enumerate(elements, 1))
+        check_elements(elements)
+        object.__setattr__(self, "elements", canonical_elements(elements))
 
     def __len__(self) -> int:
         return len(self.elements)
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self.elements)
+
+    def __repr__(self) -> str:
+        count = len(self.elements)
+        if count > MOST_SHOWN:
+            first, last = (shortened(repr(self.elements[i]), 200) for i in (0, -1))
+            return f"<Stream of {count} elements, from {first} to {last}>"
+        return shortened(f"Stream(elements={(*self.elements,)!r}, ordered={self.ordered!r})")
 
 
 def refuse_no_streams(value: object) -> None:
@@ -152,6 +181,25 @@ def refuse_no_stream(name: str, value: object) -> None:
             rule="MOD-1",
             place=f"stream {name!r}",
         )
+
+
+def with_integers(element: Element, position: int) -> Element:
+    """MOD-1: Return an element whose times are integers, where they are datetimes with a zone,
+    timedeltas or integers of another library (`held.as_integer`). Raises InvalidStream for a
+    datetime without a zone.
+    """
+    if not isinstance(element, Element):
+        return element
+    _, app, sys, batch, end = element
+    if type(app) is type(sys) is int and (batch is None or type(batch) is int) and end is None:
+        return element
+    times = {"t_app": app, "t_sys": sys, "batch": batch, "end": end}
+    place = f"element {position}"
+    app, sys, batch, end = (
+        as_integer(value, name, InvalidStream, rule="MOD-1", place=place)
+        for name, value in times.items()
+    )
+    return Element(element.graph, app, sys, batch, end)
 
 
 def check_elements(elements: Iterable[Element]) -> None:
@@ -252,6 +300,10 @@ def stream(items: Iterable[tuple[Any, ...]], ordered: bool = True) -> Stream:
     """Return a stream of (graph or triple, t_app[, batch[, end]]) items in arrival order; t_sys is
     the position, from 1. Raises InvalidStream for what are no such items.
 
+    A graph is a set of triples, or a graph of rdflib, and a term its N-Triples text, or a term of
+    rdflib or pyoxigraph. A time is an integer, or a datetime with a zone, which is milliseconds
+    from the epoch.
+
     >>> len(stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 0), (("<urn:a>", "<urn:p>", '"c"'), 5)]))
     2
     """
@@ -273,4 +325,5 @@ def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
             )
             raise _invalid(reason, position)
         payload, app, *more = item
-        yield Element(graph_of(payload, f"element {position}"), app, position, *more)
+        element = Element(graph_of(payload, f"element {position}"), app, position, *more)
+        yield with_integers(element, position)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 MESSAGE = 2000  # characters of an error
@@ -58,6 +60,31 @@ def display(value: Any) -> str:
     if len(text) <= SHOWN:
         return text
     return f"{text[: SHOWN - 4]} …"
+
+
+def shortened(text: str, most: int = MESSAGE) -> str:
+    """Return a text without its middle if it is longer than `most` characters."""
+    return _cut(text, most)
+
+
+def bag_in_words(rows: Counter[Any], most: int) -> str:
+    """Return how many rows a bag has, and the first `most` of them in a fixed order: `2 rows: {x:
+    <urn:a>}, {x: <urn:b>}`. Each is on one line, and cut if it is long.
+
+    >>> bag_in_words(Counter({(("x", "<urn:a>"),): 3}), 2)
+    '3 rows: {x: <urn:a>}, {x: <urn:a>}, …'
+    """
+    total = rows.total()
+    if not total:
+        return "no rows"
+    shown = [_row_in_words(row) for row in islice(sorted(rows.elements()), most)]
+    more = ", …" if total > most else ""
+    return f"{total} row{'s' * (total > 1)}: {', '.join(shown)}{more}"
+
+
+def _row_in_words(row: Iterable[tuple[str, str]]) -> str:
+    cells = [f"{name}: {_cut(escape_unprintable(term[:MESSAGE]), SHOWN)}" for name, term in row]
+    return _cut("{" + ", ".join(cells) + "}", 3 * SHOWN)
 
 
 def display_text(text: str) -> str:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from refengine.model.errors import InvalidStream, RefengineError
+from refengine.model.held import BLANKS, IRIS, LITERALS, kind_of, text_of
 from refengine.model.messages import SHOWN, display, display_text
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -36,6 +37,10 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL
 _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?', re.DOTALL)
 
 
+class NoLiteral(InvalidStream, ValueError):
+    """MOD-4: A term that is no literal, where one is needed."""
+
+
 class Literal(NamedTuple):
     """A literal taken apart: lexical form, datatype IRI, language tag (''
     unless rdf:langString).
@@ -55,6 +60,9 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
     except TypeError:  # no text
         reason = f"a lexical form must be text, got {display(lexical)}"
         raise _invalid(f"{reason}{_write(_python_literal(lexical))}") from None
+    for name, value in (("a datatype", datatype), ("a language", language)):
+        if not isinstance(value, str):
+            raise _invalid(f"{name} must be text, got {display(value)}")
     if language:
         return f"{text}@{language.lower()}"
     if datatype == XSD + "string":
@@ -64,11 +72,12 @@ def literal(lexical: str, datatype: str = XSD + "string", language: str = "") ->
 
 def parse_literal(term: Term) -> Literal:
     """Return the parts of a literal term, N-Triples' escapes read; the inverse of `literal`. Raises
-    ValueError for another term.
+    NoLiteral for another term.
     """
-    match = _LITERAL.fullmatch(term)
+    match = _LITERAL.fullmatch(term) if isinstance(term, str) else None
     if match is None:
-        raise ValueError(f"not a literal: {term}")
+        reason = f"not a literal: {display(term)}; write it in quotes, such as {literal('a')}"
+        raise NoLiteral(reason, rule="MOD-4")
     lexical, datatype, language = match.groups()
     if language:
         return Literal(unescape(lexical), LANG_STRING, language)
@@ -165,19 +174,42 @@ def canonical(term: Term) -> Term:
     """MOD-4: A term is its canonical N-Triples text: escapes read, language tags in lower case,
     xsd:string implicit.
 
-    A blank node that an evaluation made (R2R-7) becomes one of the data, whose labels have no
-    slash: `_:made/3/0` is `_:made-3-0`. Raises InvalidStream for what is no term, with the nearest
-    that is one.
+    A term of rdflib or pyoxigraph is taken for its text. A blank node that an evaluation made
+    (R2R-7) becomes one of the data, whose labels have no slash: `_:made/3/0` is `_:made-3-0`.
+    Raises InvalidStream for what is no term, with the nearest that is one.
 
     >>> canonical('"caf\\\\u00e9"@FR'), canonical('"x"^^<http://www.w3.org/2001/XMLSchema#string>')
     ('"café"@fr', '"x"')
     """
+    if type(term) is not str:
+        made = _term_of_library(term)
+        if made is not None:
+            return made
     if not isinstance(term, str):
         raise _invalid(f"a term must be text, got {display(term)}{_write(_python_literal(term))}")
-    found = _read(term)
+    found = _read(str(term))
     if found is None:
         raise _invalid(f"not a term: {display_text(term)}{nearest_term(term)}")
     return found
+
+
+def _term_of_library(value: Any) -> Term | None:
+    """Return the canonical term of a term of rdflib or pyoxigraph; None for any other value. Raises
+    InvalidStream for parts that are none.
+    """
+    kind = kind_of(value)
+    if kind in IRIS:
+        return iri_term(text_of(value))
+    if kind in BLANKS:
+        return canonical(f"_:{text_of(value)}")
+    if kind not in LITERALS:
+        return None
+    if getattr(value, "direction", None) is not None:
+        raise _invalid(f"a literal with a direction is none of RDF 1.1: {display(value)}")
+    datatype = None
+    if not value.language and value.datatype is not None:
+        datatype = text_of(value.datatype)
+    return literal_term(text_of(value), datatype, value.language)
 
 
 def _read(text: str) -> Term | None:

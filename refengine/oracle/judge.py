@@ -18,19 +18,22 @@ from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Relation, Stream
 from refengine.model.errors import (
     Disputed,
+    RefengineError,
     TooManyReports,
     Unsupported,
     require,
 )
+from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, reports_of
 from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
 from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
 from refengine.oracle.checked_options import check_witnesses
-from refengine.oracle.comparison import Alignment, Borders
+from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
 from refengine.oracle.reports import Reports
+from refengine.oracle.summary import explain_verdict, outcome, table_of_verdict
 from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
 from refengine.oracle.tries import every_assignment
 from refengine.sparql.witnesses import WITNESSES
@@ -77,6 +80,23 @@ class Judgement:
     t0: T0Candidates | None = None
     wrong_windows: tuple[WrongWindow, ...] = ()
 
+    def explain(self) -> str:
+        """Return the verdict in a few lines: the assignment that it names, where a fail diverges
+        first, and what it rests on.
+        """
+        return explain_verdict(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        t0 = "" if self.trial is None else f", t0={self.trial.semantics.t0}"
+        return f"<Judgement: {outcome(self)}{t0}, {self.tried} assignments tried>"
+
+    def _repr_html_(self) -> str:
+        """Return the verdict as a notebook shows it, with the reports beside the relations."""
+        return table_of_verdict(self)
+
     @property
     def missing(self) -> Missing:
         """The bounds of outputs that may be missing."""
@@ -86,6 +106,26 @@ class Judgement:
     def mode(self) -> Mode:
         """How terms were compared."""
         return self.recorded.mode
+
+    @property
+    def assignment(self) -> Trial:
+        """The assignment that the verdict names. Raises RefengineError if there was none to try."""
+        if self.trial is None:
+            reason = "no assignment could be tried: the profile allows none for these streams"
+            raise RefengineError(reason, rule="ORA-9", place="verdict")
+        return self.trial
+
+    @property
+    def divergence(self) -> Divergence:
+        """Where the recording and the nearest assignment first differ (ORA-9). Raises
+        RefengineError for a verdict that has none: a pass, and a fail by stated windows alone.
+        """
+        found = self.assignment.divergence
+        if found is None:
+            what = "a pass" if self.passed else "a fail by windows alone, in wrong_windows,"
+            reason = f"{what} has no divergence; ask verdict.passed first"
+            raise RefengineError(reason, rule="ORA-9", place="verdict")
+        return found
 
     @property
     def setting(self) -> Setting:
@@ -166,6 +206,9 @@ def judge_recording(
     """
     refuse_no_profile(profile)
     check_witnesses(witnesses)
+    if not isinstance(answers, SharedAnswers):
+        reason = f"must be a table of answers, got {display(answers)}; write SharedAnswers()"
+        raise RefengineError(reason, rule="ORA-1", place="answers")
     # Begin this verdict's list of testimonies: the table may come from an earlier verdict.
     answers.testimonies_used.clear()
     t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)

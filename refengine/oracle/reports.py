@@ -15,6 +15,9 @@ class Reports:
         self._source = iter(source)
         self._computed: list[Report] = []
 
+    def __repr__(self) -> str:
+        return f"<Reports, {len(self._computed)} computed so far>"
+
     def get(self, place: int) -> Report | None:
         """Return the report at a place, from 0; None if there are fewer reports."""
         self._compute(place + 1)

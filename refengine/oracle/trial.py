@@ -99,7 +99,7 @@ class RecordingToJudge:
         missing = Missing.of(options.get("missing", 1))
         if not relations:
             missing = Missing(0, 0)
-        windows = _check_windows(options.get("windows", ()), len(recording))
+        windows = _check_windows(options.get("windows", ()), len(relations))
         return RecordingToJudge(
             question,
             relations,
@@ -123,6 +123,9 @@ class RecordingToJudge:
     def static(self) -> Dataset:
         """The data that never changes."""
         return self.question.static
+
+    def __repr__(self) -> str:
+        return f"<RecordingToJudge of {len(self.relations)} relations>"
 
     @cached_property
     def rows(self) -> list[Bag]:
@@ -311,6 +314,10 @@ class Trial:
     has_too_many_reports: bool = False
     alignment: Alignment | None = None
     reports: Reports | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        fate = "explains the recording" if self.explains_recording else "failed"
+        return f"<Trial with {self.semantics}: {fate}>"
 
     @property
     def explains_recording(self) -> bool:

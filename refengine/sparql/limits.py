@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from refengine.model.errors import Unsupported
+from refengine.model.errors import RefengineError, Unsupported
+from refengine.model.messages import display
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,13 @@ class Limits:
     rows: int = 200_000
     seconds: float | None = None
     clock: Callable[[], float] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "rows"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 0:
+                reason = f"{name} must be an integer >= 0, got {display(value)}"
+                raise RefengineError(reason, rule="R2R-17", place="limits")
 
 
 LONG = 64  # characters of a term, or bits of a number, that one step reads

@@ -14,6 +14,7 @@ from hypothesis import Phase, settings
 
 from conformance import corpus
 from conformance.harness import engine_file
+from refengine.testing import WrongWindows
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -26,6 +27,21 @@ BLOCKS = [
     for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 ]
 TESTING = [block for block in BLOCKS if "def test_" in block]
+WINDOWS, ANSWERS = TESTING
+# in the operator of the page, what it does in place of what is right
+WRONG_WINDOWS = [
+    ("if opens + 10 <= time", "if opens + 11 <= time", "moment"),
+    ("if opens + 10 <= time", "if opens + 9 <= time", "moment|a window|contents"),
+    ("yield opens, opens + 10, held.pop", "yield opens, opens + 9, held.pop", "borders"),
+    ("sorted(opens for opens", "sorted((opens for opens", "the order"),
+    ("held.setdefault(opens, []).append(item)", "held[opens] = [item]", "contents"),
+    ("max(0, time // 5 * 5 - 5)", "time // 5 * 5 - 5", "a window is not due"),
+    ("max(0, time // 5 * 5 - 5)", "max(0, (time - 1) // 5 * 5 - 5)", "a window|contents"),
+    ("time + 1, 5)", "time, 5)", "a window|contents"),
+    ("for opens in sorted(held):", "for opens in sorted(held)[:-1]:", "a window is missing"),
+    ("time // 5 * 5 - 5), time + 1, 5)", "time // 10 * 10), time + 1, 10)", "a window is missing"),
+    ("for time, item in elements:", "for time, item in list(elements):", "moment"),
+]
 WRONG = [
     (" < opens + 10", " <= opens + 10"),
     ("opens <= e.app", "opens < e.app"),
@@ -72,11 +88,10 @@ def test_no_printed_test_ends_with_a_deadline():
     """The first evaluation imports the witnesses, which takes longer than Hypothesis allows by
     default. The profile above has no deadline either, so the blocks are read here.
     """
-    assert all(block.count("@settings(deadline=None)") == 1 for block in TESTING)
+    assert ANSWERS.count("@settings(deadline=None)") == 1 and "@given" not in WINDOWS
 
 
 def test_an_operator_is_tested_in_one_function_of_a_few_lines():
-    assert len(TESTING) == 2 and all(right in block for right, _ in WRONG[:2] for block in TESTING)
     for block in TESTING:
         assert (
             len(defined(block)) == 1
@@ -84,14 +99,31 @@ def test_an_operator_is_tested_in_one_function_of_a_few_lines():
         )
 
 
-@pytest.mark.parametrize(
-    ("block", "right", "wrong"),
-    [(block, *pair) for block in TESTING for pair in WRONG if pair[0] in block],
-)
-def test_a_wrong_operator_fails_on_few_elements(block: str, right: str, wrong: str):
+@pytest.mark.parametrize(("right", "wrong", "words"), WRONG_WINDOWS)
+def test_wrong_windows_fail_on_few_elements(right: str, wrong: str, words: str):
+    """Within the 200 draws that `check_windows` makes."""
+    assert WINDOWS.count(right) == 1
+    if wrong.startswith("sorted(("):
+        wrong += " in held if opens + 10 <= time), reverse=True):"
+        right += " in held if opens + 10 <= time):"
+    [test] = defined(WINDOWS.replace(right, wrong))
+    with pytest.raises(WrongWindows, match=f"those of the reference: .*(?:{words})") as found:
+        test()
+    assert 1 <= len(found.value.elements) <= 3
+
+
+def test_the_failure_that_is_shown_is_the_one_that_comes():
+    [test] = defined(WINDOWS.replace("if opens + 10 <= time", "if opens + 10 < time"))
+    with pytest.raises(WrongWindows) as found:
+        test()
+    assert f"\n```\n{found.value}\n```\n" in PAGES[ROOT / "docs" / "embedding.md"]
+
+
+@pytest.mark.parametrize(("right", "wrong"), WRONG)
+def test_a_wrong_operator_fails_on_few_elements(right: str, wrong: str):
     """One or two, on borders; two for a triple that is there twice."""
-    assert block.count(right) == 1
-    [test] = defined(block.replace(right, wrong))
+    assert ANSWERS.count(right) == 1
+    [test] = defined(ANSWERS.replace(right, wrong))
     seen, inner = [], test.hypothesis.inner_test
 
     def watched(**drawn: Any) -> None:
@@ -123,7 +155,7 @@ def test_the_engine_file_can_be_read(page: str, tmp_path: Path):
 
 
 def test_the_blocks_are_found():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 def test_the_readme_is_short():

@@ -49,7 +49,7 @@ def report_each_change() -> Semantics:
     report, so that time can be told for each element.
     """
     fields = {"t0": 0, "horizon": "none", "partial": "reported", "empty": "emit"}
-    return profile("cqels").but(**fields).semantics()
+    return profile("cqels").with_fields(fields).semantics()
 
 
 def make_setting(

@@ -68,7 +68,8 @@ def apply_changes(profile: Profile, *changes: FieldChange) -> Profile:
     with it (SEM-2).
     """
     for change in changes:
-        profile = profile.but(**{change.field: change.value}, **companion_fields(profile, change))
+        fields = {change.field: change.value, **companion_fields(profile, change)}
+        profile = profile.with_fields(fields)
     return profile
 
 

@@ -15,7 +15,7 @@ from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display, nearest
 from refengine.rdf.forms.dating import Times
-from refengine.rdf.sources import Source, read_text
+from refengine.rdf.sources import Source, read_text, refuse_no_source
 from refengine.rdf.terms import Fault, make_iri, make_literal, make_triple
 from refengine.rdf.times import Zones, parse_time
 
@@ -127,15 +127,26 @@ class Columns:
                 raise Fault(f"object of {predicate}: {fault}") from None
 
 
-def read_columns(source: Source) -> Columns:
-    """Return what a file of TOML says of a table's columns. Raises InvalidStream."""
-    text = read_text(source, InvalidStream, "IO-1")
+def read_columns(source: Source | Mapping[str, Any]) -> Columns:
+    """Return what a file of TOML says of a table's columns, or its keys in a dict. Raises
+    InvalidStream.
+    """
+    name: Source = "columns"
+    if not isinstance(source, Mapping):
+        refuse_no_source(source, "IO-1", "columns")
+        name = source
     try:
-        return _parse_columns(tomllib.loads(text), source)
+        return _parse_columns(_table_of(source), name)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidStream(f"not TOML: {error}", rule="IO-1", place=str(source)) from None
+        raise InvalidStream(f"not TOML: {error}", rule="IO-1", place=str(name)) from None
     except Fault as fault:
-        raise InvalidStream(str(fault), rule="IO-1", place=str(source)) from None
+        raise InvalidStream(str(fault), rule="IO-1", place=str(name)) from None
+
+
+def _table_of(source: Source | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(source, Mapping):
+        return source
+    return tomllib.loads(read_text(source, InvalidStream, "IO-1"))
 
 
 def _parse_columns(table: Mapping[str, Any], source: Source) -> Columns:

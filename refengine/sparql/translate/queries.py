@@ -7,7 +7,8 @@ from itertools import count
 
 from lark import Token, Tree
 
-from refengine.model.errors import ForbiddenAccess, Unsupported, require
+from refengine.model.errors import ForbiddenAccess, InvalidQuery, Unsupported, require
+from refengine.model.messages import display
 from refengine.sparql.algebra import (
     AlgebraQuery,
     Basic,
@@ -48,6 +49,9 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
     SERVICE and updates, Unsupported for DESCRIBE and for functions that nothing here
     computes.
     """
+    if not isinstance(text, str):
+        reason = f"body must be a string, got {display(text)}"
+        raise InvalidQuery(reason, rule="QRY-1", place="body")
     reader = Reader(text)
     try:
         algebra = reader.query(parse_body(text))
