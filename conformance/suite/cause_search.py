@@ -57,7 +57,10 @@ from refengine.core.semantics import Profile
 # a change or a habit is tried on the whole sample if it explains one of so many fails,
 FIRST_LOOK = 6
 OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
-EXPLAINED_FOR_ONE = 4  # fails that a cause explains at least for a pass that would fail under it
+# a cause explains at least so many fails for a pass that would fail under it; a pair, whose engine
+# may have a third defect, so many
+EXPLAINED_FOR_ONE = 4
+EXPLAINED_BY_PAIR = 2
 GIVEN_UP_BOUND = 12  # no more candidates are given up
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
@@ -65,12 +68,14 @@ NEARLY_ALL = 0.9
 EQUAL = 0.05  # candidates whose values differ by less are compared on all fails,
 EQUALS = 4  # so many of them at most
 FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
-# A pair must explain most of the sample, or so many times as much as one candidate and a smaller
-# share of the sample.
+# A pair must explain most of the sample; or, where one candidate explains little of it, a smaller
+# share, and clearly more than that candidate.
 PAIR_LEAST = 0.75
-CLEARLY_MORE = 2
+LITTLE = 0.6
 LESS_OF_PAIR = 0.3
+CLEARLY_MORE = 0.1
 PAIR_LOOK = 4  # of so many fails it must explain such a share, before it is tried on the sample
+PAIRS_BOUND = 4  # so many of the best pairs are held to all passes
 CAUSES_BOUND = 5  # no more causes are looked for after so many
 
 
@@ -158,24 +163,31 @@ class CauseSearch:
         """Find causes, one after the other, and leave out those that others make superfluous."""
         bound = 2 if self.is_trial else CAUSES_BOUND
         while self.left and len(self.found) < bound and len(self.given_up) < GIVEN_UP_BOUND:
-            candidates = self._best_candidates()
-            if not candidates:
+            options = self._best_candidates()
+            if not options:
                 break
-            self._keep_or_give_up(candidates)
+            any(map(self._is_kept, options))
         self._replace_causes()
 
-    def _keep_or_give_up(self, candidates: Sequence[Candidate]) -> None:
-        """Keep candidates as causes unless too many passes would fail under them."""
+    def _is_kept(self, candidates: Sequence[Candidate]) -> bool:
+        """Keep candidates as causes, and return True, unless too many passes would fail under them.
+        A single candidate is given up then.
+        """
         explained = self._explain_left(candidates)
-        number = len(explained)
-        against = self._count_against(candidates, bound=number // EXPLAINED_FOR_ONE)
-        if not explained or against > number // EXPLAINED_FOR_ONE:
-            self.are_pairs_tried = self.are_pairs_tried and len(candidates) < 2
+        if not explained or self._is_contradicted(candidates, len(explained)):
             if len(candidates) == 1:
                 self.given_up += candidates
-            return
+            return False
+        against = self._count_against(candidates, bound=len(explained))
         self._keep(candidates, explained)
         self.against |= dict.fromkeys(candidates, against)
+        return True
+
+    def _is_contradicted(self, candidates: Sequence[Candidate], explained: int) -> bool:
+        """Whether too many passes would fail under candidates that explain so many fails."""
+        for_one = EXPLAINED_FOR_ONE if len(candidates) == 1 else EXPLAINED_BY_PAIR
+        most = explained // for_one
+        return self._count_against(candidates, bound=most) > most
 
     def _keep(
         self,
@@ -224,9 +236,8 @@ class CauseSearch:
         return number
 
     def _keep_nearest(self, number: int) -> None:
-        """Keep the candidate that was given up and explains nearly all fails that are left, if it
-        is one of several kinds of defect and no more passes than there are fails speak against it.
-        `number` is how many fails there are.
+        """Keep the candidate that was given up and explains nearly all of the `number` of fails, if
+        not many more passes would fail under it.
         """
         if len(self.left) < NEARLY_ALL * number:
             return
@@ -234,8 +245,8 @@ class CauseSearch:
             explained = self._explain_left([candidate])
             if len(explained) < NEARLY_ALL * number:
                 continue
-            against = self._count_against([candidate], bound=CLEARLY_MORE * number)
-            if against <= CLEARLY_MORE * number:
+            against = self._count_against([candidate], bound=2 * number)
+            if against <= 2 * number:
                 self._keep([candidate], explained)
                 self.against[candidate] = against
                 return
@@ -297,29 +308,31 @@ class CauseSearch:
         with install_wrong_engines(candidates):
             return [case for case in cases if explains(candidates, case)]
 
-    def _best_candidates(self) -> list[Candidate]:
-        """Return the candidate that explains the engine best; none if none is credible.
+    def _best_candidates(self) -> list[list[Candidate]]:
+        """Return the candidates that explain the engine best, of which the first is to be kept that
+        passes do not contradict: pairs, and then a single one. There are none if none is credible.
 
-        If it would be the first cause and does not explain all, return a pair that explains much
-        more. If there is none, and it explains less than nearly all, return that one of those
-        nearly as good which leaves the fewest fails of the sample. Wrong instants, which are set
-        apart, do not count as a first cause.
+        Pairs are looked for once: if a single candidate that passes do not contradict would be the
+        first cause, and does not explain all. If it explains less than nearly all, it is that one
+        of those nearly as good which leaves the fewest fails of the sample. Wrong instants, which
+        are set apart, do not count as a first cause.
         """
         sample = choose_sample(self.left)
         comparison = Comparison(self.found, sample, self.passes, self.given_up, self.least)
         ranked = self._rank(comparison)
         is_first = all(cause is WRONG_INSTANTS for cause in self.found)
         share = ranked[0][1].explained_share if ranked else 0.0
-        if (
-            is_first
-            and share < 1
-            and self.are_pairs_tried
-            and (pair := self._best_pair(comparison, share))
-        ):
-            return pair
         if is_first and share < NEARLY_ALL:
-            return self._best_first_cause(ranked, comparison)
-        return self._best_of_equals(ranked)
+            single = self._best_first_cause(ranked, comparison)
+        else:
+            single = self._best_of_equals(ranked)
+        options = [single] if single else []
+        if is_first and share < 1 and self.are_pairs_tried:
+            if single and self._is_contradicted(single, len(self._explain_left(single))):
+                return options
+            self.are_pairs_tried = False
+            options = [*self._best_pairs(comparison, share), *options]
+        return options
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
@@ -380,33 +393,35 @@ class CauseSearch:
         search.run()
         return len(search.left), len(search.found)
 
-    def _best_pair(self, comparison: Comparison, share_of_one: float) -> list[Candidate]:
-        """Return the pair of candidates that explains most of the sample, the first of equal ones;
-        none if no pair explains clearly more than one candidate, which explains `share_of_one`.
+    def _best_pairs(self, comparison: Comparison, share_of_one: float) -> list[list[Candidate]]:
+        """Return pairs of candidates that explain clearly more of the sample than one candidate,
+        which explains `share_of_one`. Each was the best of those tried before it; the best of all
+        comes first.
 
         A pair that explains most of the sample leaves less than half of what one candidate leaves.
-        Another one explains several times as much as one candidate. A pair is tried on all of the
-        sample only if it explains enough of a few fails: the smallest ones, and one that each
-        earlier pair has failed to explain.
+        A pair is tried on all of the sample only if it explains enough of a few fails: the smallest
+        ones, and one that each earlier pair has failed to explain.
         """
         sample = comparison.sample
-        least = min(PAIR_LEAST, max(LESS_OF_PAIR, CLEARLY_MORE * share_of_one))
-        most_left = len(sample) * min(
-            1 - least, (1 - share_of_one) / 2 if least == PAIR_LEAST else 1
-        )
+        least = PAIR_LEAST
+        if share_of_one < LITTLE:
+            least = max(LESS_OF_PAIR, share_of_one + CLEARLY_MORE)
+        most_left = len(sample) * (1 - least)
+        if share_of_one >= LITTLE:
+            most_left = len(sample) * min(1 - least, (1 - share_of_one) / 2)
         tried = list(sample[:PAIR_LOOK])
-        best: list[Candidate] = []
+        best: list[list[Candidate]] = []
         for pair in self._pairs():
             if not comparison.do_explain_most(pair, tried, least):
                 continue
             unexplained = comparison.find_unexplained(pair)
             left = len(unexplained)
             if left < most_left and comparison.score(pair, len(sample) - left).is_credible:
-                best, most_left = pair, left
+                best, most_left = [pair, *best], left
             if not unexplained:
                 break
             tried.append(unexplained[0])
-        return best
+        return best[:PAIRS_BOUND]
 
     def _pairs(self) -> Iterator[list[Candidate]]:
         """Yield the pairs in the order in which they are tried: changes of two fields, what is
