@@ -162,21 +162,17 @@ class CauseSearch:
     def _find_causes(self) -> None:
         """Find causes, one after the other, and leave out those that others make superfluous."""
         bound = 2 if self.is_trial else CAUSES_BOUND
-        while self.left and len(self.found) < bound and len(self.given_up) < GIVEN_UP_BOUND:
-            options = self._best_candidates()
-            if not options:
+        while self.left and len(self.found) < bound:
+            if not any(map(self._is_kept, self._best_candidates())):
                 break
-            any(map(self._is_kept, options))
         self._replace_causes()
 
     def _is_kept(self, candidates: Sequence[Candidate]) -> bool:
-        """Keep candidates as causes, and return True, unless too many passes would fail under them.
-        A single candidate is given up then.
+        """Keep candidates as causes, and return True, unless too many passes would fail under
+        them.
         """
         explained = self._explain_left(candidates)
         if not explained or self._is_contradicted(candidates, len(explained)):
-            if len(candidates) == 1:
-                self.given_up += candidates
             return False
         against = self._count_against(candidates, bound=len(explained))
         self._keep(candidates, explained)
@@ -312,14 +308,14 @@ class CauseSearch:
         """Return the candidates that explain the engine best, of which the first is to be kept that
         passes do not contradict: pairs, and then a single one. There are none if none is credible.
 
-        Pairs are looked for once: if a single candidate that passes do not contradict would be the
-        first cause, and does not explain all. If it explains less than nearly all, it is that one
+        Pairs are looked for once: if the single candidate would be the first cause, and does not
+        explain all. If it explains less than nearly all, it is that one
         of those nearly as good which leaves the fewest fails of the sample. Wrong instants, which
         are set apart, do not count as a first cause.
         """
         sample = choose_sample(self.left)
         comparison = Comparison(self.found, sample, self.passes, self.given_up, self.least)
-        ranked = self._rank(comparison)
+        ranked = self._leave_out_contradicted(self._rank(comparison))
         is_first = all(cause is WRONG_INSTANTS for cause in self.found)
         share = ranked[0][1].explained_share if ranked else 0.0
         if is_first and share < NEARLY_ALL:
@@ -328,11 +324,23 @@ class CauseSearch:
             single = self._best_of_equals(ranked)
         options = [single] if single else []
         if is_first and share < 1 and self.are_pairs_tried:
-            if single and self._is_contradicted(single, len(self._explain_left(single))):
-                return options
             self.are_pairs_tried = False
             options = [*self._best_pairs(comparison, share), *options]
         return options
+
+    def _leave_out_contradicted(self, ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+        """Return the best candidates that passes do not contradict, a few at most, and give up
+        those before them.
+        """
+        kept: list[ScoredCandidate] = []
+        for candidate, score in ranked:
+            if len(kept) == EQUALS or len(self.given_up) > GIVEN_UP_BOUND:
+                break
+            if self._is_contradicted([candidate], len(self._explain_left([candidate]))):
+                self.given_up.append(candidate)
+            else:
+                kept.append((candidate, score))
+        return kept
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
@@ -351,7 +359,7 @@ class CauseSearch:
                 *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
             ]
         )
-        if ranked and ranked[0][1].explained_share >= NEARLY_ALL:
+        if self.is_trial or (ranked and ranked[0][1].explained_share >= NEARLY_ALL):
             return ranked
         others = comparison.credible_candidates(
             self._other_wrong_engines(), lambda _: spread(sample, FIRST_LOOK)
