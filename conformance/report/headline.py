@@ -26,6 +26,7 @@ SENTENCE = 300  # characters of a finding
 LINE = 84  # characters of a line about a case
 ROWS, ELEMENTS = 4, 8  # of a case that are written, at most
 FINDINGS = 3  # that are written of an engine, at most
+FEW_RULES = 3  # so many are named where fails have nothing else in common
 LEAST_FAILS = 3  # a finding about fewer fails is written only if there is no other
 FEW_FAILS = 3  # whose arguments are written at the end of a run
 # from an engine and a case to the command that asks the engine again about the case
@@ -189,7 +190,11 @@ def _find_traits(
         yield _Finding(texts.clean(words, SENTENCE), showing)
     if not traits:
         words = f"no cause is known for {len(unexplained)} of {count_text(total, 'fail')}"
-        yield _Finding(f"{words}, and they have little in common", unexplained)
+        rules = sorted({entry.result.rule for entry in unexplained if entry.result.rule})
+        what = "they have little in common"
+        if 0 < len(rules) <= FEW_RULES:
+            what = f"their cases are of {' and '.join(rules)}"
+        yield _Finding(f"{words}; {what}", unexplained)
 
 
 def _case_in_brief(entry: Entry) -> SmallestCase:

@@ -40,6 +40,7 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.comparison import (
+    CONTRADICTED_BOUND,
     LEAST_FAILS,
     MARGIN,
     Cases,
@@ -61,12 +62,14 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 # may have a third defect, so many
 EXPLAINED_FOR_ONE = 4
 EXPLAINED_BY_PAIR = 2
+SMALL = 0.2  # a cause of a smaller share of all fails is contradicted by one pass,
+HARDLY_ANY = 0.05  # and one of such a share is not named
 GIVEN_UP_BOUND = 12  # no more candidates are given up
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
 NEARLY_ALL = 0.9
 EQUAL = 0.05  # candidates whose values differ by less are compared on all fails,
-EQUALS = 4  # so many of them at most
+EQUALS = 8  # so many of them at most
 FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
 # A pair must explain most of the sample; or, where one candidate explains little of it, a smaller
 # share, and clearly more than that candidate.
@@ -88,7 +91,7 @@ class CauseSearch:
     without which it would not be. `given_up` are the candidates under which too many of
     `every_pass` would fail, and `against` has the number of those that would under a cause. Pairs
     are not tried any more after one was given up. `least` is how many fails a candidate must
-    explain that may fit some by chance.
+    explain that may fit some by chance, and `number` how many fails there were.
     """
 
     profile: Profile | None
@@ -102,10 +105,11 @@ class CauseSearch:
     against: dict[Candidate, int] = field(default_factory=dict)
     are_pairs_tried: bool = True
     least: int = LEAST_FAILS
+    number: int = 0
 
     def run(self) -> None:
         """Find causes, one after the other, until nothing explains a fail that is left."""
-        number = len(self.left)
+        self.number = len(self.left)
         self._set_wrong_instants_apart()
         apart = self._take_wrong_ends()
         self.least = min(LEAST_FAILS, len(self.left))
@@ -114,7 +118,8 @@ class CauseSearch:
             self._give_wrong_ends_to_causes(apart)
             self._find_causes()
         if not self.is_trial:
-            self._keep_nearest(number)
+            self._keep_nearest()
+            self._leave_causes_of_few_fails()
             self._give_wrong_instants_to_causes()
             self._leave_what_stated_causes_do_not_explain()
 
@@ -182,7 +187,9 @@ class CauseSearch:
     def _is_contradicted(self, candidates: Sequence[Candidate], explained: int) -> bool:
         """Whether too many passes would fail under candidates that explain so many fails."""
         for_one = EXPLAINED_FOR_ONE if len(candidates) == 1 else EXPLAINED_BY_PAIR
-        most = explained // for_one
+        most = min(explained // for_one, int(CONTRADICTED_BOUND * len(self.every_pass)))
+        if explained < SMALL * self.number:
+            most = 0
         return self._count_against(candidates, bound=most) > most
 
     def _keep(
@@ -231,18 +238,27 @@ class CauseSearch:
                     break
         return number
 
-    def _keep_nearest(self, number: int) -> None:
-        """Keep the candidate that was given up and explains nearly all of the `number` of fails, if
-        not many more passes would fail under it.
+    def _leave_causes_of_few_fails(self) -> None:
+        """Leave the fails that need a cause which explains hardly any of all fails."""
+        counts = Counter(cause for _, needed in self.explained for cause in needed)
+        for case, needed in list(self.explained):
+            if any(counts[cause] < HARDLY_ANY * self.number for cause in needed):
+                self.explained.remove((case, needed))
+
+    def _keep_nearest(self) -> None:
+        """Keep the candidate that was given up and explains nearly all fails, if not many more
+        passes would fail under it.
         """
+        number = self.number
         if len(self.left) < NEARLY_ALL * number:
             return
         for candidate in self.given_up:
             explained = self._explain_left([candidate])
             if len(explained) < NEARLY_ALL * number:
                 continue
-            against = self._count_against([candidate], bound=2 * number)
-            if against <= 2 * number:
+            most = min(2 * number, int(CONTRADICTED_BOUND * len(self.every_pass)))
+            against = self._count_against([candidate], bound=most)
+            if against <= most:
                 self._keep([candidate], explained)
                 self.against[candidate] = against
                 return
@@ -349,14 +365,14 @@ class CauseSearch:
         """
         sample = comparison.sample
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
-        if changes and changes[0][1].explains_all:
+        if changes and changes[0][1].explains_all and self._explains_all([changes[0][0]]):
             return changes[:1]
         ranked = best_first(
             [
                 *changes,
                 *comparison.credible_candidates(simple_defect_candidates(), lambda _: sample),
                 *comparison.credible_candidates(self._wrong_engines(), self._own_fails),
-                *comparison.credible_candidates([WRONG_WINDOWS], lambda _: sample),
+                *self._wrong_windows(comparison),
             ]
         )
         if self.is_trial or (ranked and ranked[0][1].explained_share >= NEARLY_ALL):
@@ -366,17 +382,24 @@ class CauseSearch:
         )
         return best_first([*ranked, *others])
 
+    def _explains_all(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether candidates explain all fails that are left, and no pass would fail under them."""
+        explained = self._explained_by([*self.found, *candidates], self.left)
+        return len(explained) == len(self.left) and not self._count_against(candidates, bound=0)
+
     def _best_of_equals(self, ranked: Sequence[ScoredCandidate]) -> list[Candidate]:
-        """Return the one of the best candidates that explains most of all fails that are left; the
-        first if they are few, and none if there is none.
+        """Return the one of the best candidates that explains most of all fails that are left, less
+        the passes that would fail under it; none if there is none.
         """
         near = [one for one, score in ranked if score.value > ranked[0][1].value - EQUAL]
         if len(near) < 2:
             return near
-        counts = {
-            one: len(self._explained_by([*self.found, one], self.left)) for one in near[:EQUALS]
+        gains = {
+            one: len(self._explained_by([*self.found, one], self.left))
+            - self._count_against([one], bound=len(self.left))
+            for one in near[:EQUALS]
         }
-        return [max(counts, key=lambda one: counts[one])]
+        return [max(gains, key=lambda one: gains[one])]
 
     def _best_first_cause(
         self,
@@ -460,6 +483,13 @@ class CauseSearch:
         """Return the wrong engines of the rules of the fails that are left."""
         rules = dict.fromkeys(case.result.rule for case in self.left)
         return list(wrong_engine_candidates(rules))
+
+    def _wrong_windows(self, comparison: Comparison) -> list[ScoredCandidate]:
+        """Return that the stated windows are wrong, if that explains nearly all: some fails have
+        only wrong windows by any defect that moves windows.
+        """
+        scored = comparison.credible_candidates([WRONG_WINDOWS], lambda _: comparison.sample)
+        return [pair for pair in scored if pair[1].explained_share >= NEARLY_ALL]
 
     def _other_wrong_engines(self) -> list[Candidate]:
         """Return the wrong engines of rules that none of the fails that are left is of."""

@@ -20,7 +20,7 @@ from refengine.core import answers, engine, plan, window
 from refengine.core.answers import EvaluateBody
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import Semantics
+from refengine.core.semantics import Condition, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model.elements import Dataset, Element
 
@@ -220,11 +220,21 @@ def all_windows_are_as_the_first(
     return right(replace(asked, windows=windows), streams, semantics)
 
 
-@habit("WIN-3", replaces=window.frame)
-def there_is_no_window_0(right: Right, spec: Window, *values: Any) -> Any:
-    """Open the first window one slide after t0."""
-    closure, t0, partial = values
-    return right(spec, closure, t0 + (spec.slide or 1), partial)
+@habit("WIN-3", replaces=engine.evaluations)
+def there_is_no_window_0(
+    right: Right, planned: Plan, max_reports: int = MAX_REPORTS
+) -> Iterator[Evaluation]:
+    """Leave out window 0: the first window opens one slide after t0."""
+    is_by_time = [view.spec.kind is WindowKind.TIME for view in planned.views]
+    for at in right(planned, max_reports):
+        numbers = [held.n for held, by_time in zip(at.windows, is_by_time, strict=True) if by_time]
+        if 0 not in numbers:
+            yield at
+
+
+def is_sentinel(planned: Plan, arrival: int) -> bool:
+    """Whether an arrival stands for the end of the streams."""
+    return arrival == len(planned.arrivals) - 1 and not planned.arrivals[arrival].graph
 
 
 # Contents
@@ -314,8 +324,9 @@ def _with_contents(
     planned: Plan,
     change: Callable[[WindowView, Evaluation, Content, int], Iterable[int]],
 ) -> Iterator[Evaluation]:
-    """Yield evaluations with other contents of their windows over time. `change` takes the view of
-    a window, the evaluation, the content, and how many elements of its stream have arrived.
+    """Yield evaluations with other contents of their windows over time, without those that report
+    on empty windows where the semantics does not. `change` takes the view of a window, the
+    evaluation, the content, and how many elements of its stream have arrived.
     """
     for at in evaluations:
         windows = [
@@ -324,20 +335,24 @@ def _with_contents(
             else held
             for held, view, counts in zip(at.windows, planned.views, planned.counts, strict=True)
         ]
-        yield at._replace(windows=tuple(windows))
+        needs_content = Condition.NON_EMPTY in planned.semantics.report
+        if not needs_content or any(held.content for held in windows):
+            yield at._replace(windows=tuple(windows))
 
 
 @habit("WIN-8", replaces=engine.evaluations)
 def elements_expire_before_windows_close(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
-    """Let an arrival expire all elements that are older than a size, and then close the windows
-    that it closes.
+    """Let an arrival expire all elements that are a size older, and then close the windows that it
+    closes.
     """
 
-    def change(view: WindowView, at: Evaluation, content: Content, _: int) -> Iterator[int]:
+    def change(view: WindowView, at: Evaluation, content: Content, _: int) -> Iterable[int]:
+        if is_sentinel(planned, at.arrival):  # after the last element nothing arrives
+            return content
         oldest = planned.arrivals[at.arrival].app - view.spec.span
-        return (k for k in content if view.times[k] >= oldest)
+        return (k for k in content if view.times[k] > oldest)
 
     return _with_contents(right(planned, max_reports), planned, change)
 

@@ -10,6 +10,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any
 
+from conformance.wrong_engines.habits import is_sentinel
 from conformance.wrong_engines.wrong_engine import Right, habit
 from refengine.core import engine
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
@@ -65,11 +66,6 @@ def _by_arrival(evaluations: Iterable[Evaluation]) -> Iterator[tuple[int, Iterat
     return groupby(evaluations, key=attrgetter("arrival"))
 
 
-def _is_sentinel(planned: Plan, arrival: int) -> bool:
-    """Whether an arrival stands for the end of the streams."""
-    return arrival == len(planned.arrivals) - 1 and not planned.arrivals[arrival].graph
-
-
 @habit("REP-10", replaces=engine.evaluations)
 def the_first_of_a_gap_is_reported(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
@@ -88,7 +84,7 @@ def an_arrival_reports_the_first_of_a_gap(
     element all are reported.
     """
     for arrival, same in _by_arrival(right(planned, max_reports)):
-        yield from islice(same, None if _is_sentinel(planned, arrival) else 1)
+        yield from islice(same, None if is_sentinel(planned, arrival) else 1)
 
 
 @habit("REP-10", replaces=engine.evaluations)
@@ -100,7 +96,7 @@ def an_arrival_reports_the_last_of_a_gap(
     """
     for arrival, same in _by_arrival(right(planned, max_reports)):
         closed = list(same)
-        yield from closed if _is_sentinel(planned, arrival) else closed[-1:]
+        yield from closed if is_sentinel(planned, arrival) else closed[-1:]
 
 
 @habit("ENG-1", replaces=engine.evaluations)
@@ -109,7 +105,7 @@ def one_report_follows_the_end(
 ) -> Iterator[Evaluation]:
     """Make one report after the last element, and lose the others."""
     for arrival, same in _by_arrival(right(planned, max_reports)):
-        yield from islice(same, 1 if _is_sentinel(planned, arrival) else None)
+        yield from islice(same, 1 if is_sentinel(planned, arrival) else None)
 
 
 @habit("REP-10", replaces=engine.evaluations)
@@ -166,9 +162,9 @@ def _with_rows(operator: RelationToStream, output: Output, rows: Bag) -> Output:
 def a_row_comes_once_in_all(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
     """Give no row again that was given once."""
     output: Output = right(operator, change)
-    given = _remember(operator, "given", set())
-    rows = Counter({line: count for line, count in output.rows.items() if line not in given})
-    given.update(output.rows)
+    given: Bag = _remember(operator, "given", Counter())
+    rows = output.rows - given
+    given |= output.rows  # how often each row was in one output, at most
     return _with_rows(operator, output, rows)
 
 
