@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata, util
+from pathlib import Path
 
 # What refengine cannot do without, by the name of the module: as pyproject.toml has it.
 REQUIREMENTS = {
@@ -94,6 +95,32 @@ def _is_there(module: str) -> bool:
     if module in sys.modules:
         return sys.modules[module] is not None
     return util.find_spec(module) is not None
+
+
+def folders_of(package: str) -> list[Path]:
+    """Return the folders of a package; none if it is not there, or is a module."""
+    spec = util.find_spec(package)
+    if spec is None:
+        return []
+    return list(map(Path, spec.submodule_search_locations or ()))
+
+
+def why_shadowed(module: str) -> str | None:
+    """Return why a module of ours, `package.room`, cannot be imported: the package of its name is
+    another one, or none is there. None if it can be. Nothing is imported.
+    """
+    package, room = module.split(".")
+    if any((folder / room).is_dir() for folder in folders_of(package)):
+        return None
+    spec = util.find_spec(package)
+    if spec is None:
+        return f"the package {package}, which refengine brings, is not installed"
+    places = [spec.origin, *(spec.submodule_search_locations or ())]
+    place = next(filter(None, places), "somewhere")
+    return (
+        f"{package} is here another package, {place}, and hides the suite that refengine brings: "
+        "run this in another folder, or in an environment without it"
+    )
 
 
 def is_within(version: str, requirement: str) -> bool:
