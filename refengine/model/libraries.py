@@ -39,6 +39,7 @@ EXTRAS = {
     ),
     **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
     "pyjelly": "jelly",
+    "shtab": "completion",
     "zstandard": "zst",
 }
 # ResourceWarning is not among them: a file that is not closed may be ours.
