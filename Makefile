@@ -12,7 +12,7 @@ INSTALL := $(PY) $(PIP) install --no-compile --no-deps --require-hashes
 PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q -ra
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
-EXTRAS := suite spark zst jelly completion
+EXTRAS := suite spark zst jelly re2 completion
 # $(call group,NAME): prints the requirements of a dependency group of pyproject.toml, one on each line
 group = "$$python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"], sep="\n")'
 

@@ -25,6 +25,13 @@ def test_a_dependency_has_a_lower_and_an_upper_bound(requirement: str) -> None:
     assert re.fullmatch(r"[a-z0-9-]+(\[[a-z]+\])?>=[0-9.]+,<[0-9.]+(; .*)?", requirement)
 
 
+def test_what_is_compiled_is_only_needed_where_it_has_a_wheel() -> None:
+    """google-re2 has none for Alpine, which no marker can tell: it is an extra."""
+    always = [word for word in PROJECT["dependencies"] if ";" not in word]
+    assert {re.split("[<>=]", word)[0] for word in always} == {"lark", "rdflib", "sortedcontainers"}
+    assert PROJECT["optional-dependencies"]["re2"]
+
+
 def test_the_oldest_python_is_the_first_that_is_named() -> None:
     named = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))
     assert PROJECT["requires-python"] == f">=3.{named[0]}"

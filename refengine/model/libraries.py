@@ -14,12 +14,12 @@ from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
-# What refengine cannot do without, by the name of the module: as pyproject.toml has it.
+# What is installed with refengine, by the name of the module: as pyproject.toml has it. Without
+# pyoxigraph, which is compiled, it runs with one witness less.
 REQUIREMENTS = {
     "lark": "lark>=1.2,<2",
     "pyoxigraph": "pyoxigraph>=0.5,<0.6",
     "rdflib": "rdflib>=7.6,<8",
-    "re2": "google-re2>=1.1.20240702,<2",
     "sortedcontainers": "sortedcontainers>=2.4,<3",
 }
 # What some commands and formats need besides, and the extras that bring it.
@@ -162,3 +162,18 @@ def ignoring_warnings() -> Iterator[None]:
         for category in WARNINGS:
             warnings.simplefilter("ignore", category)
         yield
+
+
+@contextmanager
+def keeping_lexical_forms() -> Iterator[None]:
+    """Keep rdflib from writing literals in another form until the context ends: its setting belongs
+    to the process, so that one thread at a time is in such a context.
+    """
+    import rdflib
+
+    with _LOCK:
+        before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        finally:
+            rdflib.NORMALIZE_LITERALS = before
