@@ -23,7 +23,7 @@ from refengine.rdf.statements import Document, Statement
 from refengine.rdf.turtle import Lines, reason_of, term_of_pyoxigraph
 
 # What relative IRIs are resolved against, so that they are seen: the parser would leave them out.
-RELATIVE = "refengine-relative://iri/"
+RELATIVE = "http://refengine-relative.invalid/"
 
 
 def read_json_ld(source: Source, base: str = "") -> Document:
@@ -202,37 +202,49 @@ def _parse_by_rdflib(text: str, base: str) -> Iterator[Parsed]:
     from rdflib.plugins.parsers import jsonld
 
     found: list[tuple[Any, ...]] = []
-    with keeping_lexical_forms():
-        try:
-            jsonld.to_rdf(
-                json.loads(text, parse_float=_Double),
-                cast("Any", _Recorder(found)),
-                base,
-                None,
-                1.1,
-            )
-        except Exception as error:  # of whatever kind rdflib's own failures are
-            raise Misread(f"not JSON-LD: {why(error)}", 1) from None
+    # rdflib leaves out what has a space in an IRI, and a word that no context explains
+    space = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
+    words = {"@vocab": RELATIVE}
+    try:
+        document = _with_spaces(json.loads(text, parse_float=_Double), space)
+        with keeping_lexical_forms():
+            jsonld.to_rdf(document, cast("Any", _Recorder(found)), base, words, version=1.1)
+    except Exception as error:  # of whatever kind rdflib's own failures are
+        raise Misread(f"not JSON-LD: {why(error)}", 1) from None
     try:
         for graph, *triple in found:
-            subject, predicate, object_ = map(_part_of_rdflib, triple)
-            name = None if graph is None else _part_of_rdflib(graph)
+            subject, predicate, object_ = (_part_of_rdflib(part, space) for part in triple)
+            name = None if graph is None else _part_of_rdflib(graph, space)
             yield Parsed(name, subject, predicate, object_, 1)
     except InvalidStream as error:
         raise Misread(error.reason, 1) from None
 
 
-def _part_of_rdflib(found: Any) -> Part:
+def _with_spaces(value: Any, space: str) -> Any:
+    """Return a value of JSON in which another sign stands for each space."""
+    if isinstance(value, str):
+        return value.replace(" ", space)
+    if isinstance(value, list):
+        return [_with_spaces(item, space) for item in value]
+    if isinstance(value, dict):
+        return {_with_spaces(key, space): _with_spaces(item, space) for key, item in value.items()}
+    return value
+
+
+def _part_of_rdflib(found: Any, space: str) -> Part:
     """Return rdflib's term as ours. Raises InvalidStream."""
     import rdflib
 
+    text = str(found).replace(space, " ")
     match found:
         case rdflib.BNode():
-            return Blank(found)
+            return Blank(text)
+        case rdflib.Literal() if isinstance(found.value, list | dict):
+            raise InvalidStream(f"not JSON-LD: no value: {display(found.value)}", rule="IO-1")
         case rdflib.Literal() if found.language is not None:
-            return literal_term(str(found), language=found.language)
+            return literal_term(text, language=found.language)
         case rdflib.Literal() if found.datatype is not None:
-            return literal_term(str(found), str(found.datatype))
+            return literal_term(text, str(found.datatype).replace(space, " "))
         case rdflib.Literal():
-            return literal_term(str(found), f"{XSD}string")
-    return iri_term(str(found))
+            return literal_term(text, f"{XSD}string")
+    return iri_term(text)

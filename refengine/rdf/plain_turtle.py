@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from refengine.model import iris
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import display
+from refengine.model.messages import display, display_text
 from refengine.model.terms import XSD, Term, iri_term, literal_term
 
 DEEPEST = 100  # brackets within brackets
@@ -46,6 +46,7 @@ _TOKEN = re.compile(
 _SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\r\n]*)*")
 _ESCAPED = re.compile(r"\\(?:u(.{4})|U(.{8})|(.))", re.DOTALL)
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+NO_DOT = "A dot is expected at the end of statements"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 FIRST, REST, NIL, TYPE = (f"<{RDF}{name}>" for name in ("first", "rest", "nil", "type"))
 
@@ -59,7 +60,7 @@ class Misread(ValueError):
 
 
 class Blank(str):
-    """A blank node as a parser names it."""
+    """A blank node as a parser names it: with its label, if it has one."""
 
 
 Part = Term | Blank
@@ -119,11 +120,15 @@ class Reader:
             raise Misread(f"not an IRI (RFC 3987): {display(bad[1])}", self.line)
         self.fail(f"{display(rest[:40].partition(chr(10))[0])} is not expected")
 
-    def expect(self, sign: str) -> None:
-        """Move behind a sign. Raises Misread if another token comes."""
+    def expect(self, sign: str, reason: str = "") -> None:
+        """Move behind a sign. Raises Misread if another token comes, with a reason or ours."""
         if self.word != sign:
-            self.fail(f"{sign!r} is expected, got {display(self.word or 'the end')}")
+            self.fail_at_token(reason or f"{sign!r} is expected, got {display(self.word)}")
         self.take()
+
+    def fail_at_token(self, reason: str) -> NoReturn:
+        """Raise Misread because of the next token, or because there is none."""
+        self.fail("Unexpected end" if self.kind == "end" else reason)
 
     def read(self) -> Iterator[Parsed]:
         """Yield what the text says."""
@@ -180,7 +185,7 @@ class Reader:
                 self.braces(subject)
                 return
             self.predicates(subject)
-        self.expect(".")
+        self.expect(".", NO_DOT)
 
     def label(self) -> Part:
         """Read an IRI or a blank node."""
@@ -198,14 +203,14 @@ class Reader:
         while self.word != "}":
             self.triples()
             if self.word != "}":
-                self.expect(".")
+                self.expect(".", NO_DOT)
         self.graph = None
         self.take()
 
     def triples_and_dot(self) -> None:
         """Read triples and the dot behind them."""
         self.triples()
-        self.expect(".")
+        self.expect(".", NO_DOT)
 
     def triples(self) -> None:
         """Read the triples of a subject."""
@@ -233,7 +238,7 @@ class Reader:
         if self.word == "a" and self.kind == "word":
             self.take()
             return TYPE
-        return self.iri()
+        return self.iri("predicate")
 
     def objects(self, subject: Part, predicate: Term) -> None:
         """Read the objects of a predicate."""
@@ -261,7 +266,7 @@ class Reader:
                 return self.term_of_literal(self.take(), kind)
             case "word" if self.word in ("true", "false"):
                 return self.term_of_literal(self.take(), f"{XSD}boolean")
-        return self.node()
+        return self.node("RDF object")
 
     def literal(self) -> Term:
         """Read a text with its language or datatype."""
@@ -283,19 +288,21 @@ class Reader:
 
     def term_of_literal(self, lexical: str, datatype: str) -> Term:
         """Return a literal. Raises Misread for one that is none."""
+        if datatype in (f"{RDF}langString", f"{RDF}dirLangString"):
+            self.fail(f"rdf:{datatype.removeprefix(RDF)} is the type of texts with a language")
         try:
             return literal_term(lexical, datatype)
         except InvalidStream as error:
             raise Misread(error.reason, self.line) from None
 
-    def node(self) -> Part:
+    def node(self, what: str = "subject or graph name") -> Part:
         """Read an IRI or the label of a blank node."""
         if self.kind == "blank":
             return Blank(self.take())
-        return self.iri()
+        return self.iri(what)
 
-    def iri(self) -> Term:
-        """Read an IRI, in brackets or with a prefix."""
+    def iri(self, what: str = "IRI") -> Term:
+        """Read an IRI, in brackets or with a prefix; `what` says what it is to be."""
         line = self.line
         if self.kind == "iri":
             reference = unescape(self.take()[1:-1])
@@ -310,7 +317,7 @@ class Reader:
             self.take()
             iri = self.prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
         else:
-            self.fail(f"{display(self.word or 'the end')} is not expected")
+            self.fail_at_token(f"{display_text(self.word)} is not a valid {what}")
         try:
             return iri_term(iri)
         except InvalidStream as error:
@@ -368,7 +375,7 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(character, text)
 
 
-def parse(text: str, language: str, base: str) -> Iterator[Parsed]:
+def parse(text: str, language: str, base: str = "") -> Iterator[Parsed]:
     """Yield what a text in Turtle or TriG says, in its order; of nodes in brackets first what
     stands in them. Raises Misread.
     """

@@ -88,7 +88,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
         raise Misread(reason, error.line) from None
 
 
-def _parse_by_pyoxigraph(text: str, language: str, base: str) -> Iterator[Parsed]:
+def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[Parsed]:
     """Yield what `plain_turtle.parse` does. Raises Misread."""
     import pyoxigraph  # here, so that what needs no Turtle needs none of it
 
