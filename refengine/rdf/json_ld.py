@@ -195,6 +195,12 @@ class _Double(float):
         return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"
 
 
+def _number(text: str) -> float:
+    """Return a number of JSON that is written with a dot or an exponent: 2.0 is the integer 2."""
+    number = _Double(text)
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+
+
 def _parse_by_rdflib(text: str, base: str) -> Iterator[Parsed]:
     """Yield what `_parse_by_pyoxigraph` does, where that is not installed. The line is always the
     first one: rdflib does not say it. Raises Misread.
@@ -206,7 +212,7 @@ def _parse_by_rdflib(text: str, base: str) -> Iterator[Parsed]:
     space = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
     words = {"@vocab": RELATIVE}
     try:
-        document = _with_spaces(json.loads(text, parse_float=_Double), space)
+        document = _with_spaces(json.loads(text, parse_float=_number), space)
         with keeping_lexical_forms():
             jsonld.to_rdf(document, cast("Any", _Recorder(found)), base, words, version=1.1)
     except Exception as error:  # of whatever kind rdflib's own failures are
@@ -243,6 +249,8 @@ def _part_of_rdflib(found: Any, space: str) -> Part:
             raise InvalidStream(f"not JSON-LD: no value: {display(found.value)}", rule="IO-1")
         case rdflib.Literal() if found.language is not None:
             return literal_term(text, language=found.language)
+        case rdflib.Literal() if found.datatype == rdflib.XSD.double and type(found.value) is int:
+            return literal_term(str(_Double(found.value)), f"{XSD}double")  # it is no text there
         case rdflib.Literal() if found.datatype is not None:
             return literal_term(text, str(found.datatype).replace(space, " "))
         case rdflib.Literal():
