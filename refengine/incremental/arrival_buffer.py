@@ -4,6 +4,7 @@ elements arrive, and are forgotten at the other, once no window can hold them.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,8 +33,8 @@ from refengine.model.errors import RefengineError, Unsupported, require
 # Elements are forgotten so many at a time, at least: to forget moves all that are left
 FORGOTTEN_AT_ONCE = 1024
 
-# More elements than will ever arrive
-ENDLESS = 2**62
+# More elements than will ever arrive: the largest length, also where an integer of C has 32 bits
+ENDLESS = sys.maxsize
 
 # Kinds whose content at an instant begins with the scope
 

@@ -17,7 +17,7 @@ from refengine.model.libraries import keeping_lexical_forms, why_unusable
 from refengine.model.messages import display, why
 from refengine.model.terms import XSD, iri_term, literal_term
 from refengine.rdf.plain_turtle import Blank, Misread, Parsed, Part
-from refengine.rdf.recordings import refuse_key_twice
+from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.statements import Document, Statement
 from refengine.rdf.turtle import Lines, reason_of, term_of_pyoxigraph
@@ -71,7 +71,7 @@ def _check_json(text: str, kinds: tuple[type, ...], rule: str) -> Any:
     ForbiddenAccess for a context that would be fetched.
     """
     try:
-        document = json.loads(text, object_pairs_hook=refuse_key_twice)
+        document = parse_json(text)
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} at column {error.colno}"
         raise Misread(reason, error.lineno) from None
