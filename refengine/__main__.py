@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from refengine.rdf.sources import Source
 
 
+OWN = ("run", "profiles", "render", "completion")  # the sub-commands of this package
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     return cli.run("refengine", partial(_main, arguments))
@@ -54,7 +57,9 @@ def _main(arguments: list[str] | None) -> int:
     if options.command in added:
         return added[options.command].run(options)
     try:
-        OWN[options.command](options)
+        {"run": _run, "profiles": _profiles, "render": _render, "completion": _complete}[
+            options.command
+        ](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(
@@ -547,15 +552,6 @@ def _borders_as_json(borders: tuple[int, int] | None) -> dict[str, int] | None:
     if borders is None:
         return None
     return dict(zip(("open", "close"), borders, strict=True))
-
-
-# the sub-commands of this package
-OWN: dict[str, Callable[[argparse.Namespace], None]] = {
-    "run": _run,
-    "profiles": _profiles,
-    "render": _render,
-    "completion": _complete,
-}
 
 
 if __name__ == "__main__":
