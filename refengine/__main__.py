@@ -25,6 +25,7 @@ from refengine.model.errors import (
     RefengineError,
     UnknownField,
 )
+from refengine.model.libraries import HiddenPackage
 from refengine.model.messages import plain
 
 # the engine is imported where it is used, within `cli.run`: that takes long enough to be
@@ -72,7 +73,7 @@ def _main(arguments: list[str] | None) -> int:
 def _added_commands(command: str | None) -> tuple[dict[str, cli.Command], list[str]]:
     """Return the sub-commands that other packages add, as far as they are needed: the one that is
     asked for, or all if it is unknown, with the reasons why some cannot be imported. Raises
-    RefengineError if that is the one that is asked for.
+    HiddenPackage if that is the one that is asked for.
     """
     if command in OWN and command != "completion":
         return {}, []
@@ -84,8 +85,8 @@ def _added_commands(command: str | None) -> tuple[dict[str, cli.Command], list[s
     for name in sorted(points):
         try:
             added[name] = cli.load_command(points[name])
-        except RefengineError as error:
-            reasons[error.reason] = None
+        except HiddenPackage as error:
+            reasons[str(error).removeprefix(f"{name}: ")] = None
     return added, list(reasons)
 
 

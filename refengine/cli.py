@@ -56,10 +56,10 @@ def find_commands() -> dict[str, EntryPoint]:
 
 
 def load_command(point: EntryPoint) -> Command:
-    """Import the module of a sub-command. Raises RefengineError if its package is another one."""
+    """Import the module of a sub-command. Raises HiddenPackage if its package is another one."""
     package, room, *_ = point.module.split(".")
     if (reason := libraries.why_shadowed(f"{package}.{room}")) is not None:
-        raise RefengineError(reason, rule="usage", place=point.name)
+        raise libraries.HiddenPackage(f"{point.name}: {reason}")
     command: Command = point.load()
     return command
 

@@ -26,7 +26,7 @@ from refengine.model.errors import InvalidSemantics, RefengineError
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.model.terms import Term
 from refengine.rdf import plain_turtle
-from refengine.rdf.plain_turtle import Blank, Misread, Parsed, Part
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.sources import Text, TextFolder
 from refengine.rdf.streams import read_stream
@@ -204,13 +204,13 @@ def statements_of(text: str) -> Dataset:
     )
 
 
-def _triple(found: Parsed) -> Triple:
+def _triple(found: TripleInGraph) -> Triple:
     return _term(found.subject), found.predicate, _term(found.object)
 
 
 def _term(found: Part) -> Term:
     """Return a term; a blank node without a label gets one that no case has."""
-    if isinstance(found, Blank) and not found.startswith("_:"):
+    if isinstance(found, BlankNode) and not found.startswith("_:"):
         return f"_:anonymous.{found.removeprefix('[]')}"
     return str(found)
 

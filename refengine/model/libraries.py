@@ -56,6 +56,10 @@ WARNINGS = (
 _LOCK = threading.RLock()
 
 
+class HiddenPackage(ModuleNotFoundError):
+    """A package of ours cannot be imported, since another one has its name."""
+
+
 def say_not_installed(module: str) -> str:
     """Return the sentence that a library is not installed, and how to install it."""
     wanted = REQUIREMENTS.get(module)
@@ -68,6 +72,8 @@ def explain_missing(error: ModuleNotFoundError) -> str | None:
     """Return the sentence that names the library that an error misses; None if it is none of those
     that we use.
     """
+    if isinstance(error, HiddenPackage):
+        return str(error)
     module = (error.name or "").partition(".")[0]
     if module not in REQUIREMENTS and module not in EXTRAS:
         return None

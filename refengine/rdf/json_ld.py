@@ -16,7 +16,7 @@ from refengine.model.errors import ForbiddenAccess, InvalidStream
 from refengine.model.libraries import keeping_lexical_forms, why_unusable
 from refengine.model.messages import display, why
 from refengine.model.terms import XSD, iri_term, literal_term
-from refengine.rdf.plain_turtle import Blank, Misread, Parsed, Part
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.statements import Document, Statement
@@ -112,7 +112,7 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
     labels: dict[str, Term] = {}
 
     def term(found: Part, line: int) -> Term:
-        if isinstance(found, Blank):
+        if isinstance(found, BlankNode):
             return labels.setdefault(found, f"_:{prefix}{len(labels) + 1}")
         if RELATIVE in found:
             relative = display(found.partition(RELATIVE)[2].rstrip(">"))
@@ -131,7 +131,7 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
         yield Statement(graph, (subject, predicate, object_), found.line)
 
 
-def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[Parsed]:
+def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[TripleInGraph]:
     """Yield what a text says, in its order. Raises Misread."""
     import pyoxigraph
 
@@ -139,7 +139,7 @@ def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[Parsed]:
 
     def part(found: object) -> Part:
         if isinstance(found, pyoxigraph.BlankNode):
-            return Blank(found.value)
+            return BlankNode(found.value)
         return term_of_pyoxigraph(found, lines)
 
     try:
@@ -153,7 +153,7 @@ def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[Parsed]:
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
                 graph = part(quad.graph_name)
             triple = (part(quad.subject), part(quad.predicate), part(quad.object))
-            yield Parsed(graph, *triple, lines.number)
+            yield TripleInGraph(graph, *triple, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
         raise Misread(reason_of(error.msg, "", "JSON-LD"), line) from None
@@ -201,7 +201,7 @@ def _number(text: str) -> float:
     return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
-def _parse_by_rdflib(text: str, base: str) -> Iterator[Parsed]:
+def _parse_by_rdflib(text: str, base: str) -> Iterator[TripleInGraph]:
     """Yield what `_parse_by_pyoxigraph` does, where that is not installed. The line is always the
     first one: rdflib does not say it. Raises Misread.
     """
@@ -221,7 +221,7 @@ def _parse_by_rdflib(text: str, base: str) -> Iterator[Parsed]:
         for graph, *triple in found:
             subject, predicate, object_ = (_part_of_rdflib(part, space) for part in triple)
             name = None if graph is None else _part_of_rdflib(graph, space)
-            yield Parsed(name, subject, predicate, object_, 1)
+            yield TripleInGraph(name, subject, predicate, object_, 1)
     except InvalidStream as error:
         raise Misread(error.reason, 1) from None
 
@@ -244,7 +244,7 @@ def _part_of_rdflib(found: Any, space: str) -> Part:
     text = str(found).replace(space, " ")
     match found:
         case rdflib.BNode():
-            return Blank(text)
+            return BlankNode(text)
         case rdflib.Literal() if isinstance(found.value, list | dict):
             raise InvalidStream(f"not JSON-LD: no value: {display(found.value)}", rule="IO-1")
         case rdflib.Literal() if found.language is not None:

@@ -59,14 +59,14 @@ class Misread(ValueError):
         self.reason, self.line = reason, line
 
 
-class Blank(str):
+class BlankNode(str):
     """A blank node as a parser names it: with its label, if it has one."""
 
 
-Part = Term | Blank
+Part = Term | BlankNode
 
 
-class Parsed(NamedTuple):
+class TripleInGraph(NamedTuple):
     """What a parser has found: a triple in a graph (None: the default graph), and its line."""
 
     graph: Part | None
@@ -85,7 +85,7 @@ class Reader:
         self.graph: Part | None = None
         self.blanks = 0
         self.depth = 0
-        self.found: list[Parsed] = []
+        self.found: list[TripleInGraph] = []
         self.at = self.begins = 0
         self.line, self.counted = 1, 0  # the line of a place, up to which lines are counted
         self.kind = self.word = ""
@@ -130,7 +130,7 @@ class Reader:
         """Raise Misread because of the next token, or because there is none."""
         self.fail("Unexpected end" if self.kind == "end" else reason)
 
-    def read(self) -> Iterator[Parsed]:
+    def read(self) -> Iterator[TripleInGraph]:
         """Yield what the text says."""
         while self.kind != "end":
             if not self.directive():
@@ -252,7 +252,7 @@ class Reader:
 
     def add(self, subject: Part, predicate: Term, found: Part, line: int) -> None:
         """Keep a triple."""
-        self.found.append(Parsed(self.graph, subject, predicate, found, line))
+        self.found.append(TripleInGraph(self.graph, subject, predicate, found, line))
 
     def object(self) -> Part:
         """Read an object."""
@@ -298,7 +298,7 @@ class Reader:
     def node(self, what: str = "subject or graph name") -> Part:
         """Read an IRI or the label of a blank node."""
         if self.kind == "blank":
-            return Blank(self.take())
+            return BlankNode(self.take())
         return self.iri(what)
 
     def iri(self, what: str = "IRI") -> Term:
@@ -323,10 +323,10 @@ class Reader:
         except InvalidStream as error:
             raise Misread(error.reason, line) from None
 
-    def new_blank(self) -> Blank:
+    def new_blank(self) -> BlankNode:
         """Return a blank node that no label stands for."""
         self.blanks += 1
-        return Blank(f"[]{self.blanks}")
+        return BlankNode(f"[]{self.blanks}")
 
     def bracketed(self) -> tuple[Part, bool]:
         """Read a blank node in brackets or a list; return also whether it says something."""
@@ -375,7 +375,7 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(character, text)
 
 
-def parse(text: str, language: str, base: str = "") -> Iterator[Parsed]:
+def parse(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:
     """Yield what a text in Turtle or TriG says, in its order; of nodes in brackets first what
     stands in them. Raises Misread.
     """

@@ -19,7 +19,7 @@ from refengine.model.libraries import why_unusable
 from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
 from refengine.rdf import plain_turtle
-from refengine.rdf.plain_turtle import Blank, Misread, Parsed, Part
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.statements import NO_LOG, Statement, is_log_version
 
 _ERROR = re.compile(
@@ -59,7 +59,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
     messages = 0
 
     def term(found: Part) -> Term:
-        if not isinstance(found, Blank):
+        if not isinstance(found, BlankNode):
             return found
         scope = f"m{messages}" * bool(messages)
         return labels.setdefault(found, f"_:{scope}{prefix}{len(labels) + 1}")
@@ -88,7 +88,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
         raise Misread(reason, error.line) from None
 
 
-def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[Parsed]:
+def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:
     """Yield what `plain_turtle.parse` does. Raises Misread."""
     import pyoxigraph  # here, so that what needs no Turtle needs none of it
 
@@ -97,7 +97,7 @@ def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[P
 
     def part(found: object) -> Part:
         if isinstance(found, pyoxigraph.BlankNode):
-            return Blank(found.value)
+            return BlankNode(found.value)
         return term_of_pyoxigraph(found, lines)
 
     try:
@@ -108,7 +108,7 @@ def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[P
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
                 graph = part(quad.graph_name)
             triple = (part(quad.subject), part(quad.predicate), part(quad.object))
-            yield Parsed(graph, *triple, lines.number)
+            yield TripleInGraph(graph, *triple, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
         raise Misread(reason_of(error.msg, lines.line(line), language), line) from None

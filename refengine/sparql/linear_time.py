@@ -2,9 +2,9 @@
 writes in RE2's syntax, matched as RE2 matches them.
 
 All threads of a match go through the text at the same time, in the order of their priority (Pike's
-machine), so that no pattern takes more steps than its instructions times the characters. The first
-thread in that order that reaches its end is the match, as in Perl. Letters and their cases are
-those of Python's Unicode; RE2 has them of a version of its own.
+machine): each character takes at most one visit to each step of the pattern. The first thread in
+that order that reaches its end is the match, as in Perl. Letters and their cases are those of
+Python's Unicode; RE2 has them of a version of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import cache
 from typing import NamedTuple
 
 MOST_REPEATED = 1000  # of what is repeated within what is repeated, as in RE2
-MOST_INSTRUCTIONS = 20_000
-# instructions of RE2 that take as long as one of these, for what counts the cost of a match
+MOST_STEPS = 20_000
+# steps of RE2 that take as long as one of these, for what counts the cost of a match
 COST = 50
 _TOKEN = re.compile(
     r"\\x\{(?P<code>[0-9A-F]+)\}|\\p\{(?P<category>\w+)\}|\\(?P<escape>.)|(?P<sign>.)", re.DOTALL
@@ -28,12 +28,12 @@ _SIGNS = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-class OutOfReach(Exception):
-    """A regular expression is too large."""
+class TooManySteps(Exception):
+    """A regular expression is too large: written out, it has too many steps."""
 
 
 @dataclass(frozen=True)
-class Letters:
+class CharacterSet:
     """A set of characters: ranges and Unicode categories, or all others."""
 
     ranges: tuple[tuple[str, str], ...] = ()
@@ -75,13 +75,13 @@ def same_letters(letter: str) -> list[str]:
     return _letters_by_fold().get(fold(letter), [letter])
 
 
-class Instruction(NamedTuple):
-    """A step of a thread. `letters`: take a character of these. `holds`: go on where this holds.
+class Step(NamedTuple):
+    """A step of a pattern. `letters`: take a character of these. `holds`: go on where this holds.
     `slot`: remember the place. Each goes on at `to`, in order of priority; none is the end.
     """
 
     to: tuple[int, ...]
-    letters: Letters | None = None
+    letters: CharacterSet | None = None
     holds: str = ""
     slot: int = -1
 
@@ -96,24 +96,12 @@ class Node:
 
     kind: str
     parts: list[Node]
-    letters: Letters | None = None
+    letters: CharacterSet | None = None
     holds: str = ""
     number: int = 0
     least: int = 1
     most: int | None = 1
     is_greedy: bool = True
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Whether the part may match without a character."""
-        match self.kind:
-            case "letters":
-                return False
-            case "any":
-                return any(part.may_be_empty for part in self.parts)
-            case "repeat":
-                return self.least == 0 or self.parts[0].may_be_empty
-        return all(part.may_be_empty for part in self.parts)
 
     @property
     def repeated(self) -> int:
@@ -173,9 +161,9 @@ class Reader:
         if written in (r"\A", r"\z", "^", "$"):
             return Node("holds", [], holds=written)
         if written == ".":
-            return Node("letters", [], letters=Letters(is_negated=True))
+            return Node("letters", [], letters=CharacterSet(is_negated=True))
         ranges = ((first, first),)
-        return Node("letters", [], letters=Letters(ranges, ignores_case="i" in self.modes))
+        return Node("letters", [], letters=CharacterSet(ranges, ignores_case="i" in self.modes))
 
     def member(self) -> tuple[str, str, str]:
         """Read a sign: how it is written, and the character or the category that it stands for."""
@@ -188,7 +176,7 @@ class Reader:
             return found[0], _ESCAPES.get(escape, escape), ""
         return found[0], found["sign"] or "", found["category"] or ""
 
-    def letters(self) -> Letters:
+    def letters(self) -> CharacterSet:
         """Read a class in brackets."""
         self.at += 1
         is_negated = self.pattern[self.at] == "^"
@@ -206,7 +194,7 @@ class Reader:
                 _, last, _ = self.member()
             ranges.append((first, last))
         self.at += 1
-        return Letters(tuple(ranges), tuple(categories), is_negated, "i" in self.modes)
+        return CharacterSet(tuple(ranges), tuple(categories), is_negated, "i" in self.modes)
 
 
 def _times(found: re.Match[str]) -> tuple[int, int | None]:
@@ -220,32 +208,32 @@ def _times(found: re.Match[str]) -> tuple[int, int | None]:
 
 
 class Writer:
-    """The instructions of a pattern, written from its end to its beginning."""
+    """The steps of a pattern, written from its end to its beginning."""
 
     def __init__(self) -> None:
-        self.instructions: list[Instruction] = []
+        self.steps: list[Step] = []
 
-    def add(self, instruction: Instruction) -> int:
-        """Add an instruction; return its number. Raises OutOfReach."""
-        if len(self.instructions) == MOST_INSTRUCTIONS:
-            raise OutOfReach(f"more than {MOST_INSTRUCTIONS} instructions")
-        self.instructions.append(instruction)
-        return len(self.instructions) - 1
+    def add(self, step: Step) -> int:
+        """Add an step; return its number. Raises TooManySteps."""
+        if len(self.steps) == MOST_STEPS:
+            raise TooManySteps(f"more than {MOST_STEPS} steps")
+        self.steps.append(step)
+        return len(self.steps) - 1
 
     def write(self, node: Node, then: int) -> int:
-        """Write a part that goes on with an instruction; return the number of its first one."""
+        """Write a part that goes on with an step; return the number of its first one."""
         match node.kind:
             case "letters":
-                return self.add(Instruction((then,), letters=node.letters))
+                return self.add(Step((then,), letters=node.letters))
             case "holds":
-                return self.add(Instruction((then,), holds=node.holds))
+                return self.add(Step((then,), holds=node.holds))
             case "any":
                 starts = tuple(self.write(part, then) for part in node.parts)
-                return self.add(Instruction(starts))
+                return self.add(Step(starts))
             case "group":
-                end = self.add(Instruction((then,), slot=2 * node.number + 1))
+                end = self.add(Step((then,), slot=2 * node.number + 1))
                 start = self.write(node.parts[0], end)
-                return self.add(Instruction((start,), slot=2 * node.number))
+                return self.add(Step((start,), slot=2 * node.number))
             case "repeat":
                 return self.repeat(node, then)
         for part in reversed(node.parts):
@@ -272,15 +260,15 @@ class Writer:
 
     def loop(self, inner: Node, then: int, is_greedy: bool) -> int:
         """Write a part that is repeated once or more."""
-        back = self.add(Instruction(()))
+        back = self.add(Step(()))
         start = self.write(inner, back)
         to = (start, then) if is_greedy else (then, start)
-        self.instructions[back] = Instruction(to)
+        self.steps[back] = Step(to)
         return start
 
     def choose(self, start: int, then: int, is_greedy: bool) -> int:
         """Write the choice between a part and what follows it."""
-        return self.add(Instruction((start, then) if is_greedy else (then, start)))
+        return self.add(Step((start, then) if is_greedy else (then, start)))
 
 
 class Match:
@@ -303,27 +291,27 @@ class Match:
         return self.slots[1]
 
 
-Threads = dict[int, dict[int, int]]  # from each instruction to the places that its thread remembers
+Threads = dict[int, dict[int, int]]  # from each step to the places that its thread remembers
 
 
-class Matcher:
+class Pattern:
     """A pattern, ready to be matched; it has what is used of a pattern that RE2 has compiled."""
 
     def __init__(self, pattern: str) -> None:
         reader = Reader(pattern)
         node = reader.read()
         if node.repeated > MOST_REPEATED:
-            raise OutOfReach(f"a repetition of more than {MOST_REPEATED}")
+            raise TooManySteps(f"a repetition of more than {MOST_REPEATED}")
         writer = Writer()
-        self.end = writer.add(Instruction(()))
+        self.end = writer.add(Step(()))
         self.start = writer.write(node, self.end)
-        self.instructions = writer.instructions
+        self.steps = writer.steps
         self.groups = reader.groups
 
     @property
     def programsize(self) -> int:
-        """The number of instructions of RE2 that take as long as these."""
-        return len(self.instructions) * COST
+        """The number of steps of RE2 that take as long as these."""
+        return len(self.steps) * COST
 
     def search(self, text: str) -> Match | None:
         """Return the first match in a text; None if there is none."""
@@ -349,9 +337,9 @@ class Matcher:
                 if number == self.end:
                     found = Match(text, {**slots, 1: at})
                     break  # those behind it have less priority
-                letters = self.instructions[number].letters
+                letters = self.steps[number].letters
                 if letter and letters is not None and letter in letters:
-                    self.follow(self.instructions[number].to[0], slots, text, at + 1, after)
+                    self.follow(self.steps[number].to[0], slots, text, at + 1, after)
             at += 1
             threads = after
             if not letter or (found is not None and not threads):
@@ -360,7 +348,7 @@ class Matcher:
     def follow(
         self, number: int, slots: dict[int, int], text: str, at: int, threads: Threads
     ) -> None:
-        """Add the threads that an instruction leads to before the next character is taken, in the
+        """Add the threads that an step leads to before the next character is taken, in the
         order of their priority, but for those that are there.
         """
         seen = threads
@@ -369,15 +357,15 @@ class Matcher:
             number, slots = to_visit.pop()
             if number in seen:
                 continue
-            instruction = self.instructions[number]
+            step = self.steps[number]
             seen[number] = slots
-            if instruction.letters is not None:
+            if step.letters is not None:
                 continue
-            if instruction.holds and not HOLDS[instruction.holds](text, at):
+            if step.holds and not HOLDS[step.holds](text, at):
                 continue
-            if instruction.slot >= 0:
-                slots = {**slots, instruction.slot: at}
-            to_visit.extend((to, slots) for to in reversed(instruction.to))
+            if step.slot >= 0:
+                slots = {**slots, step.slot: at}
+            to_visit.extend((to, slots) for to in reversed(step.to))
 
 
 HOLDS: dict[str, Callable[[str, int], bool]] = {

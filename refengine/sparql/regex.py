@@ -73,29 +73,29 @@ def compile_pattern(pattern: str, flags: str) -> Any | Error:
         return ERROR
     try:
         return compile_translated(translated)
-    except linear_time.OutOfReach as error:
+    except linear_time.TooManySteps as error:
         raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
 
 
 def compile_translated(translated: str) -> Any:
     """Return the matcher of a pattern in RE2's syntax: RE2's own where it is installed. Raises
-    OutOfReach; nothing is logged.
+    TooManySteps; nothing is logged.
     """
     if re2 is None:
-        return linear_time.Matcher(translated)
+        return linear_time.Pattern(translated)
     options = re2.Options()
     options.log_errors = False
     try:
         return re2.compile(translated, options)
     except re2.error as error:
-        raise linear_time.OutOfReach(str(error)) from None
+        raise linear_time.TooManySteps(str(error)) from None
 
 
 def may_be_empty(translated: str) -> bool:
     """Return whether a pattern in RE2's syntax matches the empty text; True if it is too large."""
     try:
         return compile_translated(translated).search("") is not None
-    except linear_time.OutOfReach:
+    except linear_time.TooManySteps:
         return True
 
 

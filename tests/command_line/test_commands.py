@@ -99,7 +99,7 @@ def test_a_command_of_a_hidden_suite_is_refused_in_one_line(tmp_path: Path) -> N
     done = run("bench", "lsbench", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"refengine: bench: usage: conformance is here another package, {theirs}, and hides the "
+        f"refengine: usage: bench: conformance is here another package, {theirs}, and hides the "
         "suite that refengine brings: run this in another folder, or in an environment without "
         "it\n"
     )

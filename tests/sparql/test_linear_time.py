@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql import regex
 from refengine.sparql.functions.patterns import replace_matches
-from refengine.sparql.linear_time import Matcher, OutOfReach, same_letters
+from refengine.sparql.linear_time import Pattern, TooManySteps, same_letters
 from refengine.sparql.regex import BadPattern, Translator, has_open_capture
 
 LETTERS = "abkKs\u017f\u212a\nßẞéÉΣ\u03c3ς1-_. "
@@ -83,7 +83,7 @@ def test_matches_are_those_of_re2(pattern: str, flags: str, text: str) -> None:
     options = re2.Options()
     options.log_errors = False
     theirs = re2.compile(written, options)
-    ours = Matcher(written)
+    ours = Pattern(written)
     assert ours.groups == theirs.groups
     groups = 0 if has_open_capture(pattern, flags) else ours.groups
     assert matches(ours, text, groups) == matches(theirs, text, groups)
@@ -108,15 +108,15 @@ def test_cases_are_those_of_re2() -> None:
 def test_what_is_too_large_for_re2_is_refused(pattern: str) -> None:
     with pytest.raises(re2.error):
         re2.compile(Translator(pattern, "").translate())
-    with pytest.raises(OutOfReach):
-        Matcher(Translator(pattern, "").translate())
+    with pytest.raises(TooManySteps):
+        Pattern(Translator(pattern, "").translate())
 
 
 def test_no_pattern_takes_more_than_linear_time() -> None:
     """By backtracking the first takes 2³⁰ steps, and the second 10³ for each character."""
     begun = time.process_time()
-    assert Matcher("(a*)*b").search("a" * 30 + "c" * 30) is None
-    assert Matcher("a?" * 25 + "a" * 25).search("a" * 25) is not None
+    assert Pattern("(a*)*b").search("a" * 30 + "c" * 30) is None
+    assert Pattern("a?" * 25 + "a" * 25).search("a" * 25) is not None
     assert time.process_time() - begun < 5
 
 
