@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock clean
+.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -12,7 +12,9 @@ INSTALL := $(PY) $(PIP) install --no-compile --no-deps --require-hashes
 PYTEST := PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 3 --dist loadgroup -q -ra
 EVIDENCE := ../shared/data
 READY := .venv/installed.stamp
-EXTRAS := suite spark zst jelly dev
+EXTRAS := suite spark zst jelly re2 completion
+# $(call group,NAME): prints the requirements of a dependency group of pyproject.toml, one on each line
+group = "$$python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(1)"], sep="\n")'
 
 # $(call find_python,target,candidates,condition,its words): sets $$python to the first candidate that fits and has venv,
 # by its base interpreter, since an activated .venv would remove itself.
@@ -179,11 +181,24 @@ lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the n
 	echo "lock: pip-tools, in a throwaway environment" && \
 	"$$python" -m venv "$$dir/venv" && "$$dir/venv/bin/python" $(PIP) install 'pip-tools>=7.5,<8' && \
 	echo "lock: requirements.lock" && \
-	cp requirements.lock "$$dir/requirements.lock" && \
+	cp requirements.lock "$$dir/requirements.lock" && $(call group,dev) > "$$dir/dev.in" && \
 	"$$dir/venv/bin/pip-compile" --quiet --strip-extras $(EXTRAS:%=--extra %) --generate-hashes $(if $(UPGRADE),--upgrade) \
 	  --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --no-header --no-annotate \
-	  --output-file "$$dir/requirements.lock" pyproject.toml && \
+	  --output-file "$$dir/requirements.lock" pyproject.toml "$$dir/dev.in" && \
 	cat "$$dir/requirements.lock" > requirements.lock
+
+# The wheel is built from the sdist, so that the sdist is known to be complete.
+release: ## build and check what is published: sdist, wheel, their page, an SBOM, the wheel in an empty environment (publishes nothing)
+	@$(call find_python,release,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
+	rm -rf build/release dist && "$$python" -m venv build/release/tools && "$$python" -m venv build/release/empty && \
+	$(call group,release) > build/release/tools.in && \
+	build/release/tools/bin/python $(PIP) install -r build/release/tools.in && \
+	build/release/tools/bin/python -m build --outdir dist . && \
+	build/release/tools/bin/python -m twine check --strict dist/* && \
+	build/release/empty/bin/python $(PIP) install dist/*.whl && \
+	build/release/tools/bin/cyclonedx-py environment --output-reproducible --of JSON -o build/release/refengine.cdx.json build/release/empty/bin/python && \
+	build/release/empty/bin/refengine --version && \
+	echo "release: dist/ is ready to be published, build/release/refengine.cdx.json has what the wheel brings along"
 
 clean: ## remove .venv and everything else that was made
 	@$(remove_venv)

@@ -1,19 +1,19 @@
-"""`python -m conformance`: verdicts on recorded engines, golden vectors, reports of results; and
-over Spark the suite and ground truth.
+"""`python -m conformance`, also `refengine-conformance`: the suite, verdicts on recorded engines,
+golden vectors, reports of results; and over Spark the suite and ground truth. `refengine` has the
+same sub-commands, by the entry points of pyproject.toml.
 
 Exit codes: 0 the run worked, whatever the verdicts; 1 a self-check or a golden vector failed; 2 bad
 input; 3 unsupported; 130 interrupted. Those of `shard`: 0 all results are as expected; 1 a failure
 that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
 or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
-confirms an answer. Of `replay`, 1 is another verdict than that of the file.
+confirms an answer. Of `replay`, 1 is another verdict than that of the file. Those of `test` are
+pytest's.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
 
 from conformance.command_line import (
     adaptive,
@@ -27,15 +27,14 @@ from conformance.command_line import (
     report,
     secret,
     shard,
+    test,
     truth,
 )
 from refengine import cli
 
-if TYPE_CHECKING:
-    from conformance.command_line.options import Command
-
 # in the order of the help
-COMMANDS: dict[str, Command] = {
+COMMANDS: dict[str, cli.Command] = {
+    "test": test,
     "bench": bench,
     "bounded": bounded,
     "adaptive": adaptive,
@@ -50,9 +49,6 @@ COMMANDS: dict[str, Command] = {
     "truth": truth,
 }
 
-# those that judge, by the definition and the witnesses (R2R-5)
-ASKING_WITNESSES = ("bench", "csrbench", "secret", "replay", "shard", "truth")
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
@@ -60,8 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str] | None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="conformance",
+    parser = cli.Parser(
+        prog="refengine-conformance",
         description="Judge RDF stream engines by the reference engine. "
         "`pytest conformance/ --engine=NAME` runs the suite.",
     )
@@ -70,11 +66,6 @@ def _main(arguments: list[str] | None) -> int:
     for command in COMMANDS.values():
         command.add_parser(commands)
     options = cli.parse(parser, arguments)
-    if options.command in ASKING_WITNESSES:
-        from refengine.sparql.witnesses import WITNESSES, why_absent
-
-        for name, reason in why_absent(WITNESSES).items():
-            print(f"conformance: note: {name} is not asked as a witness: {reason}", file=sys.stderr)
     return COMMANDS[options.command].run(options)
 
 

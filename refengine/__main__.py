@@ -25,6 +25,7 @@ from refengine.model.errors import (
     RefengineError,
     UnknownField,
 )
+from refengine.model.libraries import HiddenPackage
 from refengine.model.messages import plain
 
 # the engine is imported where it is used, within `cli.run`: that takes long enough to be
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from refengine.rdf.sources import Source
 
 
+OWN = ("run", "profiles", "render", "completion")  # the sub-commands of this package
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     return cli.run("refengine", partial(_main, arguments))
@@ -47,9 +51,16 @@ def main(arguments: list[str] | None = None) -> int:
 def _main(arguments: list[str] | None) -> int:
     from refengine.rdf.recordings import relation_to_json
 
-    options = cli.parse(_parser(), arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    command = next((word for word in words if not word.startswith("-")), None)
+    added, reasons = _added_commands(command)
+    options = cli.parse(_parser(added, reasons), words)
+    if options.command in added:
+        return added[options.command].run(options)
     try:
-        {"run": _run, "profiles": _profiles, "render": _render}[options.command](options)
+        {"run": _run, "profiles": _profiles, "render": _render, "completion": _complete}[
+            options.command
+        ](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(
@@ -59,10 +70,34 @@ def _main(arguments: list[str] | None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _added_commands(command: str | None) -> tuple[dict[str, cli.Command], list[str]]:
+    """Return the sub-commands that other packages add, as far as they are needed: the one that is
+    asked for, or all if it is unknown, with the reasons why some cannot be imported. Raises
+    HiddenPackage if that is the one that is asked for.
+    """
+    if command in OWN and command != "completion":
+        return {}, []
+    points = cli.find_commands()
+    if command in points:
+        return {command: cli.load_command(points[command])}, []
+    added: dict[str, cli.Command] = {}
+    reasons: dict[str, None] = {}  # in order, each once
+    for name in sorted(points):
+        try:
+            added[name] = cli.load_command(points[name])
+        except HiddenPackage as error:
+            reasons[str(error).removeprefix(f"{name}: ")] = None
+    return added, list(reasons)
+
+
+def _parser(
+    added: Mapping[str, cli.Command], reasons: Sequence[str] = ()
+) -> argparse.ArgumentParser:
+    parser = cli.Parser(
         prog="refengine",
-        description="The reference engine for RDF streams: run and translate continuous queries.",
+        description="The reference engine for RDF streams: run and translate continuous queries; "
+        "and the suite that judges other engines by it.",
+        epilog="; ".join(reasons),
     )
     cli.add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -98,6 +133,15 @@ def _parser() -> argparse.ArgumentParser:
             "With --explain, print what each part of the query means.",
         )
     )
+    completion = commands.add_parser(
+        "completion",
+        help="print what completes these commands in a shell",
+        description="Print a script that completes commands and options in a shell: in bash, "
+        'eval "$(refengine completion bash)".',
+    )
+    completion.add_argument("shell", choices=("bash", "tcsh", "zsh"), help="the shell")
+    for command in added.values():
+        command.add_parser(commands)
     return parser
 
 
@@ -268,6 +312,13 @@ def _add_base(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _complete(options: argparse.Namespace) -> None:
+    import shtab
+
+    added, _ = _added_commands("completion")
+    print(shtab.complete(_parser(added), options.shell))
+
+
 def _profiles(options: argparse.Namespace) -> None:
     from refengine.core import profiles
 
@@ -379,8 +430,7 @@ def _witnesses(options: argparse.Namespace) -> Sequence[str]:
     absent = why_absent(asked)
     if len(absent) == len(asked):
         raise RefengineError(f"no witness is there: {'; '.join(absent.values())}", rule="R2R-5")
-    for name, reason in absent.items():
-        print(f"refengine: note: {name} is not asked as a witness: {reason}", file=sys.stderr)
+    cli.note_absent_witnesses("refengine", asked)
     return tuple(name for name in asked if name not in absent)
 
 

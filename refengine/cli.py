@@ -11,16 +11,64 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
 
 from refengine.model import iris, libraries
 from refengine.model.errors import RefengineError
 from refengine.model.messages import did_you_mean, display
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 DISTRIBUTION = "refengine"  # what is installed; it has both command lines
+COMMANDS = "refengine.commands"  # the group of entry points that add sub-commands to `refengine`
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names the nearest choice, of sub-commands as well as of options' values."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(value, map(str, action.choices or ()))
+            raise
+
+
+class Command(Protocol):
+    """The module of a sub-command."""
+
+    def add_parser(self, commands: argparse._SubParsersAction[Any]) -> None:
+        """Add the sub-command and its options."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run the sub-command; return the exit code."""
+
+
+def find_commands() -> dict[str, EntryPoint]:
+    """Return the sub-commands that packages add to `refengine`, by name, none of them imported."""
+    from importlib import metadata
+
+    return {point.name: point for point in metadata.entry_points(group=COMMANDS)}
+
+
+def load_command(point: EntryPoint) -> Command:
+    """Import the module of a sub-command. Raises HiddenPackage if its package is another one."""
+    package, room, *_ = point.module.split(".")
+    if (reason := libraries.why_shadowed(f"{package}.{room}")) is not None:
+        raise libraries.HiddenPackage(f"{point.name}: {reason}")
+    command: Command = point.load()
+    return command
+
+
+def note_absent_witnesses(product: str, names: Iterable[str]) -> None:
+    """Say which of some witnesses cannot be asked on this machine, and why."""
+    for name in names:
+        if (reason := libraries.why_unusable(name)) is not None:
+            print(f"{product}: note: {name} is not asked as a witness: {reason}", file=sys.stderr)
 
 
 def path(text: str) -> Path:

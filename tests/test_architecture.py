@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 PRODUCTS = ("refengine", "conformance")
+PLUGIN = "refengine_conformance_plugin"  # the module that every run of pytest loads
 MOST_LINES = 900  # of code in a module
 MOST_LINES_OF_WRONG_ENGINES = 300  # a module has those of one or two sections, and is a list
 
@@ -138,6 +139,19 @@ def test_no_arrow_makes_a_circle() -> None:
             f"{room} stands before a room that it imports"
         )
         seen.append(room)
+
+
+def test_the_plugin_that_every_run_loads_imports_nothing_at_first() -> None:
+    """And later only the sentences about libraries: the suite is loaded by its name."""
+    path = ROOT / f"{PLUGIN}.py"
+    assert set(imported_by(path)) == {"refengine.model.libraries"}
+    at_first = [
+        node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom | ast.Import)
+    ]
+    names = {getattr(node, "module", None) or node.names[0].name for node in at_first}
+    assert names == {"__future__", "collections.abc", "importlib", "pathlib", "typing", "pytest"}
 
 
 def test_every_arrow_is_used() -> None:

@@ -8,22 +8,28 @@ from pathlib import Path
 
 import pytest
 
+from tools import index_page
+
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
+GROUPS = SETTINGS["dependency-groups"]
 OF_USERS = [
     *PROJECT["dependencies"],
-    *(
-        word
-        for extra, words in PROJECT["optional-dependencies"].items()
-        if extra != "dev"
-        for word in words
-    ),
+    *(word for words in PROJECT["optional-dependencies"].values() for word in words),
 ]
 
 
 @pytest.mark.parametrize("requirement", OF_USERS)
 def test_a_dependency_has_a_lower_and_an_upper_bound(requirement: str) -> None:
     assert re.fullmatch(r"[a-z0-9-]+(\[[a-z]+\])?>=[0-9.]+,<[0-9.]+(; .*)?", requirement)
+
+
+def test_what_is_compiled_is_only_needed_where_it_has_a_wheel() -> None:
+    """google-re2 has none for Alpine, which no marker can tell: it is an extra."""
+    always = [word for word in PROJECT["dependencies"] if ";" not in word]
+    assert {re.split("[<>=]", word)[0] for word in always} == {"lark", "rdflib", "sortedcontainers"}
+    assert PROJECT["optional-dependencies"]["re2"]
 
 
 def test_the_oldest_python_is_the_first_that_is_named() -> None:
@@ -39,7 +45,7 @@ def test_a_package_says_that_it_is_typed(product: str) -> None:
 
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-DEV = PROJECT["optional-dependencies"]["dev"]
+DEV = GROUPS["dev"]
 
 
 def made_by(makefile: str) -> set[str]:
@@ -74,6 +80,44 @@ def test_a_workflow_runs_the_first_example_of_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [first, *_] = re.findall(r"^python -m (refengine run .*)$", readme, re.MULTILINE)
     assert f"run: {first}\n" in text
+
+
+def test_what_development_needs_is_no_extra() -> None:
+    assert not {"dev", *GROUPS} & set(PROJECT["optional-dependencies"])
+
+
+def test_what_makes_a_release_is_pinned() -> None:
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", word) for word in GROUPS["release"])
+
+
+def test_the_lock_has_what_development_and_every_extra_need() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
+    names = {re.split(r"[\[<>=]", word)[0] for word in [*OF_USERS, *GROUPS["dev"]]}
+    assert names <= locked
+
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("project", ["", "https://example.org/somebody/refengine"])
+def test_the_page_of_an_index_has_no_link_that_breaks(project: str) -> None:
+    page = index_page.page_of(README, project, "v0.1.0")
+    targets = LINK.findall(page)
+    assert targets and all(target.startswith("https://") for target in targets)
+    beside = [target for target in LINK.findall(README) if not target.startswith("https://")]
+    assert len(beside) > 20
+    shown = [target for target in targets if project and target.startswith(project)]
+    assert len(shown) == (len(beside) if project else 0)
+    for target in shown:
+        assert (ROOT / re.sub(r".*/(blob|raw)/v0\.1\.0/", "", target)).exists()
+
+
+def test_the_workflow_of_releases_holds_no_secret() -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text and "password" not in text
+    assert "id-token: write" in text and "attestations: true" in text
 
 
 def test_one_ruff_is_pinned() -> None:

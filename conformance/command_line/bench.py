@@ -9,7 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import announce, check_positive, progress_bar
+from conformance.command_line.options import (
+    announce,
+    check_positive,
+    note_absent_witnesses,
+    progress_bar,
+)
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, plain
@@ -141,6 +146,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.bench.tables import all_as_text
     from conformance.harness.engine_file import files_of_engine
 
+    note_absent_witnesses()
     benchmark = find_benchmark(options.name)
     check_positive("--runs", options.runs)
     check_positive("--verdict-seconds", options.verdict_seconds)

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import check_missing, check_positive
+from conformance.command_line.options import check_missing, check_positive, note_absent_witnesses
 from conformance.command_line.processes import run_in_processes
 from refengine import cli
 from refengine.model.messages import plain
@@ -96,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.verdict import results
     from conformance.verdict.outputs import check_outputs
 
+    note_absent_witnesses()
     # streams live as long as the run: with fewer collections of garbage it is a tenth faster
     gc.set_threshold(50_000, 20, 50)
     check_missing(options.missing)

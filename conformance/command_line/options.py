@@ -1,5 +1,5 @@
-"""What the sub-commands have in common: the form of a sub-command's module, options that several of
-them take, and checks of their values.
+"""What the sub-commands have in common: options that several of them take, checks of their values,
+and what those that judge say first.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from refengine import cli
 from refengine.model.errors import RefengineError
@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-class Command(Protocol):
-    """The module of a sub-command."""
+def note_absent_witnesses() -> None:
+    """Say which of the witnesses that judge with the definition (R2R-5) cannot be asked here."""
+    from refengine.sparql.witnesses import WITNESSES
 
-    def add_parser(self, commands: Commands) -> None:
-        """Add the sub-command and its options."""
-
-    def run(self, options: argparse.Namespace) -> int:
-        """Run the sub-command; return the exit code."""
+    cli.note_absent_witnesses("conformance", WITNESSES)
 
 
 def add_files(parser: argparse.ArgumentParser, name: str, text: str) -> None:

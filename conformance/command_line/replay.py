@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from conformance.command_line.earlier_result import add_arguments, find_result
-from conformance.command_line.options import check_missing
+from conformance.command_line.options import check_missing, note_absent_witnesses
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, escape_unprintable, plain
@@ -82,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.suite import ItemSelection
     from conformance.suite.replay import find_item
 
+    note_absent_witnesses()
     check_missing(options.missing)
     before = find_result(options.results, options.case)
     tested = _engine(options, before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import add_files
+from conformance.command_line.options import add_files, note_absent_witnesses
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 
@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from conformance.benchmarks import secret
 
+    note_absent_witnesses()
     agreeing = total = 0
     for path in options.files:
         before = total

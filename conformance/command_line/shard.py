@@ -16,6 +16,7 @@ from conformance.command_line.options import (
     check_missing,
     check_positive,
     end_interrupted,
+    note_absent_witnesses,
     progress_bar,
 )
 from refengine.model.errors import RefengineError
@@ -91,6 +92,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.spark import folder, session
     from conformance.suite import SuiteOptions, summarize_run
 
+    note_absent_witnesses()
     bar = progress_bar(desc="items", unit="item")  # raises before anything is written
     check_positive("--parallel", options.parallel)
     check_missing(options.missing)

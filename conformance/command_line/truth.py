@@ -13,6 +13,7 @@ from conformance.command_line.options import (
     check_missing,
     check_positive,
     end_interrupted,
+    note_absent_witnesses,
     progress_bar,
 )
 from refengine import cli
@@ -156,6 +157,7 @@ def run(options: argparse.Namespace) -> int:
     """Compute the reports, and judge a recording by them if there is one; return the exit code."""
     from conformance.spark import session, truth_run
 
+    note_absent_witnesses()
     bar = progress_bar(desc="reading the stream", unit="part")  # raises before anything is written
     check_missing(options.missing)
     check_positive("--parts", options.parts)

@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyoxigraph
-
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.schemas import accepted_table, accepts, path_text, validator
 from refengine.core import profiles, query, semantics
@@ -23,14 +21,15 @@ from refengine.core.question import Question
 from refengine.core.semantics import UNKNOWN, Between, OneOf, Profile, Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.model import elements
-from refengine.model.elements import XSD, Bag, Dataset, Quad, Relation, Stream, Triple
+from refengine.model.elements import XSD, Bag, Dataset, Relation, Stream, Triple
 from refengine.model.errors import InvalidSemantics, RefengineError
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.model.terms import Term
+from refengine.rdf import plain_turtle
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.sources import Text, TextFolder
 from refengine.rdf.streams import read_stream
-from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 HERE = Path(__file__).parents[1]
 CASES = HERE / "cases"
@@ -167,9 +166,10 @@ def triples(turtle: str) -> frozenset[Triple]:
     if text and not text.endswith("."):
         text += " ."
     try:
-        parsed = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TURTLE))
-    except SyntaxError as error:
-        raise InvalidCase(f"not Turtle: {turtle!r}: {error.msg}", rule="case") from None
+        parsed = list(plain_turtle.parse(PREFIXES + text, "Turtle"))
+    except Misread as error:
+        reason = error.reason.removeprefix("not Turtle: ")
+        raise InvalidCase(f"not Turtle: {turtle!r}: {reason}", rule="case") from None
     return frozenset(map(_triple, parsed))
 
 
@@ -183,10 +183,9 @@ def static_of(case: Case) -> Dataset:
 def _statements(text: str, place: str) -> Dataset:
     """Return the statements of a TriG text, in which : and xsd: are declared."""
     try:
-        quads = list(pyoxigraph.parse(PREFIXES + text, pyoxigraph.RdfFormat.TRIG))
-    except SyntaxError as error:
-        raise InvalidCase(f"not TriG: {error.msg}", rule="case", place=place) from None
-    return frozenset(map(statement_of, quads))
+        return statements_of(PREFIXES + text)
+    except Misread as error:
+        raise InvalidCase(error.reason, rule="case", place=place) from None
 
 
 def question_of(case: Case) -> Question:
@@ -195,19 +194,25 @@ def question_of(case: Case) -> Question:
     return Question(case_query, streams_of(case), static)
 
 
-def statement_of(quad: pyoxigraph.Quad) -> Triple | Quad:
-    """Return a quad of pyoxigraph as a triple, or, if it is in a named graph, as a quad that ends
-    with the name of the graph.
+def statements_of(text: str) -> Dataset:
+    """Return the statements of a TriG text: triples, and those of named graphs as quads that end
+    with the name of the graph. Blank nodes keep their labels. Raises Misread.
     """
-    triple = _triple(quad)
-    if isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
-        return triple
-    return *triple, from_pyoxigraph(quad.graph_name)
+    return frozenset(
+        _triple(found) if found.graph is None else (*_triple(found), _term(found.graph))
+        for found in plain_turtle.parse(text, "TriG")
+    )
 
 
-def _triple(quad: pyoxigraph.Quad) -> Triple:
-    subject, predicate, object_ = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
-    return subject, predicate, object_
+def _triple(found: TripleInGraph) -> Triple:
+    return _term(found.subject), found.predicate, _term(found.object)
+
+
+def _term(found: Part) -> Term:
+    """Return a term; a blank node without a label gets one that no case has."""
+    if isinstance(found, BlankNode) and not found.startswith("_:"):
+        return f"_:anonymous.{found.removeprefix('[]')}"
+    return str(found)
 
 
 @cache

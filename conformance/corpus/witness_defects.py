@@ -18,7 +18,7 @@ from typing import Any, cast
 import pyoxigraph
 from rdflib.term import Identifier, Node
 
-from conformance.corpus.case_file import statement_of
+from conformance.corpus.case_file import statements_of
 from refengine.core.r2r import DEFINITION
 from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
@@ -137,8 +137,7 @@ def _answer(value: object) -> WitnessAnswer:
 def statements(data: str) -> Dataset:
     """Return the triples and quads of a TriG text. Blank nodes keep their labels."""
     head = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
-    quads = pyoxigraph.parse(head + data, pyoxigraph.RdfFormat.TRIG)
-    return frozenset(map(statement_of, quads))
+    return statements_of(head + data)
 
 
 def term_of(text: str) -> Term:

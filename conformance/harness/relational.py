@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import pyoxigraph
-
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import R2S
 from refengine.model import elements
@@ -21,6 +19,7 @@ from refengine.model.elements import XSD, Row
 from refengine.model.errors import Unsupported
 from refengine.model.terms import Term
 from refengine.model.xsd import INTEGERS
+from refengine.rdf.lines import triples_of
 from refengine.sparql.algebra import Aggregate as SetFunction
 from refengine.sparql.algebra import (
     Basic,
@@ -33,7 +32,6 @@ from refengine.sparql.algebra import (
     Project,
     Variable,
 )
-from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 COLUMNS = "spo"
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
@@ -91,8 +89,7 @@ class Program(NamedTuple):
         MAX would have to order it.
         """
         rows: list[dict[str, str | None]] = []
-        for quad in pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES):
-            terms = map(from_pyoxigraph, (quad.subject, quad.predicate, quad.object))
+        for terms in triples_of(graph):
             rows.append(dict(zip(COLUMNS, terms, strict=True)))
         for row in rows:
             object_ = str(row["o"])

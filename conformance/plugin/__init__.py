@@ -1,8 +1,8 @@
 """The pytest plugin: the options of the suite, and a test for each item that they select. Items are
 made and judged in the package `suite`.
 
-Every pytest run in the environment loads this package. So nothing outside of it is imported, and no
-option is registered, unless the command line asks for the suite or for `--help`.
+`refengine_conformance_plugin` has the options, and loads this package where the command line asks
+for the suite.
 
 Imports refengine and the packages `verdict`, `harness`, `suite`, `report` and `spark`, all of them
 late. Begin with `hooks`, whose functions pytest calls. Before the first test `suite_run` makes the
@@ -16,7 +16,6 @@ from conformance.plugin.hooks import (
     pytest_configure,
     pytest_generate_tests,
     pytest_ignore_collect,
-    pytest_load_initial_conftests,
     pytest_report_header,
     pytest_runtest_makereport,
     pytest_runtestloop,
@@ -31,7 +30,6 @@ __all__ = [
     "pytest_configure",
     "pytest_generate_tests",
     "pytest_ignore_collect",
-    "pytest_load_initial_conftests",
     "pytest_report_header",
     "pytest_runtest_makereport",
     "pytest_runtestloop",

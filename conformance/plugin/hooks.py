@@ -1,5 +1,5 @@
-"""The functions that pytest calls. The options are registered whenever the command line asks for
-the suite. All else is done only if it names an engine, by another module of this package.
+"""The functions that pytest calls in a run of the suite. All but markers is done only if the
+command line names an engine, by another module of this package.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.plugin.options import (
-    add_options,
     explain_no_engine,
     names_engine,
     option_value,
 )
 from conformance.plugin.report_data import attach_to_report
 from conformance.plugin.workers import has_workers, leaves_workers_open, most_processes
+from refengine_conformance_plugin import ITEMS
 
 if TYPE_CHECKING:
     from conformance.harness.pool import Harnesses
@@ -32,18 +32,9 @@ MARKERS = {
     "rule(id)": "the rule that the case is about",
 }
 PACKAGE = Path(__file__).parents[1]
-ITEMS = "test_engines.py"  # the only module of this package that has tests
 OUTCOMES = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
 SUITE_RUN: pytest.StashKey[SuiteRun] = pytest.StashKey()
 HARNESSES: pytest.StashKey[Harnesses] = pytest.StashKey()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Iterator[None]:
-    """Add the options of the suite, after those of the project under test."""
-    result = yield
-    add_options(parser, args)
-    return result
 
 
 @pytest.hookimpl(wrapper=True)

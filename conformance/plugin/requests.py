@@ -11,6 +11,7 @@ import pytest
 
 from conformance.plugin.options import OUTPUTS, option_value
 from conformance.report.headline import AgainCommand, replay_command
+from refengine_conformance_plugin import short_name
 
 # options that a run of one case does not need; those that take a value
 NOT_AGAIN = (*OUTPUTS, "--junitxml", "--junit-xml", "--baseline", "--resume", "--repeat", "-n")
@@ -42,8 +43,9 @@ def _words_to_repeat(words: Iterator[str]) -> Iterator[str]:
     """
     for word in words:
         name, is_joined, _ = word.partition("=")
-        if name in NOT_AGAIN:
-            if name in WITH_VALUE and not is_joined:
+        option = short_name(name)
+        if option in NOT_AGAIN:
+            if option in WITH_VALUE and not is_joined:
                 next(words, None)
         elif not word.startswith("-n"):
             yield word

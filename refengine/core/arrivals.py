@@ -4,6 +4,7 @@ that grows with them (ENG-8).
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +31,8 @@ from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
 from refengine.model.held import as_integer
 from refengine.model.messages import display
 
-# More elements than will ever arrive
-ENDLESS = 2**62
+# More elements than will ever arrive: the largest length, also where an integer of C has 32 bits
+ENDLESS = sys.maxsize
 
 
 class GrowingView:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata, util
+from pathlib import Path
 
-# What refengine cannot do without, by the name of the module: as pyproject.toml has it.
+# What is installed with refengine, by the name of the module: as pyproject.toml has it. Without
+# pyoxigraph, which is compiled, it runs with one witness less.
 REQUIREMENTS = {
     "lark": "lark>=1.2,<2",
     "pyoxigraph": "pyoxigraph>=0.5,<0.6",
     "rdflib": "rdflib>=7.6,<8",
-    "re2": "google-re2>=1.1.20240702,<2",
     "sortedcontainers": "sortedcontainers>=2.4,<3",
 }
 # What some commands and formats need besides, and the extras that bring it.
@@ -38,6 +39,7 @@ EXTRAS = {
     ),
     **dict.fromkeys(("grpc", "numpy", "pandas", "pyarrow", "pyspark"), "suite,spark"),
     "pyjelly": "jelly",
+    "shtab": "completion",
     "zstandard": "zst",
 }
 # ResourceWarning is not among them: a file that is not closed may be ours.
@@ -54,6 +56,10 @@ WARNINGS = (
 _LOCK = threading.RLock()
 
 
+class HiddenPackage(ModuleNotFoundError):
+    """A package of ours cannot be imported, since another one has its name."""
+
+
 def say_not_installed(module: str) -> str:
     """Return the sentence that a library is not installed, and how to install it."""
     wanted = REQUIREMENTS.get(module)
@@ -66,6 +72,8 @@ def explain_missing(error: ModuleNotFoundError) -> str | None:
     """Return the sentence that names the library that an error misses; None if it is none of those
     that we use.
     """
+    if isinstance(error, HiddenPackage):
+        return str(error)
     module = (error.name or "").partition(".")[0]
     if module not in REQUIREMENTS and module not in EXTRAS:
         return None
@@ -94,6 +102,32 @@ def _is_there(module: str) -> bool:
     if module in sys.modules:
         return sys.modules[module] is not None
     return util.find_spec(module) is not None
+
+
+def folders_of(package: str) -> list[Path]:
+    """Return the folders of a package; none if it is not there, or is a module."""
+    spec = util.find_spec(package)
+    if spec is None:
+        return []
+    return list(map(Path, spec.submodule_search_locations or ()))
+
+
+def why_shadowed(module: str) -> str | None:
+    """Return why a module of ours, `package.room`, cannot be imported: the package of its name is
+    another one, or none is there. None if it can be. Nothing is imported.
+    """
+    package, room = module.split(".")
+    if any((folder / room).is_dir() for folder in folders_of(package)):
+        return None
+    spec = util.find_spec(package)
+    if spec is None:
+        return f"the package {package}, which refengine brings, is not installed"
+    places = [spec.origin, *(spec.submodule_search_locations or ())]
+    place = next(filter(None, places), "somewhere")
+    return (
+        f"{package} is here another package, {place}, and hides the suite that refengine brings: "
+        "run this in another folder, or in an environment without it"
+    )
 
 
 def is_within(version: str, requirement: str) -> bool:
@@ -134,3 +168,18 @@ def ignoring_warnings() -> Iterator[None]:
         for category in WARNINGS:
             warnings.simplefilter("ignore", category)
         yield
+
+
+@contextmanager
+def keeping_lexical_forms() -> Iterator[None]:
+    """Keep rdflib from writing literals in another form until the context ends: its setting belongs
+    to the process, so that one thread at a time is in such a context.
+    """
+    import rdflib
+
+    with _LOCK:
+        before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        finally:
+            rdflib.NORMALIZE_LITERALS = before

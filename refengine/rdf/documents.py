@@ -9,6 +9,7 @@ from refengine.model.elements import Dataset, Quad, Triple
 from refengine.model.errors import InvalidStream
 from refengine.rdf import json_ld, turtle
 from refengine.rdf.lines import read_quads, read_triples
+from refengine.rdf.plain_turtle import Misread
 from refengine.rdf.sources import Source, read_text, refuse_no_source, suffix_of
 from refengine.rdf.statements import Document, Statement
 
@@ -21,7 +22,7 @@ def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> l
     text = read_text(source, InvalidStream, "IO-1")
     try:
         return list(turtle.parse_statements(text, language, prefix, base))
-    except turtle.Misread as error:
+    except Misread as error:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
 
 

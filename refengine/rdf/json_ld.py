@@ -1,4 +1,5 @@
-"""JSON-LD (IO-1): documents, and logs of messages with one on each line, by pyoxigraph's parser.
+"""JSON-LD (IO-1): documents, and logs of messages with one on each line, by pyoxigraph's parser, or
+by rdflib's where that is not installed.
 
 Nothing is fetched: a context must stand in the file. JSON-LD leaves out what has no IRI; here that
 is refused, so that nothing is lost.
@@ -10,16 +11,19 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-from refengine.model.elements import Term, is_blank
+from refengine.model.elements import Term
 from refengine.model.errors import ForbiddenAccess, InvalidStream
+from refengine.model.libraries import keeping_lexical_forms, why_unusable
 from refengine.model.messages import display, why
-from refengine.rdf.recordings import refuse_key_twice
+from refengine.model.terms import XSD, iri_term, literal_term
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
+from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.statements import Document, Statement
-from refengine.rdf.turtle import Lines, Misread, reason_of, term_of_pyoxigraph
+from refengine.rdf.turtle import Lines, reason_of, term_of_pyoxigraph
 
 # What relative IRIs are resolved against, so that they are seen: the parser would leave them out.
-RELATIVE = "refengine-relative://iri/"
+RELATIVE = "http://refengine-relative.invalid/"
 
 
 def read_json_ld(source: Source, base: str = "") -> Document:
@@ -67,7 +71,7 @@ def _check_json(text: str, kinds: tuple[type, ...], rule: str) -> Any:
     ForbiddenAccess for a context that would be fetched.
     """
     try:
-        document = json.loads(text, object_pairs_hook=refuse_key_twice)
+        document = parse_json(text)
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} at column {error.colno}"
         raise Misread(reason, error.lineno) from None
@@ -105,35 +109,150 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
     """Yield the statements of a text, in its order; its blank nodes are named `_:`, `prefix` and a
     number from 1. Raises Misread, also for a relative IRI where there is no base.
     """
+    labels: dict[str, Term] = {}
+
+    def term(found: Part, line: int) -> Term:
+        if isinstance(found, BlankNode):
+            return labels.setdefault(found, f"_:{prefix}{len(labels) + 1}")
+        if RELATIVE in found:
+            relative = display(found.partition(RELATIVE)[2].rstrip(">"))
+            reason = f"relative IRI {relative}; write it in full or give @base in the context"
+            raise Misread(reason, line)
+        return found
+
+    parse = _parse_by_rdflib
+    if why_unusable("pyoxigraph") is None:
+        parse = _parse_by_pyoxigraph
+    for found in parse(text, base or RELATIVE):
+        graph = None
+        if found.graph is not None:
+            graph = term(found.graph, found.line)
+        subject, predicate, object_ = (term(part, found.line) for part in found[1:4])
+        yield Statement(graph, (subject, predicate, object_), found.line)
+
+
+def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[TripleInGraph]:
+    """Yield what a text says, in its order. Raises Misread."""
     import pyoxigraph
 
     lines = Lines(text)
-    labels: dict[str, Term] = {}
 
-    def term(found: object) -> Term:
+    def part(found: object) -> Part:
         if isinstance(found, pyoxigraph.BlankNode):
-            return labels.setdefault(found.value, f"_:{prefix}{len(labels) + 1}")
-        made = term_of_pyoxigraph(found, lines)
-        if RELATIVE in made and not is_blank(made):
-            relative = display(made.partition(RELATIVE)[2].rstrip(">"))
-            reason = f"relative IRI {relative}; write it in full or give @base in the context"
-            raise Misread(reason, lines.number)
-        return made
+            return BlankNode(found.value)
+        return term_of_pyoxigraph(found, lines)
 
     try:
         for quad in pyoxigraph.parse(
             cast("IO[bytes]", lines),
             pyoxigraph.RdfFormat.JSON_LD,
-            base_iri=base or RELATIVE,
+            base_iri=base,
             lenient=True,
         ):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
-                graph = term(quad.graph_name)
-            triple = (term(quad.subject), term(quad.predicate), term(quad.object))
-            yield Statement(graph, triple, lines.number)
+                graph = part(quad.graph_name)
+            triple = (part(quad.subject), part(quad.predicate), part(quad.object))
+            yield TripleInGraph(graph, *triple, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
         raise Misread(reason_of(error.msg, "", "JSON-LD"), line) from None
     except InvalidStream as error:  # an IRI or a literal that the parser lets pass
         raise Misread(error.reason, lines.number) from None
+
+
+class _Recorder:
+    """What rdflib's parser takes for a dataset: it keeps each triple in the order of the text."""
+
+    context_aware = True
+
+    def __init__(self, found: list[tuple[Any, ...]], name: object = None) -> None:
+        self.found, self.name = found, name
+
+    @property
+    def default_context(self) -> _Recorder:
+        """The default graph."""
+        return self
+
+    def get_context(self, name: object) -> _Recorder:
+        """Return a named graph."""
+        return _Recorder(self.found, name)
+
+    def add(self, triple: tuple[Any, ...]) -> None:
+        """Keep a triple."""
+        self.found.append((self.name, *triple))
+
+    def bind(self, *_: object) -> None:
+        """Forget a prefix."""
+
+
+class _Double(float):
+    """A number of JSON that is no integer; JSON-LD writes it canonically."""
+
+    def __str__(self) -> str:
+        mantissa, _, exponent = f"{float(self):.15E}".partition("E")
+        whole, _, fraction = mantissa.partition(".")
+        return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"
+
+
+def _number(text: str) -> float:
+    """Return a number of JSON that is written with a dot or an exponent: 2.0 is the integer 2."""
+    number = _Double(text)
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+
+
+def _parse_by_rdflib(text: str, base: str) -> Iterator[TripleInGraph]:
+    """Yield what `_parse_by_pyoxigraph` does, where that is not installed. The line is always the
+    first one: rdflib does not say it. Raises Misread.
+    """
+    from rdflib.plugins.parsers import jsonld
+
+    found: list[tuple[Any, ...]] = []
+    # rdflib leaves out what has a space in an IRI, and a word that no context explains
+    space = next(sign for sign in map(chr, range(0xE000, 0xF900)) if sign not in text)
+    words = {"@vocab": RELATIVE}
+    try:
+        document = _with_spaces(json.loads(text, parse_float=_number), space)
+        with keeping_lexical_forms():
+            jsonld.to_rdf(document, cast("Any", _Recorder(found)), base, words, version=1.1)
+    except Exception as error:  # of whatever kind rdflib's own failures are
+        raise Misread(f"not JSON-LD: {why(error)}", 1) from None
+    try:
+        for graph, *triple in found:
+            subject, predicate, object_ = (_part_of_rdflib(part, space) for part in triple)
+            name = None if graph is None else _part_of_rdflib(graph, space)
+            yield TripleInGraph(name, subject, predicate, object_, 1)
+    except InvalidStream as error:
+        raise Misread(error.reason, 1) from None
+
+
+def _with_spaces(value: Any, space: str) -> Any:
+    """Return a value of JSON in which another sign stands for each space."""
+    if isinstance(value, str):
+        return value.replace(" ", space)
+    if isinstance(value, list):
+        return [_with_spaces(item, space) for item in value]
+    if isinstance(value, dict):
+        return {_with_spaces(key, space): _with_spaces(item, space) for key, item in value.items()}
+    return value
+
+
+def _part_of_rdflib(found: Any, space: str) -> Part:
+    """Return rdflib's term as ours. Raises InvalidStream."""
+    import rdflib
+
+    text = str(found).replace(space, " ")
+    match found:
+        case rdflib.BNode():
+            return BlankNode(text)
+        case rdflib.Literal() if isinstance(found.value, list | dict):
+            raise InvalidStream(f"not JSON-LD: no value: {display(found.value)}", rule="IO-1")
+        case rdflib.Literal() if found.language is not None:
+            return literal_term(text, language=found.language)
+        case rdflib.Literal() if found.datatype == rdflib.XSD.double and type(found.value) is int:
+            return literal_term(str(_Double(found.value)), f"{XSD}double")  # it is no text there
+        case rdflib.Literal() if found.datatype is not None:
+            return literal_term(text, str(found.datatype).replace(space, " "))
+        case rdflib.Literal():
+            return literal_term(text, f"{XSD}string")
+    return iri_term(text)

@@ -25,7 +25,7 @@ from refengine.model.terms import (
     unescape,
 )
 from refengine.model.xsd import INTEGERS
-from refengine.rdf.sources import Source, read_text
+from refengine.rdf.sources import Source, Text, read_text
 from refengine.rdf.statements import NO_LOG, Document, Statement, is_log_version
 from refengine.rdf.terms import Fault, make, make_literal, make_triple
 from refengine.rdf.times import parse_milliseconds
@@ -101,6 +101,12 @@ def read_triples(source: Source) -> Document:
     nodes are those of one message each. Raises InvalidStream.
     """
     return _read_document(source, has_graphs=False)
+
+
+def triples_of(text: str) -> Iterator[Triple]:
+    """Yield the triples of a text in N-Triples. Raises InvalidStream."""
+    for part in read_triples(Text("graph.nt", text)).parts:
+        yield from (require(statement.triple) for statement in part)
 
 
 def read_quads(source: Source) -> Document:

@@ -26,6 +26,10 @@ from refengine.rdf import sources
 from refengine.rdf.sources import Source
 from refengine.rdf.terms import Fault, make_iri, make_literal
 
+DEEPEST = 500  # brackets within brackets: Python in a browser ends at some 2,000
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -58,7 +62,7 @@ def read_recording(source: Source) -> Recording:
         return _parse_table(text, source)
 
     try:
-        document = json.loads(text, object_pairs_hook=refuse_key_twice)
+        document = parse_json(text)
     except json.JSONDecodeError as error:
         raise InvalidStream(
             f"not JSON: {error.msg}", rule="IO-2", place=f"{source}:{error.lineno}"
@@ -122,6 +126,19 @@ def _term_to_json(term: Term) -> dict[str, str]:
     elif datatype != XSD + "string":
         entry["datatype"] = datatype
     return entry
+
+
+def parse_json(text: str) -> Any:
+    """Return a text of JSON. Raises ValueError, also for brackets so deep that a small interpreter
+    would end, and for a key that stands twice in an object.
+    """
+    if text.count("[") + text.count("{") > DEEPEST:
+        depth = 0
+        for found in _BRACKETS.finditer(text):
+            depth += _STEPS.get(found[0], 0)
+            if depth > DEEPEST:
+                raise ValueError(f"brackets nested more than {DEEPEST} deep")
+    return json.loads(text, object_pairs_hook=refuse_key_twice)
 
 
 def refuse_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

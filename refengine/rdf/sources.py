@@ -23,6 +23,7 @@ from refengine.model.messages import display
 
 MOST_BYTES = 2**31  # of a text that is unpacked, or comes through a pipe, and is held whole
 MOST_OF_A_LINE = 2**24  # characters, where such a text is read line by line
+READ_AT_ONCE = 2**20  # bytes: where an integer of C has 32 bits, MOST_BYTES are too many
 PIECE = 2**10  # bytes that are unpacked at a time: at most 32 MiB, by the format of zstd
 
 
@@ -166,11 +167,13 @@ def read_source(source: Source) -> bytes:
             raise Unreadable("not a regular file")
         if _unpacker(source) is None:
             return Path(source).read_bytes()
+    found = bytearray()
     with _open_bytes(source) as data:
-        found = data.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
-        raise Unreadable(f"more than {MOST_BYTES} bytes, the most that is read into memory")
-    return found
+        while piece := data.read(READ_AT_ONCE):
+            found += piece
+            if len(found) > MOST_BYTES:
+                raise Unreadable(f"more than {MOST_BYTES} bytes, the most that is read into memory")
+    return bytes(found)
 
 
 @contextmanager

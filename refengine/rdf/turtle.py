@@ -1,6 +1,7 @@
-"""§12 Turtle and TriG: a text in, its statements out, by pyoxigraph's parsers.
+"""§12 Turtle and TriG: a text in, its statements out, by pyoxigraph's parsers, or by `plain_turtle`
+where that is not installed.
 
-The parsers resolve relative IRIs by RFC 3986, strictly, and keep lexical forms. They are given a
+Its parsers resolve relative IRIs by RFC 3986, strictly, and keep lexical forms. They are given a
 text line by line and give back each statement as soon as it is complete, which tells the line that
 it stands in.
 """
@@ -14,8 +15,11 @@ from hashlib import sha256
 from typing import IO, cast
 
 from refengine.model.errors import InvalidStream, require
+from refengine.model.libraries import why_unusable
 from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
+from refengine.rdf import plain_turtle
+from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.statements import NO_LOG, Statement, is_log_version
 
 _ERROR = re.compile(
@@ -42,14 +46,6 @@ _TOKEN = re.compile(
 _MAY_BE_A_LOG = re.compile(r"message", re.IGNORECASE)
 
 
-class Misread(ValueError):
-    """Why a text is not in its language, and the line."""
-
-    def __init__(self, reason: str, line: int):
-        super().__init__(reason, line)
-        self.reason, self.line = reason, line
-
-
 def parse_statements(text: str, language: str, prefix: str, base: str = "") -> Iterator[Statement]:
     """Yield the statements of a text in Turtle or TriG (`language`), in its order. Blank nodes are
     named `_:`, `prefix` and a number from 1, in the order in which they appear. Relative IRIs are
@@ -57,19 +53,51 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
     empty. In a log of messages a statement without graph and triple begins
     each message, and blank nodes are those of one message. Raises Misread.
     """
-    import pyoxigraph  # here, so that what needs no Turtle needs none of it
-
-    formats = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
     # no text has the digest of itself
     marks = _Marks(f"urn:refengine:mark:{sha256(text.encode()).hexdigest()}")
-    lines = Lines(marks.put(text, language))
     labels: dict[str, Term] = {}
     messages = 0
 
-    def term(found: object) -> Term:
+    def term(found: Part) -> Term:
+        if not isinstance(found, BlankNode):
+            return found
+        scope = f"m{messages}" * bool(messages)
+        return labels.setdefault(found, f"_:{scope}{prefix}{len(labels) + 1}")
+
+    parse = plain_turtle.parse
+    if why_unusable("pyoxigraph") is None:
+        parse = _parse_by_pyoxigraph
+    try:
+        for found in parse(marks.put(text, language), language, base):
+            graph = None
+            if found.graph is not None:
+                graph = term(found.graph)
+            if found.predicate == f"<{marks.message}>":
+                if graph is not None or found.subject != found.predicate:
+                    raise Misread("MESSAGE within a graph or a statement", found.line)
+                yield Statement(None, None, found.line)
+                labels.clear()
+                messages += 1
+            elif found.predicate != f"<{marks.graph}>":
+                triple = (term(found.subject), found.predicate, term(found.object))
+                yield Statement(graph, triple, found.line)
+            elif graph is not None:
+                yield Statement(graph, None, found.line)
+    except Misread as error:
+        reason = error.reason.replace(f"<{marks.message}>", "MESSAGE")
+        raise Misread(reason, error.line) from None
+
+
+def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:
+    """Yield what `plain_turtle.parse` does. Raises Misread."""
+    import pyoxigraph  # here, so that what needs no Turtle needs none of it
+
+    formats = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
+    lines = Lines(text)
+
+    def part(found: object) -> Part:
         if isinstance(found, pyoxigraph.BlankNode):
-            scope = f"m{messages}" * bool(messages)
-            return labels.setdefault(found.value, f"_:{scope}{prefix}{len(labels) + 1}")
+            return BlankNode(found.value)
         return term_of_pyoxigraph(found, lines)
 
     try:
@@ -78,25 +106,12 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
         ):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
-                graph = term(quad.graph_name)
-            if quad.predicate.value == marks.message:
-                if graph is not None or quad.subject != quad.predicate:
-                    raise Misread("MESSAGE within a graph or a statement", lines.number)
-                yield Statement(None, None, lines.number)
-                labels.clear()
-                messages += 1
-            elif quad.predicate.value != marks.graph:
-                yield Statement(
-                    graph,
-                    (term(quad.subject), term(quad.predicate), term(quad.object)),
-                    lines.number,
-                )
-            elif graph is not None:
-                yield Statement(graph, None, lines.number)
+                graph = part(quad.graph_name)
+            triple = (part(quad.subject), part(quad.predicate), part(quad.object))
+            yield TripleInGraph(graph, *triple, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
-        reason = reason_of(error.msg, lines.line(line), language)
-        raise Misread(reason.replace(f"<{marks.message}>", "MESSAGE"), line) from None
+        raise Misread(reason_of(error.msg, lines.line(line), language), line) from None
     except InvalidStream as error:  # an IRI or a literal that the parser lets pass
         raise Misread(error.reason, lines.number) from None
 

@@ -1,5 +1,5 @@
 """§7 XPath's regular expressions (XPath F&O §7.6, XML Schema Part 2 appendix F), translated for
-RE2, which matches in linear time.
+RE2, which matches in linear time. Where RE2 is not installed, `linear_time` matches the same.
 
 Python's `\\s`, `\\w`, `$` and `.` mean other things. What RE2 has no equivalent of, or what XPath's
 versions read in two ways, is refused with its reason.
@@ -12,10 +12,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import re2
-
 from refengine.model.errors import NoSingleAnswer
+from refengine.sparql import linear_time
 from refengine.sparql.values import ERROR, Error
+
+try:
+    import re2
+except ModuleNotFoundError:  # it is quicker, and has no wheel for some platforms
+    re2 = None
 
 SPACES = r" \t\n\r"
 NAME_START = (
@@ -54,7 +58,7 @@ class BadPattern(Exception):
 
 @lru_cache(maxsize=512)
 def compile_pattern(pattern: str, flags: str) -> Any | Error:
-    """R2R-15: Return RE2's matcher of an XPath pattern, or ERROR for an invalid pattern or flag
+    """R2R-15: Return the matcher of an XPath pattern, or ERROR for an invalid pattern or flag
     (err:FORX0001, FORX0002).
     """
     if "q" in flags:
@@ -69,22 +73,29 @@ def compile_pattern(pattern: str, flags: str) -> Any | Error:
         return ERROR
     try:
         return compile_translated(translated)
-    except re2.error as error:
+    except linear_time.TooManySteps as error:
         raise NoSingleAnswer(f"a regular expression that is out of reach: {error}") from None
 
 
 def compile_translated(translated: str) -> Any:
-    """Return RE2's matcher of a pattern in its own syntax. Raises re2.error; nothing is logged."""
+    """Return the matcher of a pattern in RE2's syntax: RE2's own where it is installed. Raises
+    TooManySteps; nothing is logged.
+    """
+    if re2 is None:
+        return linear_time.Pattern(translated)
     options = re2.Options()
     options.log_errors = False
-    return re2.compile(translated, options)
+    try:
+        return re2.compile(translated, options)
+    except re2.error as error:
+        raise linear_time.TooManySteps(str(error)) from None
 
 
 def may_be_empty(translated: str) -> bool:
-    """Return whether a pattern in RE2's syntax matches the empty text; True if RE2 cannot say."""
+    """Return whether a pattern in RE2's syntax matches the empty text; True if it is too large."""
     try:
-        return compile_translated(translated).fullmatch("") is not None
-    except re2.error:
+        return compile_translated(translated).search("") is not None
+    except linear_time.TooManySteps:
         return True
 
 

@@ -32,12 +32,16 @@ def test_a_module_tells_the_version_of_the_distribution(product):
     assert done.stdout == f"{PROJECT['name']} {metadata.version(PROJECT['name'])}\n"
 
 
+SCRIPTS = {"refengine": "refengine", "conformance": "refengine-conformance"}
+
+
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_a_console_script_is_the_same_command_line(product):
+    name = SCRIPTS[product]
     [script] = [
         point
         for point in metadata.entry_points(group="console_scripts")
-        if point.name == product and point.value == PROJECT["scripts"][product]
+        if point.name == name and point.value == PROJECT["scripts"][name]
     ]
     assert script.load() is MAINS[product]
 
@@ -56,7 +60,7 @@ def test_code_that_is_not_installed_says_so_in_one_line(product, capsys, monkeyp
         and not out
         and err
         == (
-            f"{product}: usage: the version is not known: this code is not installed "
+            f"{SCRIPTS[product]}: usage: the version is not known: this code is not installed "
             "(pip install -e .)\n"
         )
     )

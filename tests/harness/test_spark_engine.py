@@ -399,7 +399,7 @@ def test_a_sum_beyond_its_decimals_is_unsupported_and_no_n_triples_an_error(harn
         and "Traceback" not in reply["reason"]
     )
     assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith(
-        "SyntaxError: "
+        "InvalidStream: graph.nt:1: "
     )
 
 

@@ -19,15 +19,13 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-import pyoxigraph
-
 from conformance.harness.serving import answer_messages
 from refengine import Unsupported, from_table
 from refengine.core.query import Query, WindowKind
 from refengine.model.elements import Relation, row
+from refengine.rdf.lines import triples_of
 from refengine.rdf.recordings import relation_to_json
 from refengine.sparql.algebra import Basic, Project, Variable
-from refengine.sparql.witnesses.pyoxigraph_witness import from_pyoxigraph
 
 PROGRAM = """
 :- leash(-all), visible(-all). % its grammar calls the tracer
@@ -110,8 +108,7 @@ class Etalis:
             raise Unsupported("its times are dates", rule="MOD-1", place="at") from None
         stamp = f"datime({','.join(map(str, date.timetuple()[:6]))},1)"
         rows: Counter[Any] = Counter()
-        quads = pyoxigraph.parse(graph, pyoxigraph.RdfFormat.N_TRIPLES)
-        for terms in sorted(tuple(map(from_pyoxigraph, tuple(quad)[:3])) for quad in quads):
+        for terms in sorted(triples_of(graph)):
             goal = f"event(rdf({','.join(map(self.name, terms))}),[{stamp},{stamp}])"
             found = self.ask(goal) if stream in self.streams else []
             term_of = {name: term for term, name in self.names.items()}

@@ -16,7 +16,7 @@ from refengine.rdf.forms.quads import (
     parse_quad,
 )
 from refengine.rdf.forms.reading import Reading
-from refengine.rdf.recordings import refuse_key_twice
+from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.terms import Fault
 from refengine.rdf.times import Zones
@@ -43,7 +43,7 @@ def _read_quads(source: Source, zones: Zones) -> Iterator[TimedQuad]:
 
 def _parse_line(line: str, labels: dict[str, Term], place: str, zones: Zones) -> TimedQuad:
     try:
-        entry = json.loads(line, object_pairs_hook=refuse_key_twice)
+        entry = parse_json(line)
     except json.JSONDecodeError as error:
         raise Fault(f"not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:

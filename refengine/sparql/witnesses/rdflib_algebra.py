@@ -8,7 +8,6 @@ from functools import lru_cache, reduce
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
 
-import rdflib
 from rdflib import BNode, URIRef
 from rdflib.paths import Path
 from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery, traverse
@@ -17,6 +16,7 @@ from rdflib.plugins.sparql.parserutils import CompValue, Expr
 from rdflib.plugins.sparql.sparql import Query as RdflibQuery
 from rdflib.term import Identifier, Variable
 
+from refengine.model.libraries import keeping_lexical_forms
 from refengine.sparql.evaluation.join_order import (
     order_by_shared_variables,
     postpone_unconnected,
@@ -35,11 +35,8 @@ def prepare(text: str) -> RdflibQuery:
     """Parse a body with rdflib and return its algebra, with literals as they are written, and with
     prefixed names resolved: rdflib keeps one prefix a namespace only.
     """
-    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
-    try:
+    with keeping_lexical_forms():
         tree = parseQuery(text)
-    finally:
-        rdflib.NORMALIZE_LITERALS = before
     bases = cast("ParseResults", [node for node in tree[0] if node.name == "Base"])
     prologue = translatePrologue(bases, None)
     names = {
