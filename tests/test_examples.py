@@ -116,9 +116,3 @@ def test_mypy_finds_what_is_wrong_and_nothing_else(checked: Path) -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", config]
     cache = ["--cache-dir", str(checked / "cache"), "--no-error-summary", "--follow-imports=silent"]
     check(messages([*command, *cache], checked))
-
-
-@pytest.mark.long
-def test_pyright_finds_what_is_wrong_and_nothing_else(checked: Path) -> None:
-    pytest.importorskip("pyright")
-    check(messages([sys.executable, "-m", "pyright", "--pythonpath", sys.executable], checked))
