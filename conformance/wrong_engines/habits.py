@@ -324,9 +324,8 @@ def _with_contents(
     planned: Plan,
     change: Callable[[WindowView, Evaluation, Content, int], Iterable[int]],
 ) -> Iterator[Evaluation]:
-    """Yield evaluations with other contents of their windows over time, without those that report
-    on empty windows where the semantics does not. `change` takes the view of a window, the
-    evaluation, the content, and how many elements of its stream have arrived.
+    """Yield evaluations with other contents of their windows over time. `change` takes the view of
+    a window, the evaluation, the content, and how many elements of its stream have arrived.
     """
     for at in evaluations:
         windows = [
@@ -335,15 +334,13 @@ def _with_contents(
             else held
             for held, view, counts in zip(at.windows, planned.views, planned.counts, strict=True)
         ]
-        needs_content = Condition.NON_EMPTY in planned.semantics.report
-        if not needs_content or any(held.content for held in windows):
-            yield at._replace(windows=tuple(windows))
+        yield at._replace(windows=tuple(windows))
 
 
 @habit("WIN-8", replaces=engine.evaluations)
 def elements_expire_before_windows_close(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
-) -> Any:
+) -> Iterator[Evaluation]:
     """Let an arrival expire all elements that are a size older, and then close the windows that it
     closes.
     """
@@ -354,7 +351,10 @@ def elements_expire_before_windows_close(
         oldest = planned.arrivals[at.arrival].app - view.spec.span
         return (k for k in content if view.times[k] > oldest)
 
-    return _with_contents(right(planned, max_reports), planned, change)
+    needs_content = Condition.NON_EMPTY in planned.semantics.report
+    for at in _with_contents(right(planned, max_reports), planned, change):
+        if not needs_content or any(held.content for held in at.windows):
+            yield at
 
 
 @habit("WIN-8", replaces=engine.evaluations)
