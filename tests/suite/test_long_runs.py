@@ -222,7 +222,7 @@ def test_changes_are_named():
 
 def test_a_baseline_of_another_engine_is_said():
     before = entries(a="pass")
-    after = source.of([Result("f", "corpus", "a", "", Outcome.PASS, "")]).entries
+    after = source.of([Result("f", "corpus", "b", "", Outcome.PASS, "")]).entries
     first, *_ = baseline.describe_changes(before, after)
     assert first == "the baseline has nothing of f; it has e"
     first, *_ = baseline.describe_changes([], after)
