@@ -49,8 +49,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append",
         "default": [],
         "metavar": "NAME=PATH",
-        "help": "the classpath of an engine that you build yourself (default: the environment "
-        "variable CONFORMANCE_CLASSPATH_NAME). May be given several times",
+        "help": "where an engine is that you bring: a class path, a folder or a program (default: "
+        "the environment variable CONFORMANCE_CLASSPATH_NAME). May be given several times",
     },
     "--missing": {
         "type": int,

@@ -118,7 +118,7 @@ HABITS = {
     "R2S-1 a repeated output is empty": (
         "It gives an output without rows where it repeats the one before"
     ),
-    "R2S-1 a row comes once in all": "It never gives a row again, in the whole run",
+    "R2S-1 a row comes once in all": "It never gives an equal row again in a case",
     "R2S-2 the first rows are not new": (
         "It takes the first rows for the baseline, and does not send them"
     ),
@@ -150,9 +150,9 @@ HABITS = {
         "It closes the gaps between windows whose slide exceeds the size"
     ),
     "WIN-8 a reported element is gone": (
-        "It empties a window once it is reported, so the next ones lack it"
+        "It drops the elements of a reported window, so later ones lack them"
     ),
-    "WIN-8 an expired triple goes everywhere": (
+    "WIN-8 an expired triple takes later ones along": (
         "It lets a triple expire although a later element has it"
     ),
     "WIN-8 elements expire before windows close": (

@@ -170,7 +170,7 @@ def _find_causes(fails: Sequence[Entry]) -> Iterator[_Finding]:
             words += f"; breaks {one.words_for_rules(60)}"
         if one.against:
             passes = "pass" if one.against == 1 else "passes"
-            words += f"; but {one.against} {passes} would fail by it"
+            words += f"; but {one.against} {passes} would fail under it"
         yield _Finding(texts.clean(words, SENTENCE), one.entries, frozenset(one.rules))
 
 

@@ -3,7 +3,7 @@
 1. Fails that are right but for the instants of the reports, or for their ends, are set apart.
 2. Changes of one field, simple defects, habits and wrong engines are compared on a sample of the
    fails, and on passes: if many passes would fail under a candidate, then it is not what the engine
-   does (`comparison`). Last comes that the windows are wrong which the engine states.
+   does (`comparison`). Last it is tried that only the stated windows are wrong.
 3. The best candidate is kept. On a tie a change wins, since the judge can apply it.
 4. If the best one does not explain all of the sample, pairs are tried as the first two causes: two
    changes, a change and a pervasive defect, two pervasive defects, and an integer for t0 with any
@@ -62,8 +62,8 @@ OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its 
 # may have a third defect, so many
 EXPLAINED_FOR_ONE = 4
 EXPLAINED_BY_PAIR = 2
-SMALL = 0.2  # a cause of a smaller share of all fails is contradicted by one pass,
-HARDLY_ANY = 0.05  # and one of such a share is not named
+SMALL = 0.2  # a cause of a smaller share of all fails is given up if one pass would fail under it
+HARDLY_ANY = 0.05  # a cause of a smaller share of all fails is not kept
 GIVEN_UP_BOUND = 12  # no more candidates are given up
 # A first cause that explains this share of the sample is kept at once. A cause is replaced by
 # others that explain this share of its fails.
@@ -119,7 +119,7 @@ class CauseSearch:
             self._find_causes()
         if not self.is_trial:
             self._keep_nearest()
-            self._leave_causes_of_few_fails()
+            self._drop_causes_of_few_fails()
             self._give_wrong_instants_to_causes()
             self._leave_what_stated_causes_do_not_explain()
 
@@ -238,8 +238,8 @@ class CauseSearch:
                     break
         return number
 
-    def _leave_causes_of_few_fails(self) -> None:
-        """Leave the fails that need a cause which explains hardly any of all fails."""
+    def _drop_causes_of_few_fails(self) -> None:
+        """Take back the explanation of each fail that needs a cause of hardly any fails."""
         counts = Counter(cause for _, needed in self.explained for cause in needed)
         for case, needed in list(self.explained):
             if any(counts[cause] < HARDLY_ANY * self.number for cause in needed):
@@ -429,7 +429,8 @@ class CauseSearch:
         which explains `share_of_one`. Each was the best of those tried before it; the best of all
         comes first.
 
-        A pair that explains most of the sample leaves less than half of what one candidate leaves.
+        Where one candidate explains more than little of the sample, a pair must leave less than
+        half of what that one leaves.
         A pair is tried on all of the sample only if it explains enough of a few fails: the smallest
         ones, and one that each earlier pair has failed to explain.
         """

@@ -95,7 +95,7 @@ class RecordedCase:
     @cached_property
     def with_other_ends(self) -> Sequence[RecordedCase]:
         """A fail as it would be if the stream ended otherwise: without its last report, without the
-        last two, and without the empty ones at its end, where some more may be missing. None if it
+        last two, and without the empty ones at its end, where some more may be missing. Empty if it
         is a pass.
         """
         if not self.result.is_fail_without_known_deviation:

@@ -20,7 +20,7 @@ from refengine.core import answers, engine, plan, window
 from refengine.core.answers import EvaluateBody
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import Condition, Semantics
+from refengine.core.semantics import Condition, End, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model.elements import Dataset, Element
 
@@ -234,7 +234,9 @@ def there_is_no_window_0(
 
 def is_sentinel(planned: Plan, arrival: int) -> bool:
     """Whether an arrival stands for the end of the streams."""
-    return arrival == len(planned.arrivals) - 1 and not planned.arrivals[arrival].graph
+    has_sentinel = planned.semantics.horizon is not End.NONE
+    is_last = arrival == len(planned.arrivals) - 1
+    return has_sentinel and is_last and not planned.arrivals[arrival].graph
 
 
 # Contents
@@ -341,8 +343,8 @@ def _with_contents(
 def elements_expire_before_windows_close(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Let an arrival expire all elements that are a size older, and then close the windows that it
-    closes.
+    """Drop all elements that are a window's size older than an arrival, and only then close the
+    windows that it closes.
     """
 
     def change(view: WindowView, at: Evaluation, content: Content, _: int) -> Iterable[int]:
@@ -387,7 +389,7 @@ def a_reported_element_is_gone(right: Right, planned: Plan, max_reports: int = M
 
 
 @habit("WIN-8", replaces=engine.evaluations)
-def an_expired_triple_goes_everywhere(
+def an_expired_triple_takes_later_ones_along(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
     """Take a triple out of a window when an element with it expires, even if a later element in

@@ -151,8 +151,8 @@ def _remember(operator: RelationToStream, name: str, value: Any) -> Any:
 
 
 def _with_rows(operator: RelationToStream, output: Output, rows: Bag) -> Output:
-    """Return an output with other rows. It is sent if the right one is, unless it has become empty
-    and the semantics sends no empty outputs.
+    """Return an output with other rows. It is sent if the right one is, but for rows that have
+    become empty where the semantics does not emit empty outputs.
     """
     is_sent = bool(rows) or operator.empty is Empty.EMIT or not output.rows
     return output._replace(rows=rows, is_emitted=output.is_emitted and is_sent)
