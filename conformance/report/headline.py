@@ -99,7 +99,7 @@ def _headline(engine: str, entries: Sequence[Entry]) -> Headline:
     return Headline(
         texts.clean(engine, 60),
         counts,
-        tuple(findings) or (_words_where_nothing_fails(kinds, entries),),
+        tuple(findings) or (_words_where_nothing_fails(kinds, entries), *_known_most(entries)),
         _case_in_brief(found[0].smallest) if found else None,
     )
 
@@ -122,6 +122,13 @@ def _words_where_nothing_fails(kinds: Mapping[str, int], entries: Sequence[Entry
         if not_shown := statuses[RuleStatus.NOT_SHOWN]:
             words += f", {not_shown} not shown"
     return words
+
+
+def _known_most(entries: Iterable[Entry]) -> Iterator[str]:
+    """Yield the known deviations that explain most results, each with their number."""
+    reasons = Counter(known.reason for entry in entries for known in entry.result.known)
+    for reason, number in reasons.most_common(FINDINGS - 1):
+        yield texts.clean(f"{number} of them: {reason}", SENTENCE)
 
 
 def _find_errors(entries: Iterable[Entry]) -> Iterator[_Finding]:

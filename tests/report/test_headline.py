@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from reports import BAD, CLOSURE, DUE, EXAMINED, evidence, hostile, integer, report, result
+from reports import (
+    BAD,
+    CLOSURE,
+    DUE,
+    EXAMINED,
+    SHIFTED,
+    evidence,
+    hostile,
+    integer,
+    report,
+    result,
+)
 
 from conformance.report import source
 from conformance.report.headline import Headline, headline_lines, headlines
+from conformance.verdict.results import KnownDeviation
 
 
 def headline_of(*found) -> Headline:
@@ -87,3 +99,17 @@ def test_an_outcome_that_no_run_gives_is_counted_last():
     known = EXAMINED[3].known
     headline = headline_of(result(), result(case="WIN-2-b", outcome="pass", known=known))
     assert headline.counts == "1 pass, 1 known pass"
+
+
+def test_where_nothing_is_new_the_known_deviations_are_named_that_explain_most():
+    late = KnownDeviation("reports are late", "https://example.org", ("TICK-6",))
+    known = [
+        *(result(case=f"WIN-3-{name}", outcome="fail", known=(SHIFTED,)) for name in "ab"),
+        result(case="TICK-6-a", outcome="fail", known=(late,)),
+        result(),
+    ]
+    assert headline_of(*known).findings == (
+        "nothing is new: known deviations explain 3 of its results",
+        "2 of them: windows are shifted",
+        "1 of them: reports are late",
+    )
