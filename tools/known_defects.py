@@ -117,7 +117,10 @@ DEFECTS = (
         },
     ),
     Defect("late-element", both("WIN-8 an element waits for the next")),
-    Defect("latest-element", both("R2R-1 the newest triple")),
+    Defect(
+        "latest-element",
+        both("WIN-14 a window holds its latest element", "R2R-1 the newest triple"),
+    ),
     Defect("latest-row", both("one row sent of each output (R2S-1)")),
     Defect("latest-window", both("missed_instants=latest (REP-10)", "ENG-2 latest of a gap")),
 )
