@@ -177,20 +177,20 @@ class CauseSearch:
         them.
         """
         explained = self._explain_left(candidates)
-        if not explained or self._is_contradicted(candidates, len(explained)):
+        most = self._most_against(candidates, len(explained))
+        against = self._count_against(candidates, most)
+        if not explained or against > most:
             return False
-        against = self._count_against(candidates, bound=len(explained))
         self._keep(candidates, explained)
         self.against |= dict.fromkeys(candidates, against)
         return True
 
-    def _is_contradicted(self, candidates: Sequence[Candidate], explained: int) -> bool:
-        """Whether too many passes would fail under candidates that explain so many fails."""
-        for_one = EXPLAINED_FOR_ONE if len(candidates) == 1 else EXPLAINED_BY_PAIR
-        most = min(explained // for_one, int(CONTRADICTED_BOUND * len(self.every_pass)))
+    def _most_against(self, candidates: Sequence[Candidate], explained: int) -> int:
+        """Return how many passes may fail under candidates that explain so many fails."""
         if explained < SMALL * self.number:
-            most = 0
-        return self._count_against(candidates, bound=most) > most
+            return 0
+        for_one = EXPLAINED_FOR_ONE if len(candidates) == 1 else EXPLAINED_BY_PAIR
+        return min(explained // for_one, int(CONTRADICTED_BOUND * len(self.every_pass)))
 
     def _keep(
         self,
@@ -321,13 +321,13 @@ class CauseSearch:
             return [case for case in cases if explains(candidates, case)]
 
     def _best_candidates(self) -> list[list[Candidate]]:
-        """Return the candidates that explain the engine best, of which the first is to be kept that
-        passes do not contradict: pairs, and then a single one. There are none if none is credible.
+        """Return what may be kept next, the best first: pairs of candidates, and then a single one.
+        It is empty if no candidate is credible.
 
-        Pairs are looked for once: if the single candidate would be the first cause, and does not
-        explain all. If it explains less than nearly all, it is that one
-        of those nearly as good which leaves the fewest fails of the sample. Wrong instants, which
-        are set apart, do not count as a first cause.
+        Pairs are looked for once, for the first cause, if no single candidate explains all. The
+        single one is the best. If it would be the first cause and does not explain nearly all, then
+        it is the one, of those nearly as good, that leaves the fewest fails of the sample. Wrong
+        instants, which are set apart, do not count as a first cause.
         """
         sample = choose_sample(self.left)
         comparison = Comparison(self.found, sample, self.passes, self.given_up, self.least)
@@ -352,7 +352,8 @@ class CauseSearch:
         for candidate, score in ranked:
             if len(kept) == EQUALS or len(self.given_up) > GIVEN_UP_BOUND:
                 break
-            if self._is_contradicted([candidate], len(self._explain_left([candidate]))):
+            most = self._most_against([candidate], len(self._explain_left([candidate])))
+            if self._count_against([candidate], most) > most:
                 self.given_up.append(candidate)
             else:
                 kept.append((candidate, score))
@@ -360,8 +361,10 @@ class CauseSearch:
 
     def _rank(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return the credible candidates, the best first: of equal ones the change of a field, then
-        the simple defect, then the wrong engine, and last the wrong windows. If a credible change
-        explains all of the sample, return it alone: nothing else is tried.
+        the simple defect, then the wrong engine, and last the wrong windows. If a change explains
+        all fails that are left, and no pass would fail under it, return it alone: nothing else is
+        tried. The wrong engines of other rules than those of the fails are tried if nothing
+        explains nearly all.
         """
         sample = comparison.sample
         changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
@@ -430,9 +433,9 @@ class CauseSearch:
         comes first.
 
         Where one candidate explains more than little of the sample, a pair must leave less than
-        half of what that one leaves.
-        A pair is tried on all of the sample only if it explains enough of a few fails: the smallest
-        ones, and one that each earlier pair has failed to explain.
+        half of what that one leaves. A pair is tried on all of the sample only if it explains
+        enough of a few fails: the smallest ones, and one that each earlier pair has failed to
+        explain.
         """
         sample = comparison.sample
         least = PAIR_LEAST
