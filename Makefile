@@ -96,8 +96,8 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dial
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 # What is drawn in other files than those of brute, fuzz, bounded and oracle.
-DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_shifted_answers.py \
-  tests/benchmarks/test_yabench.py \
+DRAWN := tests/joins tests/bench/test_metrics.py tests/bench/test_shifted_answers.py \
+  tests/bench/test_yabench.py \
   tests/command_line/test_provenance.py tests/core/test_consumption.py tests/core/test_equivalences.py \
   tests/core/test_push.py tests/harness/test_client.py tests/harness/test_heartbeat.py \
   tests/harness/test_zero_engine.py tests/incremental tests/model tests/oracle tests/rdf \
@@ -110,7 +110,7 @@ draws: $(READY) ## try every other property on new draws, up to eight times as m
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py tests/bounded/test_memories.py --durations=0
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/joins/test_bounded_definition.py tests/joins/test_bounded_memories.py --durations=0
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py tests/oracle/test_beginnings.py tests/oracle/test_stated_windows_drawn.py -rP

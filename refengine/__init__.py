@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the names below, for what checks types
-    from refengine import adaptive as adaptive
-    from refengine import bounded as bounded
     from refengine import dialects as dialects
     from refengine import incremental as incremental
+    from refengine import joins as joins
     from refengine import sparql as sparql
     from refengine import strategies as strategies
     from refengine import testing as testing
@@ -128,7 +127,9 @@ HOMES = {
 }
 _HOME = {name: home for home, names in HOMES.items() for name in names}
 # The packages that are public as they are, without those that need Hypothesis
-PACKAGES = ("adaptive", "bounded", "dialects", "incremental", "sparql")
+PACKAGES = ("dialects", "incremental", "joins", "sparql")
+# Old names of `joins`, which warn when they are imported
+OLD_NAMES = ("adaptive", "bounded")
 FOR_TESTS = ("strategies", "testing")
 
 __all__ = sorted([*_HOME, *PACKAGES, "__version__"])
@@ -137,7 +138,7 @@ __all__ = sorted([*_HOME, *PACKAGES, "__version__"])
 if not TYPE_CHECKING:  # to which every name would be there
 
     def __getattr__(name: str) -> Any:
-        if name in PACKAGES or name in FOR_TESTS:
+        if name in (*PACKAGES, *FOR_TESTS, *OLD_NAMES):
             return import_module(f"{__name__}.{name}")
         if name == "__version__":
             return _version()

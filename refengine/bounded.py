@@ -1,16 +1,19 @@
-"""§14 Joins with bounded memory: which results are found by a join that may hold M bindings only.
+"""The old name of `refengine.joins`."""
 
-Imports model, sparql and core. Begin with `query`, which says what is joined, and `join`, which
-joins. `policies` says which binding makes room for a new one, and `shedding` which elements are
-dropped. `definition` computes the same from the words of SPEC.md, slowly, and `measures` compares
-what was found with what there is.
-"""
+from __future__ import annotations
 
-from refengine.bounded.inputs import Binding as Binding
-from refengine.bounded.inputs import BoundedQuery as BoundedQuery
-from refengine.bounded.join import UNLIMITED as UNLIMITED
-from refengine.bounded.join import BoundedJoin as BoundedJoin
-from refengine.bounded.join import Resources as Resources
-from refengine.bounded.join import run_join as run_join
-from refengine.bounded.query import Selection as Selection
-from refengine.bounded.query import bounded_query as bounded_query
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from refengine import joins
+
+if TYPE_CHECKING:  # to which every name is there
+    from refengine.joins import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        advice = "refengine.bounded is old: write refengine.joins"
+        warnings.warn(advice, DeprecationWarning, stacklevel=2)
+        return getattr(joins, name)

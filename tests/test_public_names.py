@@ -145,3 +145,13 @@ def test_a_query_may_be_written_as_keywords() -> None:
         refengine.from_table(windows=[], bdy="ASK {}")  # type: ignore[call-overload]
     with pytest.raises(refengine.InvalidQuery, match="give one table or keywords, got both: body"):
         refengine.from_table(table, body="ASK {}")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", refengine.OLD_NAMES)
+def test_an_old_name_works_and_says_what_to_write(name: str) -> None:
+    old = getattr(refengine, name)
+    public = ast.parse((ROOT / "joins" / "__init__.py").read_text(encoding="utf-8")).body
+    for imported in [one.names[0].name for one in public if isinstance(one, ast.ImportFrom)]:
+        with pytest.warns(DeprecationWarning, match=f"refengine.{name} is old: write refengine.j"):
+            found = getattr(old, imported)
+        assert found is getattr(refengine.joins, imported)

@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterator
 from itertools import accumulate, islice
 
-from conformance.bounded.workloads import WORKLOADS
-from refengine.bounded import BoundedJoin
-from refengine.bounded.names import parse_resources
+from conformance.bench.clock.workloads import WORKLOADS
+from refengine.joins import BoundedJoin
+from refengine.joins.resource_texts import parse_resources
 from refengine.model.elements import Element
 
 USERS, CHANNELS = 20_000, 200

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from refengine.core import profiles
 from refengine.oracle import judge
 from refengine.oracle.comparison import BorderRow, Fate

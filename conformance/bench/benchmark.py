@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.bench.metrics.run import Reading
 from conformance.bench.streams import StaticDataset, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
-from conformance.metrics.run import Reading
 from conformance.suite.exchange import Exchange
 from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table

@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
 from conformance.bench.feeding import count_elements
+from conformance.bench.metrics.run import Reading
 from conformance.harness.engine_file import Engine
-from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.probe import describe_deviations

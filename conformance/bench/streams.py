@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from conformance.installation.places import cache_folder
+from conformance.engines.installation.places import cache_folder
 from conformance.verdict.results import replace, writing
 from refengine.model.elements import Dataset, Stream
 from refengine.model.errors import RefengineError

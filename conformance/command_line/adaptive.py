@@ -16,8 +16,8 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, plain
 
 if TYPE_CHECKING:
-    from conformance.adaptive.run import JoinFigures
-    from conformance.adaptive.workloads import Workload
+    from conformance.bench.rmlstreamer.run import JoinFigures
+    from conformance.bench.rmlstreamer.workloads import Workload
     from conformance.command_line.options import Commands
 
 MOST_SECONDS = 86_400  # of a workload: a day
@@ -68,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the windows, write the results and what is made of them, and print the tables; return the
     exit code. Raises RefengineError.
     """
-    from conformance.adaptive.page import page, tables_of
-    from conformance.adaptive.run import figures_from
+    from conformance.bench.rmlstreamer.page import page, tables_of
+    from conformance.bench.rmlstreamer.run import figures_from
     from conformance.bench.tables import all_as_text
     from conformance.verdict import results
     from conformance.verdict.results import writing
@@ -100,8 +100,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
     """Return the workloads and the names of the windows of a run. Raises RefengineError."""
-    from conformance.adaptive.run import WINDOWS
-    from conformance.adaptive.workloads import WORKLOADS, find_workload
+    from conformance.bench.rmlstreamer.run import WINDOWS
+    from conformance.bench.rmlstreamer.workloads import WORKLOADS, find_workload
 
     for name in options.window:
         if name not in WINDOWS:
@@ -117,7 +117,7 @@ def _run_all(
     options: argparse.Namespace,
 ) -> list[JoinFigures]:
     """Return the figures of all windows over all workloads, and say which workload has begun."""
-    from conformance.adaptive.run import run_workload
+    from conformance.bench.rmlstreamer.run import run_workload
 
     done = []
     with progress_bar(total=len(workloads), desc="adaptive", unit="workload")() as progress:

@@ -15,9 +15,9 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 
 if TYPE_CHECKING:
-    from conformance.bounded.page import WorkloadOnPage
-    from conformance.bounded.sweep import RunFigures, SweepTask
-    from conformance.bounded.workloads import JoinWorkload
+    from conformance.bench.clock.page import WorkloadOnPage
+    from conformance.bench.clock.sweep import RunFigures, SweepTask
+    from conformance.bench.clock.workloads import JoinWorkload
     from conformance.command_line.options import Commands
     from refengine.model.elements import Stream
 
@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the sweep, write the results and what is made of them, and print the tables; return the
     exit code. Raises RefengineError.
     """
-    from conformance.bounded.journal import SweepJournal
+    from conformance.bench.clock.journal import SweepJournal
     from conformance.verdict import results
     from conformance.verdict.outputs import check_outputs
     from conformance.verdict.results import writing
@@ -186,7 +186,7 @@ def _inputs(options: argparse.Namespace) -> Iterator[Path]:
 
 def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:
     """Return what is joined. Raises RefengineError."""
-    from conformance.bounded.workloads import WORKLOADS, find_workload
+    from conformance.bench.clock.workloads import WORKLOADS, find_workload
 
     if options.reproduce and (options.join is not None or options.stream):
         raise RefengineError(
@@ -209,7 +209,7 @@ def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
     """Return a workload of the wind over the dumps of a folder. Raises RefengineError."""
     from dataclasses import replace
 
-    from conformance.bounded.observations import read_wind
+    from conformance.bench.clock.observations import read_wind
 
     if workload.name not in ("wind", "wind-near"):
         raise RefengineError(
@@ -227,10 +227,10 @@ def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
 
 def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
     """Return the workload of the user's query and streams. Raises RefengineError."""
-    from conformance.bounded.workloads import JoinWorkload
-    from refengine.bounded import Selection, bounded_query
-    from refengine.bounded.join import merge_arrivals
-    from refengine.bounded.measures import Measuring
+    from conformance.bench.clock.workloads import JoinWorkload
+    from refengine.joins import Selection, bounded_query
+    from refengine.joins.bounded_join import merge_arrivals
+    from refengine.joins.measures import Measuring
     from refengine.rdf.queries import read_query
     from refengine.rdf.streams import read_stream_and_rest
 
@@ -274,8 +274,8 @@ def _share(text: str) -> Fraction:
 
 def _tasks(options: argparse.Namespace, workloads: Sequence[JoinWorkload]) -> list[SweepTask]:
     """Return the runs of a sweep. Raises RefengineError."""
-    from conformance.bounded.paper import policies_of
-    from conformance.bounded.sweep import tasks_of
+    from conformance.bench.clock.paper import policies_of
+    from conformance.bench.clock.sweep import tasks_of
 
     policies = _words(options.policy)
     if not policies and not options.reproduce:
@@ -317,7 +317,7 @@ def _run_all(
     done: Mapping[SweepTask, RunFigures],
 ) -> Iterator[RunFigures]:
     """Run what is left, and yield the figures of each run, with a progress bar."""
-    from conformance.bounded.sweep import run_task
+    from conformance.bench.clock.sweep import run_task
 
     by_name = {workload.name: workload for workload in workloads}
     left = [task for task in tasks if task not in done]
@@ -342,8 +342,8 @@ def _write(
     runs: Sequence[RunFigures],
 ) -> None:
     """Write results, tables and page, and print the tables. Raises RefengineError."""
+    from conformance.bench.clock.page import page, tables_of
     from conformance.bench.tables import all_as_text
-    from conformance.bounded.page import page, tables_of
     from conformance.verdict import results
 
     shown = {workload.name: _on_page(workload) for workload in workloads}
@@ -362,7 +362,7 @@ def _write(
 
 def _on_page(workload: JoinWorkload) -> WorkloadOnPage:
     """Return what the page shows of a workload."""
-    from conformance.bounded.page import WorkloadOnPage
-    from conformance.bounded.sweep import needed_over_time
+    from conformance.bench.clock.page import WorkloadOnPage
+    from conformance.bench.clock.sweep import needed_over_time
 
     return WorkloadOnPage(workload.title, workload.query_text, list(needed_over_time(workload)))

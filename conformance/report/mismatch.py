@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from conformance.metrics.lsbench import mismatches
+from conformance.bench.metrics.lsbench import mismatches
 from conformance.report import texts
 from conformance.report.pairs import Report, bag, is_cut, total
 from conformance.report.source import Entry

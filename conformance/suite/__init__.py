@@ -1,8 +1,8 @@
 """The suite: the items of a run, and what becomes of each. An item puts one case of the corpus, or
 one query of a benchmark, to one engine.
 
-Imports refengine and the packages `harness`, `corpus`, `verdict` and `benchmarks`. Begin with
-`item`.
+Imports refengine and the packages `harness`, `corpus`, `verdict` and
+`bench.recordings`. Begin with `item`.
 """
 
 from conformance.suite.check import NonConformance, check_engine, is_judged, why_unexpected

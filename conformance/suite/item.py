@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from conformance import corpus
-from conformance.benchmarks import csrbench, own_engines, yabench
+from conformance.bench.recordings import csrbench, own_engines, yabench
 from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness

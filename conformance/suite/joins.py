@@ -25,10 +25,10 @@ from conformance.suite.deviations import find_crash_deviations
 from conformance.suite.needed import keep_needed
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import KnownDeviation, Outcome, Result
-from refengine.adaptive.join import Match, find_matches
-from refengine.adaptive.profiles import CHOICES
-from refengine.adaptive.records import JoinRecord, Step, Watermark
-from refengine.adaptive.window import Adaptation, Emission, JoinWindow
+from refengine.joins.adaptive_join import Match, find_matches
+from refengine.joins.join_profiles import CHOICES
+from refengine.joins.records import JoinRecord, Step, Watermark
+from refengine.joins.window import Adaptation, Emission, JoinWindow
 from refengine.model.errors import InvalidWindow
 from refengine.model.messages import plain
 

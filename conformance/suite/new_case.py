@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import Case, cases, question_of, semantics_of
 from conformance.corpus.case_text import case_text
 from conformance.suite.item import EMBEDDED, questions

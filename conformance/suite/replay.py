@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import Case, query_table, question_of
 from conformance.harness.client import PROTOCOL, Trace, message_line
 from conformance.harness.engine_file import Engine

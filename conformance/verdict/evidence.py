@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from conformance.metrics.run import Reading, of_run
-from conformance.metrics.yabench import EngineOutput
+from conformance.bench.metrics.run import Reading, of_run
+from conformance.bench.metrics.yabench import EngineOutput
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from conformance.verdict.row_origin import RowOrigin, find_row_origin
 from refengine.core import engine, r2r
@@ -199,8 +199,8 @@ def measures(
     *,
     is_from_start: bool = False,
 ) -> list[dict[str, Any]] | None:
-    """Return YABench's measures, an entry for each window (metrics/run.py). None if YABench has no
-    measure for such a query, or if there are more than `most` reports.
+    """Return YABench's measures, an entry for each window (`bench.metrics.run`). None if YABench
+    has no measure for such a query, or if there are more than `most` reports.
 
     The verdict says which report is the first that was recorded. If `is_from_start`, it is known to
     be the first of all, whatever the verdict of a fail takes for the nearest.

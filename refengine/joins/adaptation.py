@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple, assert_never
 
-from refengine.adaptive.window import Adaptation, JoinWindow, UpdateMoment, UpdateRule, WindowState
+from refengine.joins.window import Adaptation, JoinWindow, UpdateMoment, UpdateRule, WindowState
 
 HALF = Fraction(1, 2)
 
@@ -55,7 +55,7 @@ def grows(adaptation: Adaptation, m: Fraction) -> bool:
 def next_duration(adaptation: Adaptation, duration: int, m: Fraction) -> int:
     """ADA-5: Return the duration after an eviction at the cost m, in ms.
 
-    >>> from refengine.adaptive.profiles import join_window
+    >>> from refengine.joins.join_profiles import join_window
     >>> next_duration(join_window("rmlstreamer").adaptation, 2000, Fraction(1, 4))
     2200
     """

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
-from refengine.adaptive.window import (
+from refengine.core.semantics import Closure
+from refengine.joins.records import JoinRecord, Side, Step, Watermark, with_watermarks
+from refengine.joins.window import (
     Adaptation,
     Emission,
     JoinWindow,
@@ -22,7 +23,6 @@ from refengine.adaptive.window import (
     UpdateRule,
     WindowState,
 )
-from refengine.core.semantics import Closure
 
 
 class EnumeratedWindow(NamedTuple):

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Never, assert_never
 
-from refengine.adaptive.adaptation import HeldRecords, initial_state, next_state
-from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
-from refengine.adaptive.window import Emission, JoinWindow, LateRecords, Opening, WindowState
+from refengine.joins.adaptation import HeldRecords, initial_state, next_state
+from refengine.joins.records import JoinRecord, Side, Step, Watermark, with_watermarks
+from refengine.joins.window import Emission, JoinWindow, LateRecords, Opening, WindowState
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
@@ -241,7 +241,7 @@ def opening_instant(window: JoinWindow, state: WindowState, last_end: int | None
 def sliding_openings(window: JoinWindow, at: int) -> list[int]:
     """ADA-8: Return where the windows with a slide open that hold the instant `at`, ascending.
 
-    >>> from refengine.adaptive.profiles import join_window
+    >>> from refengine.joins.join_profiles import join_window
     >>> sliding_openings(join_window("sliding"), 2500)  # [1000, 3000) and [2000, 4000)
     [1000, 2000]
     """

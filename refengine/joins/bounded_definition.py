@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
-from refengine.bounded.inputs import Binding, BoundedQuery, Input, Source, holds_for, solution_of
-from refengine.bounded.join import Resources, Result, merge_arrivals
-from refengine.bounded.policies import (
+from refengine.core.r2r import scope_blank_nodes
+from refengine.joins.bounded_join import Resources, Result, merge_arrivals
+from refengine.joins.inputs import Binding, BoundedQuery, Input, Source, holds_for, solution_of
+from refengine.joins.policies import (
     ArrivalCredit,
     Clock,
     Decay,
@@ -24,14 +25,13 @@ from refengine.bounded.policies import (
     Random,
     Threshold,
 )
-from refengine.bounded.shedding import (
+from refengine.joins.shedding import (
     NoShedding,
     RandomShedding,
     RateShedding,
     SemanticShedding,
     Shedding,
 )
-from refengine.core.r2r import scope_blank_nodes
 from refengine.model.elements import Element, Stream, Term, Triple
 from refengine.sparql.algebra import Variable, all_variables
 

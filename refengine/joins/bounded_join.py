@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from heapq import merge
 from typing import NamedTuple
 
-from refengine.bounded.inputs import Binding, BoundedQuery, SourceReader, Terms, read_bindings
-from refengine.bounded.memory import Memory, Positions, check_capacity
-from refengine.bounded.plans import (
+from refengine.joins.inputs import Binding, BoundedQuery, SourceReader, Terms, read_bindings
+from refengine.joins.memory import Memory, Positions, check_capacity
+from refengine.joins.plans import (
     Agreement,
     CandidateSearch,
     are_fulfilled,
@@ -18,8 +18,8 @@ from refengine.bounded.plans import (
     plan_search,
     prepare_condition,
 )
-from refengine.bounded.policies import Fifo, Policy
-from refengine.bounded.shedding import NoShedding, Shedding
+from refengine.joins.policies import Fifo, Policy
+from refengine.joins.shedding import NoShedding, Shedding
 from refengine.model.canonical import canonical_elements
 from refengine.model.elements import (
     Element,
@@ -61,7 +61,7 @@ class BoundedJoin:
     """A join over elements that come one at a time, with bounded memory.
 
     >>> from refengine import from_table, stream
-    >>> from refengine.bounded import bounded_query
+    >>> from refengine.joins import bounded_query
     >>> body = "SELECT ?u ?p { ?u <urn:watches> ?c . ?c <urn:plays> ?p }"
     >>> query = from_table({"body": body, "windows": [{"stream": "s", "kind": "unbounded"}]})
     >>> join = BoundedJoin(bounded_query(query), Resources(memory=1))

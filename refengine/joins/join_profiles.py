@@ -10,7 +10,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from refengine.adaptive.window import (
+from refengine.core.semantics import Closure
+from refengine.joins.window import (
     Adaptation,
     Emission,
     JoinWindow,
@@ -20,7 +21,6 @@ from refengine.adaptive.window import (
     UpdateRule,
     WatermarkRule,
 )
-from refengine.core.semantics import Closure
 from refengine.model.errors import InvalidWindow
 from refengine.model.messages import did_you_mean, display
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from refengine.bounded.inputs import BoundedQuery
-from refengine.bounded.join import (
+from refengine.joins.bounded_join import (
     UNLIMITED,
     ReadElement,
     Resources,
@@ -17,7 +16,8 @@ from refengine.bounded.join import (
     read_elements,
     run_over,
 )
-from refengine.bounded.memory import bounded_sources
+from refengine.joins.inputs import BoundedQuery
+from refengine.joins.memory import bounded_sources
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
-from refengine.bounded.inputs import Binding, BoundedQuery, Terms
-from refengine.bounded.policies import Eviction, Policy
+from refengine.joins.inputs import Binding, BoundedQuery, Terms
+from refengine.joins.policies import Eviction, Policy
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display, nearest
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from refengine.bounded.inputs import Binding, BoundedQuery, Condition, make_condition
-from refengine.bounded.memory import Memory, Positions, SourceIndex
+from refengine.joins.inputs import Binding, BoundedQuery, Condition, make_condition
+from refengine.joins.memory import Memory, Positions, SourceIndex
 from refengine.sparql.algebra import Expression, all_variables
 
 # the input and the position at which the term of a variable stands

@@ -5,7 +5,7 @@ of the memory are filled, used and emptied, and it chooses the slot whose bindin
 policy, write these two classes:
 
 >>> from dataclasses import dataclass
->>> from refengine.bounded.policies import Eviction, Policy
+>>> from refengine.joins.policies import Eviction, Policy
 >>> class NewestSlot(Eviction):
 ...     def fill(self, slot):
 ...         self.newest = slot

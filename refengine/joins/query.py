@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, NoReturn
 
-from refengine.bounded.inputs import BoundedQuery, Input, Source, variables_of
 from refengine.core.query import Form, Query, Window, WindowKind, refuse_no_query
+from refengine.joins.inputs import BoundedQuery, Input, Source, variables_of
 from refengine.model.errors import Unsupported
 from refengine.sparql.algebra import (
     AlgebraQuery,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from refengine.adaptive.window import JoinWindow, WatermarkRule
+from refengine.joins.window import JoinWindow, WatermarkRule
 from refengine.model.errors import InvalidStream
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from refengine.bounded.join import Resources
-from refengine.bounded.policies import (
+from refengine.joins.bounded_join import Resources
+from refengine.joins.policies import (
     TAU_OF_EXPONENTIAL,
     ArrivalCredit,
     Clock,
@@ -22,7 +22,7 @@ from refengine.bounded.policies import (
     Random,
     Threshold,
 )
-from refengine.bounded.shedding import (
+from refengine.joins.shedding import (
     NoShedding,
     RandomShedding,
     RateShedding,

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refengine.bounded.inputs import Binding, BoundedQuery, Terms
+from refengine.joins.inputs import Binding, BoundedQuery, Terms
 from refengine.model.errors import RefengineError
 
 

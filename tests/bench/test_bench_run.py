@@ -26,6 +26,7 @@ from conformance.bench.feeding import (
 )
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.judging import measure_windows
+from conformance.bench.metrics.run import Reading
 from conformance.bench.page import page
 from conformance.bench.run import BenchmarkPlan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
@@ -34,7 +35,6 @@ from conformance.harness import engine_file
 from conformance.harness.client import Limits
 from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
-from conformance.metrics.run import Reading
 from conformance.report.drawings.boxplots import boxplots
 from conformance.schemas import validator
 from conformance.verdict.engine_report import EngineReport

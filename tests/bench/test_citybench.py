@@ -23,14 +23,14 @@ from conformance.bench.citybench.measures import measure
 from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
 from conformance.bench.citybench.tables import published_means
-from conformance.bench.wordings import make_wordings
-from conformance.harness.resources import Sample
-from conformance.metrics.citybench import (
+from conformance.bench.metrics.citybench import (
     Completeness,
     completeness,
     latencies,
     observation_variables,
 )
+from conformance.bench.wordings import make_wordings
+from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations

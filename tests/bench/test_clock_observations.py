@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conformance.__main__ import main
-from conformance.bounded.observations import read_wind
+from conformance.bench.clock.observations import read_wind
 from refengine.model.errors import InvalidStream
 
 HEAD = """

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from conformance.__main__ import main
-from conformance.bounded.generators import (
+from conformance.bench.clock.generators import (
     MINUTE,
     ViewingParameters,
     WindParameters,
@@ -17,8 +17,8 @@ from conformance.bounded.generators import (
     generate_wind,
     iri,
 )
-from conformance.bounded.page import WorkloadOnPage, page, tables_of
-from conformance.bounded.paper import (
+from conformance.bench.clock.page import WorkloadOnPage, page, tables_of
+from conformance.bench.clock.paper import (
     POLICIES,
     RECALL,
     estimate,
@@ -26,10 +26,10 @@ from conformance.bounded.paper import (
     policies_of,
     published_recall,
 )
-from conformance.bounded.sweep import RunFigures, SweepTask, run_task, tasks_of
-from conformance.bounded.workloads import WORKLOADS, find_workload
+from conformance.bench.clock.sweep import RunFigures, SweepTask, run_task, tasks_of
+from conformance.bench.clock.workloads import WORKLOADS, find_workload
 from refengine import stream
-from refengine.bounded import run_join
+from refengine.joins import run_join
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import RefengineError
 
@@ -261,7 +261,7 @@ def test_the_command_writes_results_tables_and_a_page(command, tmp_path, capsys)
 
 
 def test_an_interrupted_sweep_goes_on(command, tmp_path, monkeypatch, capsys):
-    from conformance.bounded import sweep
+    from conformance.bench.clock import sweep
 
     right, seen = sweep.run_task, []
 
@@ -281,7 +281,7 @@ def test_an_interrupted_sweep_goes_on(command, tmp_path, monkeypatch, capsys):
 
 
 def test_a_sweep_is_not_resumed_with_another_stream(command, tmp_path, monkeypatch, capsys):
-    from conformance.bounded import sweep
+    from conformance.bench.clock import sweep
 
     monkeypatch.setattr(sweep, "run_task", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     assert command("--memory", "1") == 130

@@ -20,7 +20,7 @@ from suite_run import run_suite
 
 from conformance import schemas
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench, own_engines, secret
+from conformance.bench.recordings import csrbench, own_engines, secret
 from conformance.command_line.processes import run_in_processes
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench_table, own_engines
+from conformance.bench.recordings import csrbench_table, own_engines
 from conformance.verdict.outcomes import Judging, Outcome
 from conformance.verdict.results import Result, from_json
 from refengine import incremental

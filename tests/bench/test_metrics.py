@@ -15,9 +15,8 @@ from conftest import draws
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from conformance.benchmarks import csrbench
-from conformance.metrics import yabench, yabench_code
-from conformance.metrics.lsbench import (
+from conformance.bench.metrics import yabench, yabench_code
+from conformance.bench.metrics.lsbench import (
     Partition,
     cmet,
     comp,
@@ -26,9 +25,9 @@ from conformance.metrics.lsbench import (
     mm,
     size,
 )
-from conformance.metrics.run import Reading, of_run
-from conformance.metrics.slides import deal_to_slides
-from conformance.metrics.yabench import (
+from conformance.bench.metrics.run import Reading, of_run
+from conformance.bench.metrics.slides import deal_to_slides
+from conformance.bench.metrics.yabench import (
     EngineOutput,
     ExpectedAnswers,
     Reach,
@@ -37,7 +36,8 @@ from conformance.metrics.yabench import (
     score,
     slide_score,
 )
-from conformance.metrics.yabench_code import gracious_code
+from conformance.bench.metrics.yabench_code import gracious_code
+from conformance.bench.recordings import csrbench
 from refengine import (
     Mode,
     RefengineError,

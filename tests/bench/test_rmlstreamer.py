@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.adaptive.page import page, tables_of
-from conformance.adaptive.run import figures_from, run_workload
-from conformance.adaptive.workloads import WORKLOADS, Workload, find_workload
-from conformance.metrics import joins
-from conformance.metrics.joins import PairCounts
-from refengine.adaptive import find_evictions, find_matches, join_window
-from refengine.adaptive.records import JoinRecord, Side
+from conformance.bench.rmlstreamer import measures
+from conformance.bench.rmlstreamer.measures import PairCounts
+from conformance.bench.rmlstreamer.page import page, tables_of
+from conformance.bench.rmlstreamer.run import figures_from, run_workload
+from conformance.bench.rmlstreamer.workloads import WORKLOADS, Workload, find_workload
+from refengine.joins import find_evictions, find_matches, join_window
+from refengine.joins.records import JoinRecord, Side
 from refengine.model.errors import RefengineError
 
 
@@ -31,9 +31,11 @@ OVERLAP = records("l1@3", "r2@3", "r1@5")  # the case of ADA-8: (l1, r2) twice, 
 
 
 def test_a_pair_in_two_windows_is_counted_once_in_the_intersection():
-    expected = joins.count_whole_join(OVERLAP)
+    expected = measures.count_whole_join(OVERLAP)
     assert expected == {"k": 2}
-    [counts] = joins.count_pairs(SLIDING, list(find_evictions(SLIDING, OVERLAP)), expected).values()
+    [counts] = measures.count_pairs(
+        SLIDING, list(find_evictions(SLIDING, OVERLAP)), expected
+    ).values()
     assert counts == PairCounts(whole_join=2, matches=3, different_pairs=2)
     # the bags are {(l1, r2): 2, (l1, r1): 1} and {(l1, r2): 1, (l1, r1): 1}
     assert counts.intersection_over_union == Fraction(2, 3) and counts.completeness == 1
@@ -42,21 +44,21 @@ def test_a_pair_in_two_windows_is_counted_once_in_the_intersection():
 def test_what_is_split_between_windows_is_missing():
     tumbling = join_window("tumbling", {"duration": 4, "slide": 4})
     split = records("l1@1", "r1@3", "r2@4")
-    counts = joins.count_pairs(
-        tumbling, list(find_evictions(tumbling, split)), joins.count_whole_join(split)
+    counts = measures.count_pairs(
+        tumbling, list(find_evictions(tumbling, split)), measures.count_whole_join(split)
     )
     assert counts["k"].intersection_over_union == Fraction(1, 2) == counts["k"].completeness
 
 
 def test_without_pairs_nothing_is_missing():
-    nothing = joins.sum_pairs([])
+    nothing = measures.sum_pairs([])
     assert nothing == PairCounts(0, 0, 0)
     assert nothing.intersection_over_union == nothing.completeness == 1
 
 
 def test_latencies_of_a_window_that_emits_at_its_close():
     tumbling = join_window("tumbling", {"duration": 10, "slide": 10})
-    waits = joins.count_latencies(
+    waits = measures.count_latencies(
         tumbling, find_evictions(tumbling, records("l1@2", "r1@5", "r2@9"))
     )
     # at 10: (l1, r1) waited 5 and 8, (l1, r2) 1 and 8
@@ -66,24 +68,24 @@ def test_latencies_of_a_window_that_emits_at_its_close():
 
 def test_latencies_of_a_window_that_emits_at_once():
     window = join_window("fixed", {"duration": 10})
-    waits = joins.count_latencies(window, find_evictions(window, records("l1@2", "r1@5")))
+    waits = measures.count_latencies(window, find_evictions(window, records("l1@2", "r1@5")))
     assert waits.since_later == {0: 1} and waits.sum_of_waits == {3: 1}
 
 
 def test_the_median_is_the_lower_one():
-    assert joins.median_of(Counter({1: 2, 5: 2})) == 1
-    assert joins.median_of(Counter({1: 1, 5: 2})) == 5
-    assert joins.median_of(Counter()) is None
+    assert measures.median_of(Counter({1: 2, 5: 2})) == 1
+    assert measures.median_of(Counter({1: 1, 5: 2})) == 5
+    assert measures.median_of(Counter()) is None
 
 
 def test_records_are_held_until_their_window_ends():
     window = join_window("fixed", {"duration": 10})
     points = list(
-        joins.count_held_records(find_evictions(window, records("l1@2", "r1@5", "l2@20")))
+        measures.count_held_records(find_evictions(window, records("l1@2", "r1@5", "l2@20")))
     )
     assert points == [(2, 1), (5, 2), (12, 0), (20, 1), (30, 0)]
     # 3 ms of 1, 7 of 2, 8 of 0, 10 of 1: 27 in 28 ms
-    assert joins.mean_held(points) == Fraction(27, 28)
+    assert measures.mean_held(points) == Fraction(27, 28)
 
 
 @settings(max_examples=60)
@@ -106,12 +108,12 @@ def test_measures_are_those_of_the_listed_matches(drawn, duration, slide, emits)
     matches = find_matches(window, listed)
     pairs = Counter((match.left.name, match.right.name) for match in matches)
     evictions = list(find_evictions(window, listed))
-    counts = joins.sum_pairs(
-        joins.count_pairs(window, evictions, joins.count_whole_join(listed)).values()
+    counts = measures.sum_pairs(
+        measures.count_pairs(window, evictions, measures.count_whole_join(listed)).values()
     )
     assert (counts.matches, counts.different_pairs) == (pairs.total(), len(pairs))
     waits = Counter(match.at - max(match.left.at, match.right.at) for match in matches)
-    assert joins.count_latencies(window, evictions).since_later == waits
+    assert measures.count_latencies(window, evictions).since_later == waits
 
 
 # The workloads
@@ -167,10 +169,10 @@ def test_at_the_constant_rate_a_fixed_window_loses_nothing_and_a_tumbling_one_a_
 def test_the_tumbling_window_loses_nothing_if_the_data_come_half_a_second_later():
     sent = [one._replace(at=one.at + 500) for one in WORKLOADS["constant"].records(6, 1)]
     window = join_window("tumbling")
-    counts = joins.count_pairs(
-        window, list(find_evictions(window, sent)), joins.count_whole_join(sent)
+    counts = measures.count_pairs(
+        window, list(find_evictions(window, sent)), measures.count_whole_join(sent)
     )
-    assert joins.sum_pairs(counts.values()).intersection_over_union == 1
+    assert measures.sum_pairs(counts.values()).intersection_over_union == 1
 
 
 def test_figures_are_read_back_and_shown():

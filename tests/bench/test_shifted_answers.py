@@ -14,10 +14,10 @@ from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.metrics import yabench_code
-from conformance.metrics.row_pairs import RowPairs
-from conformance.metrics.run import Reading, of_run
-from conformance.metrics.yabench import (
+from conformance.bench.metrics import yabench_code
+from conformance.bench.metrics.row_pairs import RowPairs
+from conformance.bench.metrics.run import Reading, of_run
+from conformance.bench.metrics.yabench import (
     EngineOutput,
     ExpectedAnswers,
     Reach,
@@ -25,7 +25,7 @@ from conformance.metrics.yabench import (
     gracious,
     score,
 )
-from conformance.metrics.yabench_code import Step, steps_code
+from conformance.bench.metrics.yabench_code import Step, steps_code
 from refengine import Mode, evaluate, from_table, literal, profile, row, stream
 from refengine.core.question import Question
 from refengine.core.semantics import Closure

@@ -14,11 +14,11 @@ import pytest
 import yabench_literal
 from conftest import draws
 
+from conformance.bench.metrics.run import Reading, of_run
+from conformance.bench.metrics.yabench import EngineOutput
+from conformance.bench.recordings.yabench import RecordedRun
 from conformance.bench.yabench import generator
 from conformance.bench.yabench.generator import Parameters
-from conformance.benchmarks.yabench import RecordedRun
-from conformance.metrics.run import Reading, of_run
-from conformance.metrics.yabench import EngineOutput
 from refengine import evaluate, from_table, literal, profile
 from refengine.core import r2r
 from refengine.core.query import Query

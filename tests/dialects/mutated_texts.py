@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from refengine.dialects import DIALECTS, render
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases" / "dialects"

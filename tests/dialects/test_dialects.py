@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sections import check_all, each_section
 
 from conformance import corpus
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from refengine import Body, Query, Window, WindowKind
 from refengine.core.query import Unit
 from refengine.core.semantics import R2S

@@ -23,12 +23,12 @@ from conftest import needs_commands
 
 from conformance.__main__ import main
 from conformance.command_line import engines
+from conformance.engines.installation import brought_engines, places, registries
+from conformance.engines.installation.source import Package, Registry
+from conformance.engines.skeletons import write_skeleton
 from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
 from conformance.harness.missing_class import find_missing_class
-from conformance.installation import brought_engines, places, registries
-from conformance.installation.source import Package, Registry
-from conformance.skeletons import write_skeleton
 from conformance.suite import doctor
 
 # What npm does, as far as the command sees it.

@@ -17,13 +17,13 @@ from pathlib import Path
 import psutil
 import pytest
 from conftest import needs_commands
-from installation.test_engines_command import HANGS, NPM, files_in, keep_engines_in, put_on_path
+from engines.test_engines_command import HANGS, NPM, files_in, keep_engines_in, put_on_path
 
 from conformance.__main__ import main
+from conformance.engines.installation import install, places
+from conformance.engines.installation.unfinished import unfinished_folder
 from conformance.harness import engine_file
 from conformance.harness.engine_file import InvalidEngine
-from conformance.installation import install, places
-from conformance.installation.unfinished import unfinished_folder
 from conformance.suite import doctor
 from refengine.model.errors import RefengineError
 

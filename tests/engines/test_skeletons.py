@@ -17,12 +17,12 @@ from typing import NamedTuple
 import pytest
 
 from conformance.__main__ import main
+from conformance.engines.skeletons import LANGUAGES
+from conformance.engines.skeletons.writing import HERE, SUFFIX, read_skeleton, write_skeleton
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import engine
 from conformance.harness.pool import Harnesses
 from conformance.schemas import problems
-from conformance.skeletons import LANGUAGES
-from conformance.skeletons.writing import HERE, SUFFIX, read_skeleton, write_skeleton
 from conformance.suite.chosen import ItemSelection
 from conformance.suite.item import live_items
 from conformance.verdict.results import Outcome

@@ -20,9 +20,9 @@ from rsp_js_items import PATIENT as RSP_JS
 from sections import check_all, each_section
 
 from conformance import corpus
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import Case
-from conformance.harness import client
+from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import (
     Deviation,
@@ -45,7 +45,7 @@ from refengine import evaluate, from_table, profile, stream
 from refengine.core.question import Question
 from refengine.dialects import Unrenderable
 
-ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
+ADAPTER = engine_file.ADAPTERS / "reference.py"
 CASES = {case.id: case for case in corpus.cases() if "query" in case.table}
 REFERENCE = engine("reference")
 

@@ -12,11 +12,11 @@ from functools import cache
 from conftest import draws
 
 from refengine import stream
-from refengine.bounded import Resources, Selection
-from refengine.bounded.policies import ArrivalCredit, Clock, Fifo, Lru, Pointer, Random, Threshold
-from refengine.bounded.policies import exponential_clock as exponential
-from refengine.bounded.shedding import NoShedding, RandomShedding, RateShedding, SemanticShedding
 from refengine.core.query import Body, Query, Window, WindowKind
+from refengine.joins import Resources, Selection
+from refengine.joins.policies import ArrivalCredit, Clock, Fifo, Lru, Pointer, Random, Threshold
+from refengine.joins.policies import exponential_clock as exponential
+from refengine.joins.shedding import NoShedding, RandomShedding, RateShedding, SemanticShedding
 
 NUMBER = "http://www.w3.org/2001/XMLSchema#integer"
 SELF_JOIN = "?a <urn:p> ?x . ?b <urn:p> ?y FILTER(?a != ?b && ?x > 1 && ?y > 1)"

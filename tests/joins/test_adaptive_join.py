@@ -13,11 +13,12 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from refengine import evaluate, from_table, profile
-from refengine.adaptive import adaptation, definition, join
-from refengine.adaptive.join import Eviction, Match, WindowJoin, find_matches, find_outcomes
-from refengine.adaptive.profiles import JOIN_PROFILES, join_window
-from refengine.adaptive.records import JoinRecord, Side, Watermark, with_watermarks
-from refengine.adaptive.window import (
+from refengine.core.semantics import Closure
+from refengine.joins import adaptation, adaptive_definition, adaptive_join
+from refengine.joins.adaptive_join import Eviction, Match, WindowJoin, find_matches, find_outcomes
+from refengine.joins.join_profiles import JOIN_PROFILES, join_window
+from refengine.joins.records import JoinRecord, Side, Watermark, with_watermarks
+from refengine.joins.window import (
     Adaptation,
     Emission,
     JoinWindow,
@@ -27,7 +28,6 @@ from refengine.adaptive.window import (
     UpdateRule,
     WatermarkRule,
 )
-from refengine.core.semantics import Closure
 from refengine.model.elements import stream
 from refengine.model.errors import InvalidStream, InvalidWindow
 
@@ -102,7 +102,7 @@ def windows_of(window, steps):
     every_step = list(with_watermarks(steps, window))
     place = {step.name: n for n, step in enumerate(every_step) if isinstance(step, JoinRecord)}
     return sorted(
-        definition.EnumeratedWindow(
+        adaptive_definition.EnumeratedWindow(
             outcome.key,
             outcome.opened,
             outcome.end,
@@ -114,14 +114,18 @@ def windows_of(window, steps):
 
 
 def enumerated(window, steps):
-    return sorted(definition.windows_by_enumeration(window, list(with_watermarks(steps, window))))
+    return sorted(
+        adaptive_definition.windows_by_enumeration(window, list(with_watermarks(steps, window)))
+    )
 
 
 @settings(max_examples=draws(800))
 @given(DRAWN)
 def test_the_join_is_its_definition_by_enumeration(drawn):
     window, steps = drawn
-    assert names(find_matches(window, steps)) == definition.matches_by_enumeration(window, steps)
+    assert names(find_matches(window, steps)) == adaptive_definition.matches_by_enumeration(
+        window, steps
+    )
     assert windows_of(window, steps) == enumerated(window, steps)
 
 
@@ -139,9 +143,13 @@ BROKEN = {
         "_has_reached",
         lambda self, instant: self._watermark is not None and instant < self._watermark,
     ),
-    "late records are always joined": (join, "is_dropped", lambda window, last, watermark: False),
+    "late records are always joined": (
+        adaptive_join,
+        "is_dropped",
+        lambda window, last, watermark: False,
+    ),
     "windows open at the record": (
-        join,
+        adaptive_join,
         "opening_instant",
         lambda window, state, last_end, at: at,
     ),
@@ -155,7 +163,7 @@ BROKEN = {
     ),
     "expected records stay": (adaptation, "next_expected", lambda update, expected, held: expected),
     "a window with a slide too few": (
-        join,
+        adaptive_join,
         "sliding_openings",
         lambda right: lambda window, at: right(window, at)[-1:],
     ),

@@ -7,13 +7,13 @@ from dataclasses import replace
 from drawn_bounded_joins import draw_shed_edges, for_each_draw
 
 from refengine import stream
-from refengine.bounded import Resources, bounded_query, run_join
-from refengine.bounded.definition import run_by_definition
-from refengine.bounded.join import UNLIMITED, BoundedJoin, merge_arrivals
-from refengine.bounded.measures import numbers_of
-from refengine.bounded.memory import sorted_bindings
-from refengine.bounded.unlimited import rows_of_query
 from refengine.core import r2r
+from refengine.joins import Resources, bounded_query, run_join
+from refengine.joins.bounded_definition import run_by_definition
+from refengine.joins.bounded_join import UNLIMITED, BoundedJoin, merge_arrivals
+from refengine.joins.measures import numbers_of
+from refengine.joins.memory import sorted_bindings
+from refengine.joins.unlimited import rows_of_query
 from refengine.model import compare
 from refengine.model.elements import Bag
 

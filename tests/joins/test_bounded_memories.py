@@ -7,10 +7,10 @@ from dataclasses import replace
 from drawn_bounded_joins import for_each_draw
 
 from refengine import from_table, stream
-from refengine.bounded import BoundedJoin, Resources, bounded_query, run_join
-from refengine.bounded.join import merge_arrivals
-from refengine.bounded.memory import sorted_bindings
-from refengine.bounded.policies import Clock, Fifo, Lru
+from refengine.joins import BoundedJoin, Resources, bounded_query, run_join
+from refengine.joins.bounded_join import merge_arrivals
+from refengine.joins.memory import sorted_bindings
+from refengine.joins.policies import Clock, Fifo, Lru
 
 
 @for_each_draw(600)

@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from refengine import from_table, stream
-from refengine.bounded import BoundedJoin, Resources, bounded_query, run_join
-from refengine.bounded.measures import Measuring
-from refengine.bounded.names import parse_resources
-from refengine.bounded.policies import Clock, Decay, exponential_clock
+from refengine.joins import BoundedJoin, Resources, bounded_query, run_join
+from refengine.joins.measures import Measuring
+from refengine.joins.policies import Clock, Decay, exponential_clock
+from refengine.joins.resource_texts import parse_resources
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 
 JOIN = "?a <urn:p> ?x . ?b <urn:q> ?x"

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from suite_run import ROOT, WORDS_ALONE, run_suite
 
+from conformance.engines.installation import brought_engines, places
 from conformance.harness import engine_file
-from conformance.installation import brought_engines, places
 from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
 from conformance.suite.fingerprint import fingerprint_of_run

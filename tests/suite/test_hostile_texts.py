@@ -17,7 +17,7 @@ from harnesses import hostile_engine
 from suite_run import ROOT, run_suite
 
 from conformance.__main__ import main
-from conformance.benchmarks import own_engines
+from conformance.bench.recordings import own_engines
 from conformance.verdict.results import Outcome, Result, from_json, lines
 
 # The keys of the engine's file, and words by which its items are asked at least as many questions

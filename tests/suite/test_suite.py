@@ -25,7 +25,7 @@ from suite_run import ROOT, WORDS_ALONE, run_suite, run_suite_alone
 
 import conformance
 from conformance import suite
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import cases, question_of, relation, semantics_of
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses

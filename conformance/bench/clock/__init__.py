@@ -1,5 +1,4 @@
-"""Sweeps over joins with bounded memory: policies and memories, each measured against the unlimited
-join; streams in the shape of the CLOCK paper's, and its figures beside ours.
-
-Imports refengine, verdict and report. Begin with `sweep`.
+"""CLOCK's evaluation: sweeps over joins with bounded memory, policies and memories, each measured
+against the unlimited join; streams in the shape of the CLOCK paper's, and its figures beside ours.
+Begin with `sweep`.
 """

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from conformance.bounded.sweep import RunFigures, SweepTask, figures_from
+from conformance.bench.clock.sweep import RunFigures, SweepTask, figures_from
 from conformance.verdict import results
 from conformance.verdict.journal import journal_path
 from conformance.verdict.results import writing

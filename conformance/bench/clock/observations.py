@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from conformance.bench.clock.generators import iri
 from conformance.bench.srbench.dumps import read_observations
 from conformance.bench.srbench.observations import OM_OWL, WEATHER, WIND
-from conformance.bounded.generators import iri
 from refengine.model.elements import Stream, Term, stream
 from refengine.model.errors import InvalidStream
 

@@ -7,16 +7,16 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from conformance.bench.table_page import PageSection, PageWords, table_page
-from conformance.bench.tables import Cell, Table
-from conformance.bounded.paper import (
+from conformance.bench.clock.paper import (
     Estimate,
     counts_of_verdicts,
     estimate,
     orderings,
     published_recall,
 )
-from conformance.bounded.sweep import RunFigures
+from conformance.bench.clock.sweep import RunFigures
+from conformance.bench.table_page import PageSection, PageWords, table_page
+from conformance.bench.tables import Cell, Table
 from conformance.report import texts
 from conformance.report.drawings.drawing import Drawing
 from conformance.report.drawings.sweeps import amount_curve, heat_map, share_curves

@@ -10,7 +10,7 @@ from math import sqrt
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from conformance.bounded.sweep import RunFigures
+from conformance.bench.clock.sweep import RunFigures
 
 POLICIES = ("lru", "clock-exp:0.25", "clock-exp:0.5", "clock-exp:0.75", "clock-exp:0.95", "clock")
 # workload -> what is added to the paper's policies there, as the simulation of its authors has them

@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from conformance.bounded.workloads import JoinWorkload
-from refengine.bounded.measures import Score, UnlimitedRun, measure, run_unlimited
-from refengine.bounded.memory import bounded_sources
-from refengine.bounded.names import parse_resources
+from conformance.bench.clock.workloads import JoinWorkload
+from refengine.joins.measures import Score, UnlimitedRun, measure, run_unlimited
+from refengine.joins.memory import bounded_sources
+from refengine.joins.resource_texts import parse_resources
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from conformance.bounded.generators import (
+from conformance.bench.clock.generators import (
     MINUTE,
     ViewingParameters,
     WindParameters,
     generate_viewing,
     generate_wind,
 )
-from refengine.bounded import BoundedQuery, Selection, bounded_query
-from refengine.bounded.measures import Measuring
 from refengine.core.query import from_table
+from refengine.joins import BoundedQuery, Selection, bounded_query
+from refengine.joins.measures import Measuring
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest

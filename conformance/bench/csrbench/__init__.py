@@ -9,9 +9,9 @@ from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
 from conformance.bench.figures import kind_cell, table_of_runs, worst_of
+from conformance.bench.recordings import csrbench, own_engines
 from conformance.bench.streams import StoredStream
 from conformance.bench.tables import NO_VALUE, Cell, Table
-from conformance.benchmarks import csrbench, own_engines
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile

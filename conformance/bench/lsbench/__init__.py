@@ -30,9 +30,9 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.measures import measure_output
 from conformance.bench.lsbench.network import LEAST_USERS
 from conformance.bench.lsbench.tables import tables
+from conformance.bench.metrics.run import Reading
 from conformance.bench.queries import shorten_windows
 from conformance.bench.speed import speed_up
-from conformance.metrics.run import Reading
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 

@@ -12,9 +12,9 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-from conformance.metrics import yabench, yabench_code
-from conformance.metrics.slides import deal_to_slides
-from conformance.metrics.yabench import (
+from conformance.bench.metrics import yabench, yabench_code
+from conformance.bench.metrics.slides import deal_to_slides
+from conformance.bench.metrics.yabench import (
     Borders,
     EngineOutput,
     ExpectedAnswers,

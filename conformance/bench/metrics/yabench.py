@@ -13,7 +13,7 @@ from heapq import merge, nsmallest
 from itertools import islice
 from typing import NamedTuple
 
-from conformance.metrics.row_pairs import RowPairs
+from conformance.bench.metrics.row_pairs import RowPairs
 from refengine.core.semantics import Closure
 from refengine.core.window import borders
 from refengine.model import compare

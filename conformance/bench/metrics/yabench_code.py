@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from conformance.metrics.yabench import (
+from conformance.bench.metrics.yabench import (
     PERFECT,
     Borders,
     EngineOutput,

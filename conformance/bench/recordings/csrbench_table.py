@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from conformance.benchmarks import csrbench
-from conformance.benchmarks.csrbench import columns, suffix
+from conformance.bench.recordings import csrbench
+from conformance.bench.recordings.csrbench import columns, suffix
 from conformance.verdict.results import Outcome, Result
 from refengine.oracle.explanations import AS_SETS
 

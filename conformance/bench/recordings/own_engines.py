@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from conformance.benchmarks.csrbench import (
+from conformance.bench.recordings.csrbench import (
     HERE,
     OURS,
     TABLE_ORDER,

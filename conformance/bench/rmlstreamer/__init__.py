@@ -1,5 +1,4 @@
-"""Joins over adaptive windows, measured: the published workloads made anew, windows run over them,
-and their figures beside the published ones in tables and on a page.
-
-Imports refengine, `metrics`, `report` and `bench`. Begin with `workloads`, then `run`.
+"""RMLStreamer's evaluation: the published workloads made anew, joins over adaptive and fixed
+windows run over them, and their figures beside the published ones in tables and on a page. Begin
+with `workloads`, then `run`.
 """

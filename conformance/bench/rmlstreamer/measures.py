@@ -15,9 +15,9 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from refengine.adaptive.join import Eviction
-from refengine.adaptive.records import JoinRecord, Side
-from refengine.adaptive.window import Emission, JoinWindow
+from refengine.joins.adaptive_join import Eviction
+from refengine.joins.records import JoinRecord, Side
+from refengine.joins.window import Emission, JoinWindow
 
 
 class PairCounts(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from conformance.adaptive.published import PUBLISHED
-from conformance.adaptive.run import JoinFigures
-from conformance.adaptive.workloads import WORKLOADS
+from conformance.bench.rmlstreamer.published import PUBLISHED
+from conformance.bench.rmlstreamer.run import JoinFigures
+from conformance.bench.rmlstreamer.workloads import WORKLOADS
 from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
 from conformance.report.drawings.curves import Curve, draw_curves, number_text, range_text

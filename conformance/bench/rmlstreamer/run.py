@@ -10,12 +10,12 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from conformance.adaptive.workloads import Workload
-from conformance.metrics import joins
+from conformance.bench.rmlstreamer import measures
+from conformance.bench.rmlstreamer.workloads import Workload
 from conformance.report.drawings.curves import thin_out
-from refengine.adaptive.join import Eviction, find_evictions
-from refengine.adaptive.profiles import join_window
-from refengine.adaptive.window import JoinWindow
+from refengine.joins.adaptive_join import Eviction, find_evictions
+from refengine.joins.join_profiles import join_window
+from refengine.joins.window import JoinWindow
 
 POINTS = 400  # of a curve, about
 DIGITS = 6  # of a figure
@@ -88,7 +88,7 @@ def run_workload(
 ) -> Iterator[JoinFigures]:
     """Yield the figures of windows over a workload."""
     records = list(workload.records(seconds, seed))
-    whole_join = joins.count_whole_join(records)
+    whole_join = measures.count_whole_join(records)
     for name in windows:
         window = WINDOWS[name]
         evictions = list(find_evictions(window, records))
@@ -106,24 +106,24 @@ def _measure(
     window: JoinWindow, evictions: Sequence[Eviction], whole_join: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return what is measured of a window, by the fields of `JoinFigures`."""
-    of_keys = joins.count_pairs(window, evictions, whole_join)
-    pairs = joins.sum_pairs(of_keys.values())
+    of_keys = measures.count_pairs(window, evictions, whole_join)
+    pairs = measures.sum_pairs(of_keys.values())
     unions = [float(one.intersection_over_union) for one in of_keys.values()]
-    waits = joins.count_latencies(window, evictions)
-    sum_of_waits = joins.median_of(waits.sum_of_waits)
-    held = list(joins.count_held_records(evictions))
+    waits = measures.count_latencies(window, evictions)
+    sum_of_waits = measures.median_of(waits.sum_of_waits)
+    held = list(measures.count_held_records(evictions))
     return {
         **pairs._asdict(),
         "windows": len(evictions),
         "most_of_a_key": max(Counter(one.key for one in evictions).values(), default=0),
-        "mean_duration": _round(joins.mean_duration(evictions)),
+        "mean_duration": _round(measures.mean_duration(evictions)),
         "intersection_over_union": _round(pairs.intersection_over_union),
         "by_key": _round(fmean(unions)),
         "completeness": _round(pairs.completeness),
-        "since_later": joins.median_of(waits.since_later),
+        "since_later": measures.median_of(waits.since_later),
         "mean_of_both": None if sum_of_waits is None else sum_of_waits / 2,
         "most_held": max((count for _, count in held), default=0),
-        "mean_held": _round(joins.mean_held(held)),
+        "mean_held": _round(measures.mean_held(held)),
         "held_curve": _thin_out_curve(held),
         "duration_curve": _thin_out_curve(_collect_durations(evictions)),
     }

@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from refengine.adaptive.records import JoinRecord, Side
+from refengine.joins.records import JoinRecord, Side
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest
 

@@ -18,13 +18,13 @@ import psutil
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.figures import feeding_evidence_of
 from conformance.bench.judging import measure_windows
+from conformance.bench.metrics.run import Reading
+from conformance.bench.recordings import yabench
 from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
 from conformance.bench.yabench import configuration, files, generator
 from conformance.bench.yabench.configuration import TestSetup
 from conformance.bench.yabench.generator import Parameters
 from conformance.bench.yabench.tables import tables
-from conformance.benchmarks import yabench
-from conformance.metrics.run import Reading
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile

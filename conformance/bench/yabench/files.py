@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.bench.figures import feeding_evidence_of
+from conformance.bench.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.harness.resources import Sample
-from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Result
 from refengine.model.elements import is_blank, parse_literal
@@ -102,7 +102,7 @@ def oracle_entries(
     metrics: Iterable[Mapping[str, Any]], is_gracious: bool
 ) -> Iterator[OracleEntry]:
     """Yield the lines of an ORACLE_ file from the measures of YABench's code
-    (`conformance.metrics.run.Reading`). In gracious mode scores and borders are those of the
+    (`conformance.bench.metrics.run.Reading`). In gracious mode scores and borders are those of the
     shifted window, without a delay. Where both answers are empty, or no shift was tried, they are
     those of the window itself, with its delay.
     """

@@ -22,9 +22,9 @@ from conformance.bench.figures import (
     table_of_runs,
 )
 from conformance.bench.functional import reasons_table
+from conformance.bench.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.bench.yabench import files
-from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.results import Result
 from refengine.core.semantics import Condition
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from conformance.harness.serving import answer_messages
 from conformance.wrong_engines import WRONG_ENGINES
-from refengine.adaptive import join, profiles
-from refengine.adaptive.join import Eviction, Match, WindowJoin
-from refengine.adaptive.records import JoinRecord, Side, Watermark
+from refengine.joins import adaptive_join, join_profiles
+from refengine.joins.adaptive_join import Eviction, Match, WindowJoin
+from refengine.joins.records import JoinRecord, Side, Watermark
 
 BASE = "rmlstreamer"  # the profile of which the window that is sent changes every field
 RECORD = re.compile(r'<urn:record:([^>]*)> <urn:key> "([^"]*)" \.\s*')
@@ -34,8 +34,8 @@ class ReferenceJoins:
             case "start":
                 return {"protocol": 1, "engine": "refengine joins", "version": version("refengine")}
             case "register":
-                window = profiles.join_window(BASE, json.loads(fields["query"]))
-                self.running = join.WindowJoin(window)
+                window = join_profiles.join_window(BASE, json.loads(fields["query"]))
+                self.running = adaptive_join.WindowJoin(window)
             case "push":
                 outcomes = self.running.push(_record(**fields))
             case "advance":

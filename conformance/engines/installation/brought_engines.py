@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from conformance.installation.places import DATA, cannot_write, data_folder, programs_in
-from conformance.installation.source import BroughtEngine, InvalidEngine, Kind
+from conformance.engines.installation.places import DATA, cannot_write, data_folder, programs_in
+from conformance.engines.installation.source import BroughtEngine, InvalidEngine, Kind
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 

@@ -14,17 +14,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
-from conformance.installation.places import (
+from conformance.engines.installation.child_process import DIE_WITH_PARENT, describe_exit
+from conformance.engines.installation.places import (
     CACHE,
     cache_folder,
     cannot_write,
     installed_folder,
     manifest_files,
 )
-from conformance.installation.registries import INSTALLERS, Installer
-from conformance.installation.source import Package, Registry
-from conformance.installation.unfinished import unfinished_folder
+from conformance.engines.installation.registries import INSTALLERS, Installer
+from conformance.engines.installation.source import Package, Registry
+from conformance.engines.installation.unfinished import unfinished_folder
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 

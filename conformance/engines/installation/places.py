@@ -13,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
-from conformance.installation.source import Package
+from conformance.engines.installation.source import Package
 from refengine.model.errors import RefengineError
 
 APPLICATION = "refengine"

@@ -17,8 +17,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from conformance.installation.places import programs_in
-from conformance.installation.source import Registry
+from conformance.engines.installation.places import programs_in
+from conformance.engines.installation.source import Registry
 from refengine.model.errors import RefengineError
 
 JAR_HASHES = "jars.sha256"  # a line for each jar: the digest, two spaces, the file's name

@@ -12,11 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-from conformance.installation.brought_engines import find_brought, is_entry_there, split_classpath
-from conformance.installation.install import is_installed, missing_tool
-from conformance.installation.places import installed_folder
-from conformance.installation.registries import PACKAGES
-from conformance.installation.source import (
+from conformance.engines.installation.brought_engines import (
+    find_brought,
+    is_entry_there,
+    split_classpath,
+)
+from conformance.engines.installation.install import is_installed, missing_tool
+from conformance.engines.installation.places import installed_folder
+from conformance.engines.installation.registries import PACKAGES
+from conformance.engines.installation.source import (
     BroughtEngine,
     InvalidEngine,
     Kind,

@@ -6,8 +6,8 @@ project. The engine's file and the README are one template each for all language
 refengine. Begin with `write_skeleton`.
 """
 
-from conformance.skeletons.languages import LANGUAGES
-from conformance.skeletons.writing import write_skeleton
+from conformance.engines.skeletons.languages import LANGUAGES
+from conformance.engines.skeletons.writing import write_skeleton
 
 __all__ = [
     "LANGUAGES",

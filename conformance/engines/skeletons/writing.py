@@ -7,7 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from conformance.skeletons.languages import LANGUAGES, Language
+from conformance.engines.skeletons.languages import LANGUAGES, Language
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 

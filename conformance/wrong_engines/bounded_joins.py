@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.bounded import measures
-from refengine.bounded.inputs import Binding, BoundedQuery, SourceReader, Terms
-from refengine.bounded.measures import Measuring
-from refengine.bounded.memory import Memory, SourceIndex, bounded_sources
-from refengine.bounded.policies import Scores
-from refengine.bounded.shedding import DrawnShedder, LimitedShedder
+from refengine.joins import measures
+from refengine.joins.inputs import Binding, BoundedQuery, SourceReader, Terms
+from refengine.joins.measures import Measuring
+from refengine.joins.memory import Memory, SourceIndex, bounded_sources
+from refengine.joins.policies import Scores
+from refengine.joins.shedding import DrawnShedder, LimitedShedder
 
 
 def _everything_is_selected(reader: SourceReader, terms: Terms) -> bool:

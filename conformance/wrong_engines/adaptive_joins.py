@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.adaptive import adaptation, join, records, window
-from refengine.adaptive.adaptation import HeldRecords
-from refengine.adaptive.join import OpenWindow
-from refengine.adaptive.records import JoinRecord, Step, Watermark
-from refengine.adaptive.window import JoinWindow, WatermarkRule, WindowState
+from refengine.joins import adaptation, adaptive_join, records, window
+from refengine.joins.adaptation import HeldRecords
+from refengine.joins.adaptive_join import OpenWindow
+from refengine.joins.records import JoinRecord, Step, Watermark
+from refengine.joins.window import JoinWindow, WatermarkRule, WindowState
 
 RMLSTREAMER = "RMLStreamer (https://github.com/RMLio/RMLStreamer)"
 
@@ -35,7 +35,7 @@ def a_watermark_reaches_its_own_record(
             yield step
 
 
-@wrong("ADA-3", replaces=join.partners_of)
+@wrong("ADA-3", replaces=adaptive_join.partners_of)
 def a_record_meets_its_own_stream(
     right: Right,
     record: JoinRecord,
@@ -48,8 +48,8 @@ def a_record_meets_its_own_stream(
 @wrong(
     "ADA-4",
     "ADA-8",
-    replaces=join.opening_instant,
-    besides={join.sliding_openings: lambda window, at: [at]},
+    replaces=adaptive_join.opening_instant,
+    besides={adaptive_join.sliding_openings: lambda window, at: [at]},
 )
 def windows_open_at_records(
     right: Right,
