@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # to which every name is there
 else:
 
     def __getattr__(name: str) -> Any:
-        if name.startswith("__"):
+        if name not in vars(joins) or name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         advice = "refengine.adaptive is old: write refengine.joins"
         warnings.warn(advice, DeprecationWarning, stacklevel=2)

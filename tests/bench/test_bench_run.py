@@ -45,7 +45,7 @@ from refengine.model.errors import Disputed, RefengineError, TooManyReports
 from refengine.oracle.judge import judge
 from refengine.oracle.trial import Missing
 
-LIVE_ENGINES = Path(conformance.__file__).parent / "bench" / "engines"
+LIVE_ENGINES = Path(conformance.__file__).parent / "engines" / "for_benchmarks"
 
 
 def read_results(folder: Path) -> list[Result]:

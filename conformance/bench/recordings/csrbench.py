@@ -27,7 +27,7 @@ from refengine.rdf.recordings import Recording, read_recording
 from refengine.rdf.sources import list_files
 from refengine.rdf.streams import read_stream
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parents[2]
 QUERIES = tuple(f"Q{number}" for number in range(1, 8))
 TABLE_ORDER = ("csparql", "cqels", "sparqlstream")
 RECORDING = re.compile(r"([A-Za-z0-9_.-]+?)-answer-([1-7])(?:-([A-Za-z0-9_-]+))?\.json")
