@@ -23,7 +23,7 @@ from conformance.suite import (
     summarize_run,
 )
 from conformance.verdict import results
-from conformance.verdict.journal import Journal
+from conformance.verdict.journal import RESULTS, Journal, ResultJournal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
@@ -43,13 +43,14 @@ class RunResults:
         self.results: list[Result] = []
         self.summary: RunSummary | None = None  # of a run that was not interrupted
         self.late_errors: list[Result] = []  # of items that had another result before
-        self.journal: Journal | None = None
+        self.journal: ResultJournal | None = None
         self.is_cut_short = False  # whether an item was not run to its end
         self.unwritten = ""  # why the results could not be written
         self.outputs = OutputFiles(config)
         if (path := option_value(config, "--results")) is not None:
             before = run.results_so_far.values()
-            self.journal = Journal(results.target(Path(path)), run.fingerprint, before)
+            target = results.target(Path(path))
+            self.journal = Journal(target, run.fingerprint, RESULTS, before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count an item, and keep its result."""
@@ -152,7 +153,7 @@ class RunResults:
         if self.journal is not None:
             self._end_journal(self.journal, session)
 
-    def _end_journal(self, journal: Journal, session: pytest.Session) -> None:
+    def _end_journal(self, journal: ResultJournal, session: pytest.Session) -> None:
         """Remove the file of the results so far, or leave it if not all items were run: an earlier
         run, too, may have run items that -k and the like have left out of this one.
         """

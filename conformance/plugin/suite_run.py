@@ -113,7 +113,7 @@ def _results_so_far(
             rule="usage",
             place="--resume",
         )
-    return journal.read_journal(results.target(Path(path)), fingerprint)
+    return journal.read_journal(results.target(Path(path)), fingerprint, journal.RESULTS)
 
 
 def _baseline(config: pytest.Config) -> Sequence[Entry] | None:

@@ -27,7 +27,7 @@ from conformance.bench.clock.paper import (
     published_recall,
 )
 from conformance.bench.clock.sweep import RunFigures, SweepTask, run_task, tasks_of
-from conformance.bench.clock.workloads import WORKLOADS, find_workload
+from conformance.bench.clock.workloads import WORKLOADS
 from refengine import stream
 from refengine.joins import run_join
 from refengine.model.elements import XSD, literal
@@ -101,7 +101,7 @@ def test_a_task_gives_the_same_figures_again_but_for_the_time():
 
 
 def test_only_what_is_drawn_has_several_seeds():
-    drawn, fixed = WORKLOADS["wind"], find_workload("viewing")
+    drawn, fixed = WORKLOADS["wind"], WORKLOADS["viewing"]
     assert len(tasks_of(drawn, ["lru"], ["5%"], 3)) == 3
     of_user = type(fixed)(
         fixed.name, fixed.title, fixed.query, "", fixed.streams_of, fixed.measuring, (), False

@@ -116,15 +116,15 @@ def test_results_of_recordings_that_have_changed_are_not_taken_over(tmp_path):
 def test_a_line_that_was_half_written_is_left_out(tmp_path):
     result = Result("e", "corpus", "c", "WIN-1", Outcome.PASS, "")
     target = tmp_path / "results.ndjson"
-    written = journal.Journal(target, "1")
+    written = journal.Journal(target, "1", journal.RESULTS)
     written.add(result)
     written.close()
     with written.path.open("a") as file:
         file.write('{"engine": "e", "suite": "cor')
-    assert journal.read_journal(target, "1") == {result.key: result}
-    assert journal.read_journal(tmp_path / "none.ndjson", "1") == {}
+    assert journal.read_journal(target, "1", journal.RESULTS) == {result.key: result}
+    assert journal.read_journal(tmp_path / "none.ndjson", "1", journal.RESULTS) == {}
     with pytest.raises(RefengineError, match="another run"):
-        journal.read_journal(target, "2")
+        journal.read_journal(target, "2", journal.RESULTS)
 
 
 # Engines that do not answer the same every time

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from conformance.bench.clock.workloads import JoinWorkload
+from conformance.verdict.journal import JournalForm
 from refengine.joins.measures import Score, UnlimitedRun, measure, run_unlimited
 from refengine.joins.memory import bounded_sources
 from refengine.joins.resource_texts import parse_resources
@@ -76,8 +77,15 @@ class RunFigures:
 
 def figures_from(line: str) -> RunFigures:
     """Return the run of a line of JSON. Raises ValueError or TypeError for another line."""
-    table: dict[str, Any] = json.loads(line)
-    return RunFigures(**table)
+    return RunFigures(**json.loads(line))
+
+
+SWEEPS: JournalForm[RunFigures, SweepTask] = JournalForm(
+    lambda run: run.task,
+    RunFigures.line,
+    lambda table: RunFigures(**table),
+    "runs of another sweep: of another query, stream or measure",
+)
 
 
 @lru_cache(maxsize=1)

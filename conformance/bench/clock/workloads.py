@@ -17,8 +17,6 @@ from refengine.core.query import from_table
 from refengine.joins import BoundedQuery, Selection, bounded_query
 from refengine.joins.measures import Measuring
 from refengine.model.elements import Stream
-from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
 
 PREFIX = "PREFIX : <http://example.org/>\n"
 REPORTS = "FILTER(?a != ?b && ?x >= 10 && ?y >= 10)"
@@ -140,11 +138,3 @@ WORKLOADS = {
         ),
     )
 }
-
-
-def find_workload(name: str) -> JoinWorkload:
-    """Return the workload of a name. Raises RefengineError, which names the nearest one."""
-    if name not in WORKLOADS:
-        reason = f"{display(name)} is no workload{nearest(name, WORKLOADS)}"
-        raise RefengineError(reason, rule="usage", place="--reproduce")
-    return WORKLOADS[name]

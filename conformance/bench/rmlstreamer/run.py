@@ -75,14 +75,6 @@ class JoinFigures:
         return json.dumps(asdict(self), sort_keys=True)
 
 
-def figures_from(line: str) -> JoinFigures:
-    """Return the figures of a line of JSON."""
-    table: dict[str, Any] = json.loads(line)
-    for curve in ("held_curve", "duration_curve"):
-        table[curve] = tuple((at, value) for at, value in table[curve])
-    return JoinFigures(**table)
-
-
 def run_workload(
     workload: Workload, windows: Iterable[str], seconds: int, seed: int
 ) -> Iterator[JoinFigures]:

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from refengine.joins.records import JoinRecord, Side
-from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest
 
 SECOND = 1000  # ms
 BATCHES = 10  # in a second
@@ -134,11 +132,3 @@ WORKLOADS = {
         ),
     )
 }
-
-
-def find_workload(name: str) -> Workload:
-    """Return a workload by its name. Raises RefengineError."""
-    if name not in WORKLOADS:
-        reason = f"{display(name)} is no workload{nearest(name, WORKLOADS)}"
-        raise RefengineError(reason, rule="usage", place="--workload")
-    return WORKLOADS[name]
