@@ -80,7 +80,7 @@ def judge_run(
         suite=benchmark.name,
         case=case_of(workload, run.number),
         evidence=table,
-        benchmark_run=_benchmark_run(workload, run.number),
+        benchmark_run=run_of_test(workload, run.number),
         judgement=None,
     )
     if result.outcome is not Outcome.FAIL:
@@ -214,25 +214,7 @@ def measure_windows(
     )
 
 
-def result_without_evidence(
-    benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
-) -> Result:
-    """Return the result of a run without evidence, with its outcome and the reason: the engine
-    could not be asked or broke down, or `judge_run` raised an error.
-    """
-    outcome, reason = fault
-    return Result(
-        engine,
-        benchmark.name,
-        case_of(workload, number),
-        "",
-        outcome,
-        reason,
-        benchmark_run=_benchmark_run(workload, number),
-    )
-
-
-def _benchmark_run(workload: Workload, number: int) -> BenchmarkRun:
+def run_of_test(workload: Workload, number: int) -> BenchmarkRun:
     """Return which run of which test it is."""
     return BenchmarkRun(workload.experiment, workload.test, number)
 

@@ -109,6 +109,11 @@ class GeneratedStream:
         return self.name
 
 
+def name_of_stream(*values: object) -> str:
+    """Return the name of a generated stream in a file .n3t, which states what it depends on."""
+    return f"{'-'.join(map(str, values))}.n3t"
+
+
 class StaticSource(Protocol):
     """Where static data come from."""
 

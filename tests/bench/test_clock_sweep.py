@@ -260,7 +260,9 @@ def test_the_command_writes_results_tables_and_a_page(command, tmp_path, capsys)
     assert not (tmp_path / "out" / "results.ndjson.partial").exists()
 
 
-def test_an_interrupted_sweep_goes_on(command, tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def interrupted_at_its_second_run(monkeypatch):
+    """A sweep that is interrupted as its second run begins, once; the runs that were begun."""
     from conformance.bench.clock import sweep
 
     right, seen = sweep.run_task, []
@@ -272,18 +274,21 @@ def test_an_interrupted_sweep_goes_on(command, tmp_path, monkeypatch, capsys):
         return right(workload, task)
 
     monkeypatch.setattr(sweep, "run_task", interrupted)
+    return seen
+
+
+def test_an_interrupted_sweep_goes_on(command, tmp_path, interrupted_at_its_second_run, capsys):
     assert command("--policy", "fifo", "--memory", "1,2") == 130
     assert "1 of 2 runs are done" in capsys.readouterr().err
     assert command("--policy", "fifo", "--memory", "1,2", "--resume") == 0
-    assert len(seen) == 3  # the first run was not made again
+    assert len(interrupted_at_its_second_run) == 3  # the first run was not made again
     lines = (tmp_path / "out" / "results.ndjson").read_text().splitlines()
     assert [json.loads(line)["bindings"] for line in lines] == [1, 2]
 
 
-def test_a_sweep_is_not_resumed_with_another_stream(command, tmp_path, monkeypatch, capsys):
-    from conformance.bench.clock import sweep
-
-    monkeypatch.setattr(sweep, "run_task", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+def test_a_sweep_is_not_resumed_with_another_stream(
+    command, tmp_path, interrupted_at_its_second_run, capsys
+):
     assert command("--memory", "1") == 130
     (tmp_path / "s.ndjson").write_text(json.dumps(LINES[0]) + "\n")
     assert command("--memory", "1", "--resume") == 2

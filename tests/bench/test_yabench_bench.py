@@ -13,7 +13,7 @@ import pytest
 
 from conformance import schemas
 from conformance.bench.benchmark import Choice, Feeding, Run, Workload
-from conformance.bench.judging import judge_run, result_without_evidence
+from conformance.bench.judging import judge_run, run_of_test
 from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
@@ -153,7 +153,9 @@ def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
     """A folder's name may have spaces, and may be the name of a test."""
     for experiment, test in [("my run 01", "small"), ("small", "small")]:
         workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
-        result = result_without_evidence(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
+        about = run_of_test(workload, 1)
+        fault = (Outcome.ERROR, "it crashed")
+        result = Result("e", "yabench", workload.name, "", *fault, benchmark_run=about)
         assert from_json(json.loads(json.dumps(result.as_json()))) == result
         assert not list(schemas.problems("result", result.as_json()))
         [found] = group_tests([result])

@@ -137,11 +137,6 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the tests that were chosen. A number as scale is how many users there are. Raises
     RefengineError.
     """
-    for given, place in ((choice.config, "--config"), (choice.data, "--data")):
-        if given is not None:
-            raise RefengineError(
-                "LSBench has no configuration, and makes its own data", rule="usage", place=place
-            )
     size = size_of(choice)
     chosen = choice.only or EXPERIMENTS
     return [
@@ -244,4 +239,7 @@ LSBENCH = Benchmark(
     workloads,
     tables,
     measure,
+    refused=dict.fromkeys(
+        ("--config", "--data"), "LSBench has no configuration, and makes its own data"
+    ),
 )
