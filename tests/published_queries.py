@@ -9,6 +9,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pytest
+
+from conformance.bench import streams as benchmark_streams
 from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.catalogue import BENCHMARKS
 from conformance.bench.wordings import make_wordings
@@ -18,6 +21,13 @@ from refengine.core.query import from_table
 from refengine.core.question import Question
 from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
+
+
+@pytest.fixture(autouse=True)
+def kept_streams(tmp_path_factory, monkeypatch):
+    """Streams are kept in a folder of the tests, in each module that imports this."""
+    folder = tmp_path_factory.getbasetemp() / "bench-streams"
+    monkeypatch.setattr(benchmark_streams, "cache_folder", lambda: folder)
 
 
 @cache

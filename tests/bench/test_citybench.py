@@ -11,7 +11,8 @@ from fractions import Fraction
 from itertools import islice, pairwise
 
 import pytest
-from published_queries import question_of, relations
+from published_queries import kept_streams as kept_streams
+from published_queries import question_of, relations, small_test
 
 from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors

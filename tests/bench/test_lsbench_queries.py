@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from published_queries import kept_streams as kept_streams
 from published_queries import question_of, small_test
 
 from conformance.bench.lsbench import terms

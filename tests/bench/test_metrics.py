@@ -28,6 +28,7 @@ from conformance.bench.metrics.lsbench import (
 from conformance.bench.metrics.run import Reading, of_run
 from conformance.bench.metrics.slides import deal_to_slides
 from conformance.bench.metrics.yabench import (
+    BY_ITS_SIZE,
     EngineOutput,
     ExpectedAnswers,
     Reach,
@@ -414,20 +415,25 @@ SECONDS = range(-10, 20)  # one observation a second
 EACH = every(SECONDS)
 
 
+def by_paper(window, expected, actual, answer=EACH, instants=SECONDS, reach=BY_ITS_SIZE):
+    """The score and the window of the paper's gracious mode, with both borders."""
+    answers = ExpectedAnswers(instants, answer)
+    return gracious(window, Closure.CLOSED, answers, expected, actual, reach)
+
+
+def by_code(window, expected, actual, answer=EACH, instants=SECONDS):
+    """Those of the code's."""
+    return gracious_code(window, ExpectedAnswers(instants, answer), expected, actual)
+
+
 def test_gracious_by_hand():
     """The engine's window is [2, 6], ours [0, 5]: 4 of its 5 rows are among our 6. Both borders
     shift, by 2 and by 1.
     """
     expected, actual = EACH(0, 5), EACH(2, 6)
     assert score(expected, actual) == (Fraction(4, 5), Fraction(4, 6))
-    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, 1),
-        (2, 6),
-    )
-    assert gracious_code((0, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, 1),
-        (2, 6),
-    )
+    assert by_paper((0, 5), expected, actual) == ((1, 1), (2, 6))
+    assert by_code((0, 5), expected, actual) == ((1, 1), (2, 6))
 
 
 @pytest.mark.parametrize(
@@ -436,12 +442,9 @@ def test_gracious_by_hand():
 )
 def test_gracious_borders_have_the_closure(closure, window, shifted):
     """The same instants, 0 to 5 and 2 to 6, under each closure."""
-    assert gracious(
-        window, Closure(closure), ExpectedAnswers(SECONDS, EACH), EACH(0, 5), EACH(2, 6)
-    ) == (
-        (1, 1),
-        shifted,
-    )
+    answers = ExpectedAnswers(SECONDS, EACH)
+    found = gracious(window, Closure(closure), answers, EACH(0, 5), EACH(2, 6))
+    assert found == ((1, 1), shifted)
 
 
 def test_the_codes_window_has_both_borders():
@@ -451,14 +454,8 @@ def test_the_codes_window_has_both_borders():
     """
     expected, actual = EACH(0, 5), EACH(0, 4)
     assert score(expected, actual) == (1, Fraction(5, 6))
-    assert gracious_code((0, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, Fraction(5, 6)),
-        (0, 5),
-    )
-    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, 1),
-        (0, 4),
-    )
+    assert by_code((0, 5), expected, actual) == ((1, Fraction(5, 6)), (0, 5))
+    assert by_paper((0, 5), expected, actual) == ((1, 1), (0, 4))
 
 
 def test_the_code_shifts_to_the_right_alone():
@@ -466,14 +463,8 @@ def test_the_code_shifts_to_the_right_alone():
     of 5, less. Nothing shifts.
     """
     expected, actual = EACH(2, 5), EACH(1, 3)
-    assert gracious_code((2, 5), ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (Fraction(2, 3), HALF),
-        (2, 5),
-    )
-    assert gracious((2, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, 1),
-        (1, 3),
-    )
+    assert by_code((2, 5), expected, actual) == ((Fraction(2, 3), HALF), (2, 5))
+    assert by_paper((2, 5), expected, actual) == ((1, 1), (1, 3))
 
 
 def rows_at(rows: dict[int, str]) -> Callable[[int, int], Bag]:
@@ -489,58 +480,33 @@ def test_the_codes_greed_can_cost_precision():
     away, though 1/2 + 1 > 1 + 2/5, and stays.
     """
     answer = rows_at({1: "xzzz", 2: "y", 3: "w"})
-    expected, actual = answer(1, 2), bag("xy")
-    assert gracious_code((1, 2), ExpectedAnswers([1, 2, 3], answer), expected, actual) == (
-        (HALF, 1),
-        (2, 2),
-    )
-    assert gracious(
-        (1, 2), Closure.CLOSED, ExpectedAnswers([1, 2, 3], answer), expected, actual
-    ) == (
-        (1, Fraction(2, 5)),
-        (1, 2),
-    )
+    words = ((1, 2), answer(1, 2), bag("xy"), answer, [1, 2, 3])
+    assert by_code(*words) == ((HALF, 1), (2, 2))
+    assert by_paper(*words) == ((1, Fraction(2, 5)), (1, 2))
 
 
 def test_gracious_gives_no_recall_away():
     """a at 1, b and c at 2. The engine has a and b for [0, 1]: 1/2 and 1. Up to 2 it would be 1 and
     2/3.
     """
-    answer = rows_at({1: "a", 2: "bc"})
-    assert gracious(
-        (0, 1), Closure.CLOSED, ExpectedAnswers([1, 2], answer), bag("a"), bag("ab")
-    ) == (
-        (HALF, 1),
-        (0, 1),
-    )
-    assert gracious_code((0, 1), ExpectedAnswers([1, 2], answer), bag("a"), bag("ab")) == (
-        (HALF, 1),
-        (0, 1),
-    )
+    words = ((0, 1), bag("a"), bag("ab"), rows_at({1: "a", 2: "bc"}), [1, 2])
+    assert by_paper(*words) == by_code(*words) == ((HALF, 1), (0, 1))
 
 
 def test_gracious_shifts_as_little_as_it_can():
     """Only the element at 10 has a row, and the engine sent none. [11, 25] and [5, 9] both lack it,
     as do [20, 25] and more; the first is the nearest, by 6.
     """
-    answer = rows_at({10: "x"})
-    assert gracious(
-        (5, 25), Closure.CLOSED, ExpectedAnswers([0, 10, 20, 30], answer), bag("x"), bag("")
-    ) == (
-        (1, 1),
-        (11, 25),
-    )
+    words = ((5, 25), bag("x"), bag(""), rows_at({10: "x"}), [0, 10, 20, 30])
+    assert by_paper(*words) == ((1, 1), (11, 25))
 
 
 def test_the_code_starts_after_its_first_element():
     """a at 1 and b at 4, the engine has a. The first shift is to 4, and there recall is 0, so the
     window stays [0, 5], not [1, 5].
     """
-    answer = rows_at({1: "a", 4: "b"})
-    assert gracious_code((0, 5), ExpectedAnswers([1, 4], answer), bag("ab"), bag("a")) == (
-        (1, HALF),
-        (0, 5),
-    )
+    words = ((0, 5), bag("ab"), bag("a"), rows_at({1: "a", 4: "b"}), [1, 4])
+    assert by_code(*words) == ((1, HALF), (0, 5))
 
 
 def test_the_code_stops_where_precision_falls():
@@ -548,13 +514,8 @@ def test_the_code_stops_where_precision_falls():
     b and x: 2/3 and 1/2; with end 6 recall is 1, but precision 1/3.
     """
     answers = {(0, 5): bag("abcd"), (0, 6): bag("a")}
-    found = gracious_code(
-        (0, 5),
-        ExpectedAnswers([0, 6], lambda first, last: answers[first, last]),
-        bag("abcd"),
-        bag("abx"),
-    )
-    assert found == ((Fraction(2, 3), HALF), (0, 5))
+    words = ((0, 5), bag("abcd"), bag("abx"), lambda *window: answers[window], [0, 6])
+    assert by_code(*words) == ((Fraction(2, 3), HALF), (0, 5))
 
 
 def test_an_experiment_of_yabench():
@@ -573,21 +534,11 @@ def test_an_experiment_of_yabench():
         )
 
     expected, actual = answer(0, 5000), answer(1031, 5000)
-    assert (expected.total(), actual.total(), score(expected, actual)) == (
-        10,
-        6,
-        (1, Fraction(3, 5)),
-    )
-    assert gracious_code((0, 5000), ExpectedAnswers(instants, answer), expected, actual) == (
-        (1, 1),
-        (1031, 5000),
-    )
-    assert gracious(
-        (0, 5000), Closure.CLOSED, ExpectedAnswers(instants, answer), expected, actual
-    ) == (
-        (1, 1),
-        (32, 5000),
-    )
+    assert (expected.total(), actual.total()) == (10, 6)
+    assert score(expected, actual) == (1, Fraction(3, 5))
+    words = ((0, 5000), expected, actual, answer, instants)
+    assert by_code(*words) == ((1, 1), (1031, 5000))
+    assert by_paper(*words) == ((1, 1), (32, 5000))
 
 
 def test_gracious_has_bounds():
@@ -597,54 +548,18 @@ def test_gracious_has_bounds():
     """
     expected, actual = EACH(0, 5), EACH(4, 9)
     assert score(expected, actual) == (THIRD, THIRD)
-    assert gracious((0, 5), Closure.CLOSED, ExpectedAnswers(SECONDS, EACH), expected, actual) == (
-        (1, 1),
-        (4, 9),
-    )
-    assert gracious(
-        (0, 5),
-        Closure.CLOSED,
-        ExpectedAnswers(SECONDS, EACH),
-        expected,
-        actual,
-        Reach(3),
-    ) == (
-        (Fraction(5, 6),) * 2,
-        (3, 8),
-    )
-    assert gracious(
-        (0, 5),
-        Closure.CLOSED,
-        ExpectedAnswers(SECONDS, EACH),
-        expected,
-        actual,
-        Reach(windows=1),
-    ) == (
-        (THIRD, THIRD),
-        (0, 5),
-    )
+    assert by_paper((0, 5), expected, actual) == ((1, 1), (4, 9))
+    near = by_paper((0, 5), expected, actual, reach=Reach(3))
+    assert near == ((Fraction(5, 6),) * 2, (3, 8))
+    alone = by_paper((0, 5), expected, actual, reach=Reach(windows=1))
+    assert alone == ((THIRD, THIRD), (0, 5))
     # The other way around: ours [0, 5], the engine's [0, 2]. By 1 the end goes to 4, and 3 of 5
     # rows are there.
-    assert gracious(
-        (0, 5),
-        Closure.CLOSED,
-        ExpectedAnswers(SECONDS, EACH),
-        expected,
-        EACH(0, 2),
-        Reach(1),
-    ) == (
-        (1, Fraction(3, 5)),
-        (0, 4),
-    )
+    shorter = by_paper((0, 5), expected, EACH(0, 2), reach=Reach(1))
+    assert shorter == ((1, Fraction(3, 5)), (0, 4))
     for beside in ((6, 9), (-5, -1)):
-        assert gracious(
-            (0, 5),
-            Closure.CLOSED,
-            ExpectedAnswers(SECONDS, EACH),
-            expected,
-            EACH(*beside),
-            Reach(10),
-        ).score != (1, 1)
+        found = by_paper((0, 5), expected, EACH(*beside), reach=Reach(10))
+        assert found.score != (1, 1)
 
 
 drawn = st.lists(st.integers(0, 12), min_size=1, max_size=8).map(sorted)
@@ -683,14 +598,8 @@ def test_gracious_finds_a_window_that_slipped(times, opens, length, left, right)
     answer, instants, last = every(times), sorted(set(times)), opens + length
     start, end = opens + left, last + right
     assume(abs(left) <= length >= abs(right) and start <= end and start <= last and end >= opens)
-    found = gracious(
-        (opens, last),
-        Closure.CLOSED,
-        ExpectedAnswers(instants, answer),
-        answer(opens, last),
-        answer(start, end),
-    )
-    assert found.score == (1, 1)
+    words = (answer(opens, last), answer(start, end), answer, instants)
+    assert by_paper((opens, last), *words).score == (1, 1)
 
 
 # Runs
@@ -710,15 +619,17 @@ STREAM = stream(
 SEMANTICS = profile("csparql").but(t0=0).semantics()
 
 
-def entries(actual: str, *instants: int | None, **more: object) -> list[dict]:
-    reports = list(evaluate(QUERY, {"s": STREAM}, SEMANTICS))
-    found = of_run(
-        Question(QUERY, {"s": STREAM}).under(SEMANTICS),
-        reports,
-        EngineOutput(output(actual), instants),
-        **more,
-    )
+def run_of(semantics, actual: str, *instants: int | None, query=QUERY, elements=STREAM, **more):
+    """The entries of an engine that gave some answers to a query, as they are in JSON."""
+    question = Question(query, {"s": elements})
+    reports = list(evaluate(query, question.streams, semantics))
+    output_of_engine = EngineOutput(output(actual), instants)
+    found = of_run(question.under(semantics), reports, output_of_engine, **more)
     return json.loads(json.dumps(found))
+
+
+def entries(actual: str, *instants: int | None, **more: object) -> list[dict]:
+    return run_of(SEMANTICS, actual, *instants, **more)
 
 
 def entry(window, precision, recall, counts, delay=None, gracious=None) -> dict:
@@ -777,22 +688,14 @@ def test_a_run_of_another_length():
 
 def test_a_run_whose_answers_are_differences_has_no_gracious_mode():
     semantics = profile("csparql").but(t0=0, r2s="Istream", base="previous").semantics()
-    reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
-    found = of_run(
-        Question(QUERY, {"s": STREAM}).under(semantics), reports, EngineOutput(output("ab,c,e"))
-    )
+    found = run_of(semantics, "ab,c,e")
     assert [(one["precision"], one["recall"], one["gracious"]) for one in found] == [
         (1, 1, None),
         (1, 0.5, None),
         (1, 1, None),
     ]
     with pytest.raises(Unsupported, match="one time-based window under Rstream"):
-        of_run(
-            Question(QUERY, {"s": STREAM}).under(semantics),
-            reports,
-            EngineOutput(output("ab")),
-            reading=Reading.CODE,
-        )
+        run_of(semantics, "ab", reading=Reading.CODE)
 
 
 def test_a_run_over_intervals_or_several_windows_has_no_gracious_mode():
@@ -812,13 +715,8 @@ def test_a_run_over_intervals_or_several_windows_has_no_gracious_mode():
         }
     )
     for query, elements in ((QUERY, long), (pair, STREAM)):
-        reports = list(evaluate(query, {"s": elements}, SEMANTICS))
-        assert reports and {
-            one["gracious"]
-            for one in of_run(
-                Question(query, {"s": elements}).under(SEMANTICS), reports, EngineOutput([])
-            )
-        } == {None}
+        found = run_of(SEMANTICS, "", query=query, elements=elements)
+        assert {one["gracious"] for one in found} == {None}
 
 
 def test_gracious_mode_asks_as_the_semantics_does():
@@ -859,11 +757,7 @@ def test_a_run_under_content_change():
     1).
     """
     semantics = profile("cqels").but(t0=0).semantics()
-    reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
-    found = of_run(
-        Question(QUERY, {"s": STREAM}).under(semantics), reports, EngineOutput(output("a,c,z,d,e"))
-    )
-    assert found == [
+    assert run_of(semantics, "a,c,z,d,e") == [
         entry([0, 5], 1.0, 0.5, (2, 2, 1)),
         entry([5, 10], pytest.approx(2 / 3), 1.0, (2, 2, 3)),
         entry([10, 15], 1.0, 1.0, (1, 1, 1)),
@@ -943,14 +837,7 @@ def test_the_code_notes_a_slide_without_answers_as_perfect():
 
 def changed(actual: str, *instants: int, reading: Reading = Reading.CODE) -> list[dict]:
     semantics = profile("cqels").but(t0=0).semantics()
-    reports = list(evaluate(QUERY, {"s": STREAM}, semantics))
-    found = of_run(
-        Question(QUERY, {"s": STREAM}).under(semantics),
-        reports,
-        EngineOutput(output(actual), instants),
-        reading=reading,
-    )
-    return json.loads(json.dumps(found))
+    return run_of(semantics, actual, *instants, reading=reading)
 
 
 def test_a_report_without_a_measure():

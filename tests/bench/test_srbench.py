@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from statistics import fmean, pvariance
 
 import pytest
+from published_queries import kept_streams as kept_streams
 from published_queries import relations
 
 from conformance.bench.benchmark import Choice
