@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -77,9 +77,6 @@ engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-natural: $(READY) ## print what a run says of an engine with each of 79 defects, or DEFECT=..., that were made without knowing the diagnosis (an hour)
-	@$(PY) -m tools.natural_defects $(DEFECT)
-
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
 	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
@@ -122,10 +119,6 @@ w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a chec
 texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
 	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
-
-answers: $(READY) ## run CityBench's and LSBench's published texts in FOLDER=... (as for texts), and compare their answers (a minute)
-	@[ -n "$(FOLDER)" ] || { echo "answers: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
-	@$(PY) -m tools.published_answers "$(FOLDER)"
 
 JARS := build/arq/jars
 

@@ -37,7 +37,7 @@ from refengine.oracle.trial import Missing
 from refengine.rdf.lines import parse_line_with_time
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording
-from tools import sg1, sg1_spark
+from tools import sg1
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
@@ -705,31 +705,6 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
     path = written(tmp_path / "stream", line("a", 1) + line("b", 11))
     with pytest.raises(InvalidSemantics, match="horizon 5 is not after the last element, at 11"):
         found_by(connected, planned(asked(horizon=5), path), tmp_path / "out")
-
-
-@spark
-@pytest.mark.parametrize(("count", "parts"), [(3, 3), (5, 8), (200, 12)])
-def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
-    """Rounds are parts, and, where there are too few, stations of a round."""
-    parameters, out = (
-        sg1.Parameters(stations=3, interval=1000, duration=4000, seed=7, lowest=-3, highest=90),
-        tmp_path / "sg1",
-    )
-    assert sg1_spark.write_parquet(connected, parameters, str(out), count) == parts
-    found = (
-        pyarrow.parquet.read_table(out)
-        .sort_by([("time", "ascending"), ("element", "ascending")])
-        .to_pylist()
-    )
-    text = "".join(
-        f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found
-    )
-    assert text.encode() == b"".join(sg1.chunks(parameters))
-    if count == 3:
-        with pytest.raises(
-            RefengineError, match="sg1: usage: is there already; name another folder"
-        ):
-            sg1_spark.write_parquet(connected, parameters, str(out), count)
 
 
 @spark
