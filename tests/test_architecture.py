@@ -51,7 +51,7 @@ ARROWS: dict[str, str] = {
     "conformance.harness": "refengine schemas wrong_engines verdict corpus installation",
     "conformance.benchmarks": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine wrong_engines verdict corpus harness benchmarks",
-    "conformance.report": "refengine schemas metrics verdict corpus",
+    "conformance.report": "refengine schemas metrics wrong_engines verdict corpus",
     "conformance.bench": "refengine metrics verdict installation harness benchmarks suite report",
     "conformance.adaptive": "refengine metrics report bench",
     "conformance.bounded": "refengine verdict report bench",
