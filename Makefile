@@ -130,7 +130,7 @@ $(JARS)/ready.stamp: tools/arq/pom.xml
 	@touch $@
 
 arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
-	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
+	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1)
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
@@ -162,10 +162,8 @@ $(S3)/ready.stamp: tools/s3/pom.xml
 s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server on this machine, over s3a (a minute; needs Java and Maven)
 	@$(PY) -m pytest -q tests/object_storage.py
 
-# In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
-mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
-	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
+mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/mutation.md)
+	@$(PY) -m tools.mutate $(OF) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ANEW),--anew)
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

@@ -337,7 +337,7 @@ def any_window_is_enough(
 def the_smallest_id_is_reported(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any
 ) -> Any:
-    """Reports at the smallest id at which the conditions hold, of tuple-based windows."""
+    """Reports tuple-based windows at the smallest id at which the conditions hold."""
     at = right(semantics, view, *contents)
     if view.spec.kind is not WindowKind.TUPLE or not at:
         return at
