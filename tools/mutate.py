@@ -58,7 +58,7 @@ def settings_of(word: str) -> dict[str, Any]:
     if word in table:
         return table[word]
     path = f"refengine/{word.replace('.', '/')}.py"
-    for settings in table.values():
+    for settings in table.values() if (ROOT / path).is_file() else ():
         if any(fnmatch(path, pattern) for pattern in settings["only_mutate"]):
             return {**settings, "only_mutate": [path]}
     raise LookupError(f"{word!r} is no package or module; packages: {', '.join(table)}")

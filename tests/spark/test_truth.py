@@ -480,7 +480,7 @@ def test_recordings_that_end_too_early_or_too_late(connected, changes, monkeypat
 def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
     parameters = sg1.Parameters(stations=4, interval=1000, duration=6000)
-    text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
+    text = [f"{line}\n" for line in sg1.stream_lines(parameters)]
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [parse_line_with_time(one, "") for one in text]
     table = {
@@ -713,7 +713,7 @@ def test_a_driver_that_is_killed_goes_on(master, tmp_path, capsys):
     of it is the definition.
     """
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
-    text = b"".join(sg1.chunks(parameters)).decode()
+    text = "".join(f"{line}\n" for line in sg1.stream_lines(parameters))
     path, out = written(tmp_path / "stream", text), tmp_path / "out"
     (tmp_path / "query.toml").write_text(QUERY)
     words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5)
