@@ -14,7 +14,8 @@ from hypothesis import find
 
 from refengine.core.query import Body
 from refengine.model.elements import Dataset, literal
-from tools.arq.__main__ import Comparing, datasets
+from refengine.sparql.functions.signatures import ARITIES
+from tools.arq.__main__ import CALLED, Comparing, calls, datasets
 from tools.arq.comparison import Answer, compare_answers, our_answer, solutions
 from tools.arq.explained import FILE, PREFIXES, explain, explanations, table
 from tools.arq.jena import Jena, lacks
@@ -36,6 +37,16 @@ class OtherEvaluator:
 def test_data_have_named_graphs() -> None:
     lengths = {3, 4}
     assert find(datasets(), lambda data: {len(statement) for statement in data} == lengths)
+
+
+@pytest.mark.parametrize("word", ["REPLACE(", "CONCAT()", "COALESCE(", "dateTime>("])
+def test_functions_and_casts_are_called(word: str) -> None:
+    assert word in find(calls(), lambda body: word in body.text).text
+
+
+def test_each_function_that_has_one_answer_is_called() -> None:
+    names = {name for name, _ in CALLED}
+    assert set(ARITIES) - names == {"RAND", "NOW", "UUID", "STRUUID", "BOUND"}
 
 
 def test_the_first_difference_that_is_not_explained_ends_a_run(

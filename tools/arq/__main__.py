@@ -21,16 +21,34 @@ from hypothesis import strategies as st
 
 from refengine.core.query import Body
 from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Quad, Triple
+from refengine.model.elements import XSD, Dataset, Quad, Triple
+from refengine.sparql.functions.signatures import ARITIES, CASTS
 from refengine.strategies import bodies, triples
+from refengine.strategies.payloads import LITERALS
 from tools.arq.comparison import AGREE, Difference, compare_answers, our_answer
 from tools.arq.explained import explain, explanations, searched_texts, table
 from tools.arq.jena import Jena, lacks
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
+DATE = f'"2020-02-29T12:30:45.5-05:00"^^<{XSD}dateTime>'
 GRAPHS = ("urn:g", "urn:h")
 MOST_STATEMENTS = 12
+OPERANDS = ("<urn:a>", "1", "-0.5", "1e0", "true", '"a.b"', '"(b)"', '"$1"', DATE, *LITERALS)
+NOT_CALLED = ("RAND", "NOW", "UUID", "STRUUID", "BOUND")  # no answer over literals
+CALLED = [
+    *((name, arity) for name, arity in ARITIES.items() if name not in NOT_CALLED),
+    *((f"<{XSD}{name}>", (1, 1)) for name in CASTS),
+]
 PHASES = (Phase.generate, Phase.shrink)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> Body:
+    """Draw a body that calls a function or a cast with literals of all kinds."""
+    name, (fewest, most) = draw(st.sampled_from(CALLED))
+    count = draw(st.integers(fewest, fewest + 1 if most is None else most))
+    operands = draw(st.lists(st.sampled_from(OPERANDS), min_size=count, max_size=count))
+    return Body(f"SELECT ({name}({', '.join(operands)}) AS ?v) {{}}")
 
 
 @st.composite
@@ -87,7 +105,7 @@ class Comparing:
             phases=PHASES,
             suppress_health_check=list(HealthCheck),
         )
-        @given(bodies(names=GRAPHS, graph_variable=True), datasets())
+        @given(bodies(names=GRAPHS, graph_variable=True) | calls(), datasets())
         def draw(body: Body, data: Dataset) -> None:
             self.compare(body, data)
 
