@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -77,9 +77,6 @@ engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-natural: $(READY) ## print what a run says of an engine with each of 79 defects, or DEFECT=..., that were made without knowing the diagnosis (an hour)
-	@$(PY) -m tools.natural_defects $(DEFECT)
-
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
 	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
@@ -123,10 +120,6 @@ texts: $(READY) ## read the published query texts of tools/published_texts.csv i
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
 	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
 
-answers: $(READY) ## run CityBench's and LSBench's published texts in FOLDER=... (as for texts), and compare their answers (a minute)
-	@[ -n "$(FOLDER)" ] || { echo "answers: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
-	@$(PY) -m tools.published_answers "$(FOLDER)"
-
 JARS := build/arq/jars
 
 $(JARS)/ready.stamp: tools/arq/pom.xml
@@ -137,7 +130,7 @@ $(JARS)/ready.stamp: tools/arq/pom.xml
 	@touch $@
 
 arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
-	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
+	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1)
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
@@ -169,10 +162,8 @@ $(S3)/ready.stamp: tools/s3/pom.xml
 s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server on this machine, over s3a (a minute; needs Java and Maven)
 	@$(PY) -m pytest -q tests/object_storage.py
 
-# In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
-mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
-	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
+mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/mutation.md)
+	@$(PY) -m tools.mutate $(OF) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ANEW),--anew)
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

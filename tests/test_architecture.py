@@ -55,7 +55,7 @@ ARROWS: dict[str, str] = {
     "conformance.engines.adapters": "refengine wrong_engines harness",
     "conformance.bench.recordings": "refengine schemas wrong_engines verdict",
     "conformance.suite": "refengine wrong_engines verdict corpus harness bench.recordings",
-    "conformance.report": "refengine schemas bench.metrics verdict corpus",
+    "conformance.report": "refengine schemas bench.metrics wrong_engines verdict corpus",
     "conformance.bench": (
         "refengine bench.metrics verdict engines.installation harness bench.recordings suite report"
     ),

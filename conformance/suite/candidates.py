@@ -245,7 +245,6 @@ def pervasive_candidates() -> list[Candidate]:
 
 def _wrong_engine_candidate(wrong_engine: WrongEngine) -> Candidate:
     """Return a wrong engine as a candidate."""
-    defect = wrong_engine.defect.rstrip(".")
-    made_to = f"made to {defect[0].lower()}{defect[1:]}"
-    text = f"the wrong engine {wrong_engine.full_name!r} ({made_to})"
+    heading = wrong_engine.heading
+    text = f"the wrong engine {wrong_engine.full_name!r} ({heading[0].lower()}{heading[1:]})"
     return Candidate(text, wrong_engine=wrong_engine)

@@ -16,7 +16,7 @@ RMLSTREAMER = "RMLStreamer (https://github.com/RMLio/RMLStreamer)"
 
 @wrong("ADA-1", replaces=window.check_join_window)
 def any_window_is_taken(right: Right, window: JoinWindow) -> None:
-    """Take any window of a join, whatever its fields say."""
+    """Accepts any window of a join, whatever its fields say."""
 
 
 @wrong("ADA-2", replaces=records.with_watermarks)
@@ -25,8 +25,8 @@ def a_watermark_reaches_its_own_record(
     steps: Iterable[Step],
     window: JoinWindow,
 ) -> Iterator[Step]:
-    """Set the watermark to a record's own time before it arrives, so that a record at the last
-    instant of its window comes after the eviction.
+    """Moves the watermark before the record arrives. So a record at the last instant of its window
+    comes after the eviction.
     """
     for step in right(steps, window):
         if isinstance(step, Watermark) and window.watermarks is WatermarkRule.BEFORE:
@@ -41,16 +41,11 @@ def a_record_meets_its_own_stream(
     record: JoinRecord,
     open_window: OpenWindow,
 ) -> list[JoinRecord]:
-    """Join a record with those of its own stream."""
+    """Joins records of one stream with each other."""
     return open_window.lists[record.side]
 
 
-@wrong(
-    "ADA-4",
-    "ADA-8",
-    replaces=adaptive_join.opening_instant,
-    besides={adaptive_join.sliding_openings: lambda window, at: [at]},
-)
+@wrong("ADA-4", replaces=adaptive_join.opening_instant)
 def windows_open_at_records(
     right: Right,
     window: JoinWindow,
@@ -58,8 +53,14 @@ def windows_open_at_records(
     last_end: int | None,
     at: int,
 ) -> int:
-    """Open each window at the record that comes first in it, whatever `opens` and the slide say."""
+    """Opens each window at the first record in it. It does so whatever `opens` says."""
     return at
+
+
+@wrong("ADA-8", replaces=join.sliding_openings)
+def sliding_windows_open_at_records(right: Right, window: JoinWindow, at: int) -> list[int]:
+    """Opens a window at each record, whatever the slide is."""
+    return [at]
 
 
 @wrong(
@@ -75,5 +76,5 @@ def windows_never_adapt(
     state: WindowState,
     held: HeldRecords,
 ) -> WindowState:
-    """Forget the new duration and the new expected records at each eviction."""
+    """Never adapts the length of its windows."""
     return adaptation.initial_state(window)

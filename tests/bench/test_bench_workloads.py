@@ -14,9 +14,7 @@ from conformance.bench.lsbench import LSBENCH
 from conformance.bench.lsbench.activity import Parameters
 from conformance.bench.lsbench.data import static_source
 from refengine.core.query import WindowKind
-from refengine.model.elements import Dataset
 from refengine.rdf.lines import parse_line_with_time
-from tools import published_network as social
 from tools.bench import __main__ as command
 from tools.bench import constructs, generated, published, table, workloads
 from tools.bench.constructs import CONSTRUCTS
@@ -207,16 +205,6 @@ def test_a_query_asks_what_the_benchmark_declares_and_windows_slide_at_each_chan
         assert [parse_line_with_time(line, name) for line in beginning] == [
             (*element.graph, element.app) for element in items
         ]
-
-
-@pytest.mark.parametrize("static", [400, 401, 5000])
-def test_a_network_has_as_many_static_triples_as_are_asked_for(static):
-    network = social.SmallNetwork(static)
-    statements: Dataset = network.static_data()
-    assert len(statements) == static
-    knows = {(a, b) for a, predicate, b in statements if predicate == social.KNOWS}
-    assert knows == {(b, a) for a, b in knows} and len(knows) > network.users
-    assert social.SmallNetwork(static).static_data() == statements
 
 
 @pytest.mark.parametrize("workload", TINY)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
+import re
 import subprocess
 import sys
-import time
 from heapq import merge
 from itertools import islice
 from pathlib import Path
@@ -36,15 +35,8 @@ BY_HAND = """\
 """  # noqa: E501
 
 
-def generate(out: Path, *arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess:
-    command = [sys.executable, ROOT / "tools" / "sg1.py", "--out", out, *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed}
-    )
-
-
 def text(parameters: Parameters) -> str:
-    return b"".join(sg1.chunks(parameters)).decode("ascii")
+    return "".join(f"{line}\n" for line in sg1.stream_lines(parameters))
 
 
 def test_an_observation_is_seven_lines_in_the_shape_of_linked_sensor_data():
@@ -148,35 +140,26 @@ def test_a_part_beyond_the_stream_is_refused(stations, rounds):
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
-def test_the_bytes_are_those_of_every_other_platform(tmp_path, hash_seed):
-    """A pin of determinism, not an expectation: the hash is of this generator's own output. Longer
-    than what is written at once.
-    """
-    out = tmp_path / "SG1.n3t"
-    run = generate(
-        out,
-        "--stations",
-        "600",
-        "--interval",
-        "1s",
-        "--duration",
-        "10s",
-        "--seed",
-        "5",
-        hash_seed=hash_seed,
+def test_the_bytes_are_those_of_every_other_platform(hash_seed):
+    """A pin of determinism, not an expectation: the hash is of this generator's own output."""
+    code = (
+        "from tools.sg1 import *; p = Parameters(stations=600, interval=1000, duration=10_000, "
+        "seed=5); print(*stream_lines(p), sep='\\n')"
     )
-    digest = hashlib.sha256(out.read_bytes()).hexdigest()
-    assert (
-        run.returncode == 0
-        and run.stdout == ""
-        and run.stderr.endswith(f"42000 triples, {out.stat().st_size} bytes, sha256 {digest}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        check=True,
     )
+    assert done.stdout.count(b"\n") == 42_000
+    digest = hashlib.sha256(done.stdout).hexdigest()
     assert digest == "6a923fe94a97ec7d5df35683adc3933566f631364eb33191252061d7d0fcc860"
-    assert [path.name for path in tmp_path.iterdir()] == ["SG1.n3t"]
 
 
 def test_the_stream_is_read_as_it_was_made(tmp_path):
-    sg1.write(SMALL, tmp_path / "SG1.n3t")
+    (tmp_path / "SG1.n3t").write_text(text(SMALL))
     elements = read_stream(tmp_path / "SG1.n3t").elements
     assert len(elements) == SMALL.triples and all(len(element.graph) == 1 for element in elements)
     assert [element.app for element in elements] == [
@@ -186,7 +169,8 @@ def test_the_stream_is_read_as_it_was_made(tmp_path):
 
 @pytest.mark.parametrize("name", ["Q1", "Q4", "Q6"])
 def test_the_benchmarks_queries_have_answers(tmp_path, name):
-    sg1.write(Parameters(stations=12, interval=1000, duration=20_000), tmp_path / "SG1.n3t")
+    parameters = Parameters(stations=12, interval=1000, duration=20_000)
+    (tmp_path / "SG1.n3t").write_text(text(parameters))
     streams = {"observations": read_stream(tmp_path / "SG1.n3t")}
     reports = list(
         evaluate(
@@ -198,100 +182,17 @@ def test_the_benchmarks_queries_have_answers(tmp_path, name):
     )
 
 
-def test_a_broken_run_leaves_no_file_and_the_old_one_alone(tmp_path, monkeypatch):
-    (tmp_path / "SG1.n3t").write_text("old")
-
-    def broken(parameters: Parameters):
-        yield b"half"
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sg1, "chunks", broken)
-    with pytest.raises(KeyboardInterrupt):
-        sg1.write(SMALL, tmp_path / "SG1.n3t")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"SG1.n3t": "old"}
-
-
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("changes", "reason"),
     [
-        (
-            ["--duration", "1s", "--interval", "1s", "--stations", "0"],
-            "stations must be an integer in [1, 10000000], got 0",
-        ),
-        (["--duration", "1s", "--interval", "1s", "--stations", "x"], "must be an integer, got x"),
-        (["--duration", "1s", "--interval", "0"], "interval must be an integer in [1, "),
-        (
-            ["--duration", "7s", "--interval", "2s"],
-            "the interval must divide the duration, got 2000 ms and 7000 ms",
-        ),
-        (["--duration", "1d"], "must be a time such as 500ms, 30s, 5m or 1h, got 1d"),
-        (
-            ["--duration", "5m", "--min-temp", "9", "--max-temp", "9"],
-            "temperatures are in [lowest, highest), got [9, 9)",
-        ),
-        (["--duration", "5m", "--seed", str(2**64)], "seed must be an integer in [0, "),
-        ([], "required: --duration"),
+        ({"stations": 0}, "stations must be an integer in [1, 10000000], got 0"),
+        ({"stations": "x"}, "stations must be an integer in [1, 10000000], got 'x'"),
+        ({"interval": 0}, "interval must be an integer in [1, "),
+        ({"interval": 2000, "duration": 7000}, "must divide the duration, got 2000 ms and 7000 ms"),
+        ({"lowest": 9, "highest": 9}, "temperatures are in [lowest, highest), got [9, 9)"),
+        ({"seed": 2**64}, "seed must be an integer in [0, "),
     ],
 )
-def test_bad_parameters_are_one_error(tmp_path, arguments, reason):
-    run = generate(tmp_path / "SG1.n3t", *arguments)
-    assert (
-        run.returncode == 2
-        and reason in run.stderr.splitlines()[-1]
-        and not any(tmp_path.iterdir())
-    )
-
-
-def test_only_a_file_is_replaced_and_links_stay(tmp_path):
-    """A pipe or a device is none; what a link leads to is."""
-    pipe, link = tmp_path / "pipe", tmp_path / "link"
-    os.mkfifo(pipe)
-    link.symlink_to(tmp_path / "SG1.n3t")
-    found = generate(pipe, "--duration", "5m")
-    assert (
-        found.returncode == 2
-        and found.stderr.splitlines()[-1].endswith("pipe is no regular file")
-        and pipe.is_fifo()
-    )
-    assert (
-        generate(link, "--duration", "5m").returncode == 0
-        and link.is_symlink()
-        and (tmp_path / "SG1.n3t").is_file()
-    )
-    found = generate("", "--duration", "5m")
-    assert found.returncode == 2 and found.stderr.splitlines()[-1].endswith(
-        "argument --out: an empty path"
-    )
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "said"),
-    [(signal.SIGINT, 130, "sg1: interrupted; nothing was written\n"), (signal.SIGTERM, 143, "")],
-)
-def test_what_is_ended_leaves_nothing_and_says_so(tmp_path, number, code, said):
-    words = [
-        sys.executable,
-        ROOT / "tools" / "sg1.py",
-        "--stations",
-        "10000",
-        "--interval",
-        "1s",
-        "--duration",
-        "1h",
-        "--out",
-        str(tmp_path / "SG1.n3t"),
-    ]
-    running = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    while not any(tmp_path.iterdir()):
-        time.sleep(0.02)
-    running.send_signal(number)
-    assert (running.communicate(timeout=60)[1], running.returncode, list(tmp_path.iterdir())) == (
-        said,
-        code,
-        [],
-    )
-
-
-def test_a_folder_that_is_not_there_is_one_error(tmp_path):
-    run = generate(tmp_path / "none" / "SG1.n3t", "--duration", "5m")
-    assert run.returncode == 2 and "No such file" in run.stderr.splitlines()[-1]
+def test_bad_parameters_are_one_error(changes, reason):
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        Parameters(**vars(SMALL) | changes)

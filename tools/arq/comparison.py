@@ -1,11 +1,11 @@
-"""Compares two answers to a draw, and shrinks a draw whose answers differ."""
+"""Compares two answers to a query."""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,9 @@ from refengine.model.elements import Bag, Dataset, Relation, Row, parse_literal,
 from refengine.model.errors import ForbiddenAccess, InvalidQuery, RefengineError, Unsupported
 from refengine.model.terms import Term
 from refengine.sparql import Limits, evaluate
-from tools.arq.draw import Draw
-from tools.arq.tree import smaller
 
-Evaluate = Callable[[str, Dataset], Relation]
 SECONDS = 20.0  # of one evaluation of ours
 STEPS = 2_000_000  # of one evaluation by definition
-TRIES = 600  # questions while a draw is shrunk
 AGREE = ("equal", "refused", "illegal")  # outcomes that are no differences
 
 
@@ -49,13 +45,8 @@ class Answer:
         return [dict(line) for line in sorted(self.relation.rows.elements())]
 
 
-def definition(text: str, data: Dataset) -> Relation:
-    """Return the answer of refengine.sparql to a body."""
-    return evaluate(Body(text).algebra, data, Limits(steps=STEPS))
-
-
-def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
-    """Return the answer of an evaluation of ours. An error that it raises is an answer, too, and so
+def our_answer(text: str, data: Dataset) -> Answer:
+    """Return the answer of refengine.sparql to a body. An error that it raises is an answer, and so
     is a time of more than SECONDS.
     """
 
@@ -65,7 +56,7 @@ def our_answer(ours: Evaluate, text: str, data: Dataset) -> Answer:
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        return Answer(ours(text, data))
+        return Answer(evaluate(Body(text).algebra, data, Limits(steps=STEPS)))
     except InvalidQuery as error:
         return Answer(None, "invalid", error.reason.splitlines()[0][:200])
     except (Unsupported, ForbiddenAccess) as error:
@@ -147,42 +138,10 @@ def _with_type(line: Row) -> Row:
 
 @dataclass(frozen=True)
 class Difference:
-    """A draw, mostly shrunk, on which two answers differ. `kind` is the outcome."""
+    """A query with data on which two answers differ. `kind` is the outcome."""
 
-    number: int
     kind: str
     text: str
     data: tuple[str, ...]
     ours: Any
     theirs: Any
-
-
-def shrink(case: Draw, differs: Callable[[Draw], bool]) -> Draw:
-    """Return a smaller draw that still differs. It has fewer triples and a smaller query; the
-    search ends when no smaller one differs, or after TRIES questions.
-    """
-    tries = TRIES
-    again = True
-    while again:
-        again = False
-        for statement in sorted(case.data):
-            fewer = case._replace(data=case.data - {statement})
-            tries -= 1
-            if tries > 0 and differs(fewer):
-                case, again = fewer, True
-        changed = True
-        while changed:
-            changed = False
-            seen = {case.text}
-            for query in smaller(case.query):
-                candidate = case._replace(query=query)
-                if candidate.text in seen or len(candidate.text) >= len(case.text):
-                    continue
-                seen.add(candidate.text)
-                tries -= 1
-                if tries <= 0:
-                    return case
-                if differs(candidate):
-                    case, changed, again = candidate, True, True
-                    break
-    return case
