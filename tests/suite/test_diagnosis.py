@@ -18,6 +18,7 @@ from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
+from conformance.suite.candidate_scores import Comparison
 from conformance.suite.candidates import (
     LINK,
     Candidate,
@@ -27,7 +28,6 @@ from conformance.suite.candidates import (
     simple_defect_candidates,
     visits_every_instant,
 )
-from conformance.suite.comparison import Comparison
 from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
 from conformance.suite.recorded_case import RecordedCase
