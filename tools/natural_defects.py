@@ -18,8 +18,7 @@ from conformance.harness.engine_file import engine
 from conformance.harness.pool import Harnesses
 from conformance.report import source
 from conformance.report.headline import Headline, headlines
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items
+from conformance.suite.item import ItemSelection, live_items
 from conformance.suite.summary import summarize_run
 from conformance.verdict.results import Outcome
 from tests.natural_engine.defects import DEFECTS

@@ -22,8 +22,8 @@ from conformance.report.source import Entry
 from conformance.spark import shard
 from conformance.spark.session import NoSpark
 from conformance.suite import Item, SuiteOptions, why_unexpected
-from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.suite.item import files_of_items
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal, results
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.outputs import check_outputs

@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.corpus.detection import wrong_engines_of
 from conformance.harness.engine_file import Deviation
-from conformance.suite.needed import keep_needed
+from conformance.suite.deviations import keep_needed
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine

@@ -5,8 +5,8 @@ Running an item gives a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -19,9 +19,8 @@ from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.join_play import JoinQuestion
 from conformance.harness.pool import Harnesses, LateFault
 from conformance.suite import joins, probe
-from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
-from conformance.suite.expectations import expects_reports, prepare_blocks
+from conformance.suite.probe import expects_reports, prepare_blocks
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Outcome, Result
 from refengine.core import profiles
@@ -30,6 +29,34 @@ from refengine.model.messages import display, nearest_id
 
 EMBEDDED = "embedded-"  # stands before the name of a query over the stream that is shipped here
 BY_DEFAULT = Judging()
+
+
+@dataclass(frozen=True)
+class ItemSelection:
+    """A selection of items.
+
+    `names` are engines by their names. `more` are engines without a registered name. `answers` is a
+    folder of recordings that are judged instead of live engines, and `csrbench` a folder with
+    CSRBench's stream. With `smoke` only the dozen cases for a first look are selected. With `keep`
+    the results of benchmarks have their evidence. `classpaths` has the classpaths of engines on the
+    JVM by name. `missing` is how many outputs may be missing at each end (ORA-3), if stated.
+    """
+
+    names: tuple[str, ...] = ()
+    more: tuple[Engine, ...] = ()
+    answers: Path | None = None
+    csrbench: Path | None = None
+    smoke: bool = False
+    keep: bool = False
+    classpaths: Mapping[str, str] = field(default_factory=dict)
+    missing: int | None = None
+
+    @property
+    def judging(self) -> Judging:
+        """The terms on which recordings are judged."""
+        return Judging(missing=self.missing, keep=self.keep)
+
+
 ALL = ItemSelection()
 
 
@@ -73,52 +100,6 @@ def files_of_items(items: Iterable[Item]) -> Iterator[Path]:
     """Yield the files and folders that the engines of items are started from and asked."""
     for engine in engines_of(items).values():
         yield from engine_file.files_of_engine(engine)
-
-
-@dataclass(frozen=True)
-class SuiteOptions:
-    """The options of the suite as they stand on a command line. All values are JSON's, so that
-    processes on other machines can make the same items of them.
-
-    `engines` are names or files. `command` is the command line of a harness, its dialect and its
-    semantics. `answers` and `csrbench` are folders. `classpaths` are of the form NAME=PATH.
-    `missing` is the bound of ORA-3. The rest is as in `ItemSelection`.
-    """
-
-    engines: Sequence[str] = ()
-    command: Sequence[str] | None = None
-    answers: str | None = None
-    csrbench: str | None = None
-    smoke: bool = False
-    keep: bool = False
-    classpaths: Sequence[str] = ()
-    missing: int | None = None
-    repeat: int = 1
-
-    def items(self) -> list[Item]:
-        """Return the items that these options select. Raises RefengineError."""
-        more: tuple[Engine, ...] = ()
-        if self.command is not None:
-            more = (engine_file.command(*self.command),)
-        selection = ItemSelection(
-            names=tuple(self.engines),
-            more=more,
-            answers=folder(self.answers),
-            csrbench=folder(self.csrbench),
-            smoke=self.smoke,
-            keep=self.keep,
-            classpaths=classpaths_of(self.classpaths, self.engines),
-            missing=self.missing,
-        )
-        selected = items(selection)
-        if self.csrbench is not None and all(item.suite != "csrbench" for item in selected):
-            raise InvalidEngine(
-                "no engine that is run is asked CSRBench's queries: leave it out, or add "
-                '"csrbench" to `suites` in the engine\'s file',
-                rule="usage",
-                place="--csrbench",
-            )
-        return [asked_repeatedly(item, self.repeat) for item in selected]
 
 
 def asked_repeatedly(item: Item, times: int) -> Item:

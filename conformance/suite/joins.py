@@ -21,8 +21,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.join_play import JoinAnswer, JoinQuestion
 from conformance.harness.play import Declined
-from conformance.suite.deviations import find_crash_deviations
-from conformance.suite.needed import keep_needed
+from conformance.suite.deviations import find_crash_deviations, keep_needed
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.adaptive.join import Match, find_matches

@@ -9,7 +9,7 @@ import pytest
 from conformance.corpus import Case, question_of
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation
-from conformance.suite.sentinel import with_sentinels
+from conformance.suite.exchange import with_sentinels
 from conformance.verdict.evidence import evidence
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from tools import engine_pages

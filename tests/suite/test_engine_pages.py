@@ -15,7 +15,7 @@ import pytest
 from conformance.corpus import question_of
 from conformance.harness import engine_file
 from conformance.suite import questions
-from conformance.suite.expectations import expects_reports
+from conformance.suite.probe import expects_reports
 from conformance.verdict.evidence import evidence
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from tools import engine_pages

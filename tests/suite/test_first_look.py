@@ -11,8 +11,7 @@ from conformance import corpus
 from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items, questions
+from conformance.suite.item import ItemSelection, live_items, questions
 from tools.first_look import (
     AT_MOST,
     PROPERTIES,

@@ -18,7 +18,7 @@ from conformance.harness import engine_file
 from conformance.installation import brought_engines, places
 from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
-from conformance.suite.fingerprint import fingerprint_of_run
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
 from conformance.verdict.results import Outcome, Result
 from refengine.model.errors import RefengineError

@@ -18,8 +18,8 @@ from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.report import baseline, source
 from conformance.suite import Item, SuiteOptions, why_unexpected
-from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.suite.item import asked_repeatedly, common_result
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.model.errors import RefengineError

@@ -16,10 +16,9 @@ from conformance.__main__ import main
 from conformance.corpus.case_file import lint, load, question_of, semantics_of
 from conformance.corpus.case_text import case_text
 from conformance.harness.engine_file import engine
-from conformance.suite.exchange import prepare_question
+from conformance.suite.exchange import prepare_question, with_sentinels
 from conformance.suite.item import questions
 from conformance.suite.new_case import NoCase, text_of_new_case
-from conformance.suite.sentinel import with_sentinels
 from conformance.verdict import results
 from conformance.verdict.evidence import evidence
 from conformance.verdict.results import Outcome, Result

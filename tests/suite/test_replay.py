@@ -16,8 +16,7 @@ from conformance.__main__ import main
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, read_engine_file
 from conformance.harness.pool import Harnesses
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items, questions
+from conformance.suite.item import ItemSelection, live_items, questions
 from conformance.suite.replay import (
     NoReplay,
     engine_of_evidence,

@@ -29,7 +29,7 @@ from conformance.benchmarks import csrbench
 from conformance.corpus import cases, question_of, relation, semantics_of
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
-from conformance.suite import expectations
+from conformance.suite import probe
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import from_json
 from refengine.core.semantics import Closure
@@ -367,7 +367,7 @@ def test_a_configurable_engine_may_state_its_windows_by_another_closure():
             )
             for report in block["reports"]
         ]
-        lines = expectations._differences(setting, block, answers, window_closure)
+        lines = probe._differences(setting, block, answers, window_closure)
         return [line for line in lines if "window" in line]
 
     assert differences(0, None) == differences(0, Closure.RIGHT_OPEN) == []
