@@ -113,7 +113,9 @@ def _judge(
         argument = (
             f"no verdict: profile {profile.name}; {error} (a greater --verdict-seconds allows more)"
         )
-        return Result(profile.name, "", "", "", Outcome.UNSUPPORTED, argument)
+        return Result(
+            engine=profile.name, suite="", case="", outcome=Outcome.UNSUPPORTED, argument=argument
+        )
 
 
 def _explain_fail(
@@ -222,12 +224,11 @@ def result_without_evidence(
     """
     outcome, reason = fault
     return Result(
-        engine,
-        benchmark.name,
-        case_of(workload, number),
-        "",
-        outcome,
-        reason,
+        engine=engine,
+        suite=benchmark.name,
+        case=case_of(workload, number),
+        outcome=outcome,
+        argument=reason,
         benchmark_run=_benchmark_run(workload, number),
     )
 

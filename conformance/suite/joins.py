@@ -106,7 +106,15 @@ def _result(
     known: tuple[KnownDeviation, ...],
 ) -> Result:
     """Return the result of a case."""
-    return Result(tested.name, SUITE, case.id, case.rule, outcome, argument, known)
+    return Result(
+        engine=tested.name,
+        suite=SUITE,
+        case=case.id,
+        rule=case.rule,
+        outcome=outcome,
+        argument=argument,
+        known=known,
+    )
 
 
 def _known_deviations(tested: Engine, case: Case) -> tuple[KnownDeviation, ...]:

@@ -110,7 +110,14 @@ def _make_result(
     suite = "corpus"
     if isinstance(case, BenchmarkQuery):
         suite = "csrbench"
-    return Result(tested.name, suite, case.id, case.rule, outcome, argument)
+    return Result(
+        engine=tested.name,
+        suite=suite,
+        case=case.id,
+        rule=case.rule,
+        outcome=outcome,
+        argument=argument,
+    )
 
 
 def describe_deviations(
@@ -223,12 +230,12 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
         outcome = Outcome.FAIL
     argument = "\n".join(f"{case.rule}: {line}" for line in lines)
     return Result(
-        tested.name,
-        "corpus",
-        case.id,
-        case.rule,
-        outcome,
-        argument,
+        engine=tested.name,
+        suite="corpus",
+        case=case.id,
+        rule=case.rule,
+        outcome=outcome,
+        argument=argument,
         evidence=evidence_table,
     )
 

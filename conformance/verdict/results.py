@@ -85,7 +85,7 @@ class BenchmarkRun(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
     argument for it, one screen of text. Wherever an argument comes from, it is printable and of
@@ -113,9 +113,9 @@ class Result:
     engine: str
     suite: str
     case: str
-    rule: str
     outcome: Outcome
-    argument: str
+    rule: str = ""
+    argument: str = ""
     known: tuple[KnownDeviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
@@ -194,6 +194,14 @@ class Result:
         if self.benchmark_run is not None:
             table["benchmark_run"] = self.benchmark_run._asdict()
         return table
+
+
+def error_result(key: tuple[str, str, str], rule: str, argument: str) -> Result:
+    """Return the error of the item with a key: engine, suite and case."""
+    engine, suite, case = key
+    return Result(
+        engine=engine, suite=suite, case=case, rule=rule, outcome=Outcome.ERROR, argument=argument
+    )
 
 
 def from_json(table: dict[str, Any]) -> Result:

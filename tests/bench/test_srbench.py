@@ -422,12 +422,12 @@ def test_every_query_is_said_in_every_language_that_has_its_operator(dialect):
 
 def result_of(engine, query, outcome, rows=1, argument=""):
     return Result(
-        engine,
-        "srbench",
-        query,
-        "",
-        outcome,
-        argument,
+        engine=engine,
+        suite="srbench",
+        case=query,
+        rule="",
+        outcome=outcome,
+        argument=argument,
         evidence={"run": {"rows": rows, "seconds": 1, "elements": 1}},
         benchmark_run=BenchmarkRun(query, query, 1),
     )

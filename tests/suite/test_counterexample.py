@@ -41,7 +41,14 @@ def failed(asked: Case, expected: list[dict], actual: list[dict], **changes: obj
     """A fail with its evidence."""
     table = evidence(question_of(asked), (), None, None)
     table |= {"expected": expected, "actual": actual, **changes}
-    return Result("yasper", "corpus", asked.id, asked.rule, Outcome.FAIL, "", evidence=table)
+    return Result(
+        engine="yasper",
+        suite="corpus",
+        case=asked.id,
+        rule=asked.rule,
+        outcome=Outcome.FAIL,
+        evidence=table,
+    )
 
 
 TWO = case([{"at": 5, "graph": ":a :p 1"}, {"at": 12, "graph": ":a :p 2"}], r2s="Rstream")
@@ -77,7 +84,14 @@ def test_of_an_engine_that_broke_down_the_expected_reports_are_computed():
     close, with and without elements.
     """
     argument = "push: no reply within 20 s; it said: /a/path/of/a/machine\n  and more"
-    broken = Result("yasper", "corpus", TWO.id, TWO.rule, Outcome.ERROR, argument)
+    broken = Result(
+        engine="yasper",
+        suite="corpus",
+        case=TWO.id,
+        rule=TWO.rule,
+        outcome=Outcome.ERROR,
+        argument=argument,
+    )
     lines = describe_counterexample(TWO, broken, ENGINE)
     assert lines[-2].startswith("expected  ") and "[5, 15) {x: :a}, {x: :a}" in lines[-2]
     assert lines[-1] == "engine    breaks down: push: no reply within 20 s"

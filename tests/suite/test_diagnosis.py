@@ -97,8 +97,17 @@ def diagnosis_of(
             continue
         outcome = Outcome.PASS if passes else Outcome.FAIL
         table = evidence.evidence(question, reports, None, None)
-        results.append(Result("mine", "corpus", case.id, case.rule, outcome, "", evidence=table))
-    item = Item("mine", "corpus", "any", lambda _: results[0], tested=tested)
+        results.append(
+            Result(
+                engine="mine",
+                suite="corpus",
+                case=case.id,
+                rule=case.rule,
+                outcome=outcome,
+                evidence=table,
+            )
+        )
+    item = Item(engine="mine", suite="corpus", case="any", run=lambda _: results[0], tested=tested)
     return next(iter(diagnose(results, [item])), None)
 
 
@@ -260,7 +269,9 @@ def test_other_windows_make_the_instants_that_are_recorded_of_them() -> None:
     question = question_of(case)
     instants = tuple(report.instant for report in _reports(tested, question, (FIRST,), None))
     assert instants != tuple(report.instant for report in _reports(tested, question, (), None))
-    result = Result("mine", "corpus", case.id, case.rule, Outcome.FAIL, "")
+    result = Result(
+        engine="mine", suite="corpus", case=case.id, rule=case.rule, outcome=Outcome.FAIL
+    )
     recorded = RecordedCase(tested, result, question, (), (), None, instants)
     explaining = [
         candidate.text

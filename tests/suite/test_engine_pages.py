@@ -92,7 +92,15 @@ def test_what_is_kept_is_what_the_page_counts():
     reason = engine_file.engine("rsp-js").deviations[0].reason
 
     def result(outcome: str, evidence: object, known: tuple = ()) -> Result:
-        return Result("rsp-js", "corpus", case.id, case.rule, Outcome(outcome), "", known, evidence)
+        return Result(
+            engine="rsp-js",
+            suite="corpus",
+            case=case.id,
+            rule=case.rule,
+            outcome=Outcome(outcome),
+            known=known,
+            evidence=evidence,
+        )
 
     assert engine_pages.kind_of(result("pass", quiet)) == "silent"
     assert engine_pages.kind_of(result("pass", loud)) == "pass"
@@ -130,7 +138,9 @@ def run_tool(monkeypatch, folder: Path, *words: str) -> int:
     return engine_pages.main()
 
 
-PASSED = Result("reference", "corpus", questions()[0].id, "ENG-1", Outcome.PASS, "")
+PASSED = Result(
+    engine="reference", suite="corpus", case=questions()[0].id, rule="ENG-1", outcome=Outcome.PASS
+)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +227,21 @@ def test_what_is_kept_tells_the_rules_in_reach_from_the_others():
     known = (KnownDeviation("late", "https://example.org", ("MOD-2",)),)
     cases = {case.rule: case.id for case in questions()}
     results = [
-        Result("esper", "corpus", cases["WIN-2"], "WIN-2", Outcome.FAIL, "", known),
         Result(
-            "esper", "corpus", cases["REP-1"], "REP-1", Outcome.FAIL, "", caught_wrong_engine="x"
+            engine="esper",
+            suite="corpus",
+            case=cases["WIN-2"],
+            rule="WIN-2",
+            outcome=Outcome.FAIL,
+            known=known,
+        ),
+        Result(
+            engine="esper",
+            suite="corpus",
+            case=cases["REP-1"],
+            rule="REP-1",
+            outcome=Outcome.FAIL,
+            caught_wrong_engine="x",
         ),
     ]
     kept = engine_pages.summarize("esper", results, "2026-01-01", "here")

@@ -42,7 +42,9 @@ KILLS = """
 
 def result_of(case: str, argument: str = "") -> Result:
     """A result of one engine."""
-    return Result("e", "corpus", case, "WIN-1", Outcome.PASS, argument)
+    return Result(
+        engine="e", suite="corpus", case=case, rule="WIN-1", outcome=Outcome.PASS, argument=argument
+    )
 
 
 @pytest.fixture(scope="module")

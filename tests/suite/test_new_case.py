@@ -35,7 +35,7 @@ def failed(case: corpus.Case, /, **changes: object) -> Result:
     question = with_sentinels(question_of(case))
     shown = evidence(question, (), (), SEMANTICS)
     key = {"engine": "mine", "suite": "corpus", "case": case.id, "rule": case.rule, **changes}
-    return Result(**key, outcome=Outcome.FAIL, argument="", evidence=json.loads(json.dumps(shown)))
+    return Result(**key, outcome=Outcome.FAIL, evidence=json.loads(json.dumps(shown)))
 
 
 def complete(text: str, folder: Path) -> corpus.Case:
@@ -147,7 +147,14 @@ def test_evidence_that_is_no_question_is_refused(tmp_path, capsys, changes, reas
 @pytest.mark.parametrize("shown", [None, {"cut": False}])
 def test_a_result_of_which_nothing_was_judged_names_the_file_of_its_case(shown):
     case = DRAWN[0]
-    result = Result("mine", "corpus", case.id, case.rule, Outcome.ERROR, "", evidence=shown)
+    result = Result(
+        engine="mine",
+        suite="corpus",
+        case=case.id,
+        rule=case.rule,
+        outcome=Outcome.ERROR,
+        evidence=shown,
+    )
     with pytest.raises(NoCase, match=f"its question is that of conformance/cases/{case.path}$"):
         text_of_new_case(result, "")
 

@@ -35,13 +35,12 @@ def found(
 ) -> CaseResult:
     """A result; without more a pass with a row, of a case that catches a wrong engine."""
     result = Result(
-        "mine",
-        "corpus",
-        case or f"{rule}-a",
-        rule,
-        Outcome(outcome),
-        "",
-        known,
+        engine="mine",
+        suite="corpus",
+        case=case or f"{rule}-a",
+        rule=rule,
+        outcome=Outcome(outcome),
+        known=known,
         caught_wrong_engine=caught_wrong_engine,
         caught_when_granted=caught_wrong_engine if known else "",
     )
@@ -232,12 +231,23 @@ def _silent_result(tested: Engine, case: Case) -> Result:
         judgement = judge_recording(recorded, profile, SharedAnswers(), ())
         outcome = Outcome.PASS if judgement.passed else Outcome.FAIL
     evidence = {"actual": [], "elements_total": 1}
-    return Result(tested.name, "corpus", case.id, case.rule, outcome, "", evidence=evidence)
+    return Result(
+        engine=tested.name,
+        suite="corpus",
+        case=case.id,
+        rule=case.rule,
+        outcome=outcome,
+        evidence=evidence,
+    )
 
 
 def _items(tested: Engine) -> list[Item]:
     """Return an item of an engine, from which its file is known."""
-    return [Item(tested.name, "corpus", "c", lambda harnesses: None, tested=tested)]  # type: ignore
+    return [
+        Item(
+            engine=tested.name, suite="corpus", case="c", run=lambda harnesses: None, tested=tested
+        )
+    ]  # type: ignore
 
 
 def test_a_deviation_that_breaks_an_unknown_rule_is_refused() -> None:
