@@ -36,37 +36,16 @@ def find_explaining_deviations(
     fail comes from. Then all deviations that list the case are returned, those with fields, too. If
     there is no such deviation, the oracle chooses among those that it can be told of.
     """
-    in_no_field = _in_no_field(tested, case)
+    listed = [deviation for deviation in tested.deviations if case.id in deviation.cases]
+    in_no_field = [one for one in listed if not one.can_be_granted and not one.crashes]
     if in_no_field:
-        return in_no_field + _grantable(tested, case)
+        return (*in_no_field, *(one for one in listed if one.can_be_granted))
     return _needed_deviations(tested, exchange, answers or SharedAnswers(), witnesses)
 
 
 def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations by which the engine crashes at a case."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if deviation.crashes and case.id in deviation.cases
-    )
-
-
-def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that list a case and of which the oracle cannot be told."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if not deviation.can_be_granted and not deviation.crashes and case.id in deviation.cases
-    )
-
-
-def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that list a case and of which the oracle can be told."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if deviation.can_be_granted and case.id in deviation.cases
-    )
+    return tuple(one for one in tested.deviations if case.id in one.cases and one.crashes)
 
 
 def _needed_deviations(
