@@ -29,8 +29,8 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine
 from conformance.suite.exchange import asked_question, prepare_question
 from conformance.suite.item import questions
+from conformance.verdict.common_traits import list_question_traits
 from conformance.verdict.evidence import evidence
-from conformance.verdict.question_traits import list_question_traits
 from conformance.verdict.results import Outcome
 from refengine.core import engine
 from refengine.core.engine import Report

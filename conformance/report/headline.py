@@ -17,7 +17,7 @@ from conformance.report.matrix import link_to_list
 from conformance.report.source import Entry, examined_engines, rule_verdicts
 from conformance.report.texts import Shorten
 from conformance.verdict.common_traits import find_common_traits
-from conformance.verdict.fail_reading import read_fail
+from conformance.verdict.place_traits import read_fail
 from conformance.verdict.results import Outcome
 from conformance.verdict.rules import RuleStatus
 from conformance.verdict.wording import count_text

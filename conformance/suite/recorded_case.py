@@ -159,7 +159,9 @@ class RecordedCase:
         if not any(defect.changes_reports for defect in defects):
             return try_assignments(recorded, listed, answers).explains_recording
         settings = [question.under(semantics) for semantics, _ in listed]
-        outputs = {} if is_by_wrong_engine else self.outputs
+        outputs = self.outputs
+        if is_by_wrong_engine:
+            outputs = {}
         for setting in settings[:OUTPUTS_BOUND]:
             can_be = self._can_be_reported(setting, defects, outputs)
             if can_be or can_be is None:

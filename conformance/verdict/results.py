@@ -206,25 +206,8 @@ def error_result(key: tuple[str, str, str], rule: str, argument: str) -> Result:
 
 def from_json(table: dict[str, Any]) -> Result:
     """Return a result from its JSON object."""
-    known = tuple(
-        KnownDeviation(
-            entry["reason"],
-            entry["link"],
-            tuple(entry.get("rules", ())),
-            entry.get("can_be_granted", False),
-        )
-        for entry in table["known"]
-    )
-    causes = tuple(
-        DiagnosedCause(
-            entry["reason"],
-            tuple(entry["rules"]),
-            entry["can_be_granted"],
-            entry["entry"],
-            entry.get("against", 0),
-        )
-        for entry in table.get("causes", ())
-    )
+    known = tuple(KnownDeviation(**_with_rules(entry)) for entry in table["known"])
+    causes = tuple(DiagnosedCause(**_with_rules(entry)) for entry in table.get("causes", ()))
     benchmark_run = None
     if "benchmark_run" in table:
         benchmark_run = BenchmarkRun(**table["benchmark_run"])
@@ -240,6 +223,11 @@ def from_json(table: dict[str, Any]) -> Result:
             "witnesses": tuple(table["witnesses"]),
         }
     )
+
+
+def _with_rules(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a known deviation or a cause; an older file does not state its rules."""
+    return {**entry, "rules": tuple(entry.get("rules", ()))}
 
 
 def write(path: Path, results: Iterable[Result]) -> None:
