@@ -27,10 +27,8 @@ from conformance.__main__ import main
 from conformance.harness import engine_file
 from conformance.report import (
     badge,
-    detail,
     earl,
     markdown,
-    mismatch,
     page,
     pairs,
     result_list,
@@ -325,11 +323,11 @@ def test_more_are_not_those_that_came_before_than_are_due():
 
 def test_a_total_is_no_less_than_its_rows():
     told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
-    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in detail.detail(
+    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in result_list.detail(
         source.of([result(outcome="fail", evidence=told)]).entries[0]
     )
     assert (
-        mismatch.tables(
+        pairs.mismatch_tables(
             source.of([result(engine=name, rule="", evidence=told) for name in "ab"]).entries
         )[0].note
         == ""
@@ -974,7 +972,7 @@ def test_differences_are_told_by_more_than_their_colour():
 
 def test_the_key_of_a_time_line_has_what_is_drawn():
     def key(told: dict) -> list[str]:
-        html = detail.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+        html = result_list.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
         return re.findall(r'<i class="swatch[^>]*></i>([^<]*)', html)
 
     assert key(WRONG) == ["expected", "reported", "the first difference"]
@@ -1070,7 +1068,9 @@ def test_whatever_there_is_can_be_drawn(told):
         if isinstance(value, (int, float))
     ]
     assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
-    assert "<svg" in detail.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+    assert "<svg" in result_list.detail(
+        source.of([result(outcome="fail", evidence=told)]).entries[0]
+    )
 
 
 # Charts and mismatch
@@ -1190,9 +1190,9 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
         )
         return {("0", "1"): 12.5, ("1", "0"): None}
 
-    monkeypatch.setattr(mismatch, "mismatches", mismatches)
+    monkeypatch.setattr(pairs, "mismatches", mismatches)
     one, two = (result(engine=name, suite="lsbench", case="Q1", rule="") for name in ("a", "b"))
-    (table,) = mismatch.tables(source.of([one, two, result()]).entries)
+    (table,) = pairs.mismatch_tables(source.of([one, two, result()]).entries)
     assert table.engines == ["a", "b"] and table.rows == [
         ("a", ["", "12.5 %"]),
         ("b", ["undefined", ""]),
@@ -1211,7 +1211,8 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
         evidence=evidence([{**report("1"), "total": 9}], DUE),
     )
     assert (
-        mismatch.tables(source.of([one, cut]).entries)[0].note == "rows are left out of the results"
+        pairs.mismatch_tables(source.of([one, cut]).entries)[0].note
+        == "rows are left out of the results"
     )
 
 
