@@ -314,12 +314,10 @@ def test_what_has_no_seq_ends_the_harness_of_spark_with_one_line(line):
     found = subprocess.run(
         SPARK.command, input=line + "\n", capture_output=True, text=True, timeout=60
     )
-    assert (
-        found.returncode == 1
-        and found.stdout == ""
-        and found.stderr.count("\n") == 1
-        and found.stderr.startswith("spark: no command: ")
-    )
+    assert found.returncode == 1
+    assert found.stdout == ""
+    assert found.stderr.count("\n") == 1
+    assert found.stderr.startswith("spark: no command: ")
 
 
 @pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
@@ -341,11 +339,9 @@ def test_what_has_a_seq_and_is_no_command_is_an_error():
         *((seq, "error") for seq in range(1, 7)),
         (7, "result"),
     ]
-    assert (
-        found.returncode == 0
-        and "Traceback" not in found.stderr
-        and replies[0]["context"] == "ValueError: no command 'fly'"
-    )
+    assert found.returncode == 0
+    assert "Traceback" not in found.stderr
+    assert replies[0]["context"] == "ValueError: no command 'fly'"
 
 
 # Live
@@ -393,11 +389,9 @@ def test_a_sum_beyond_its_decimals_is_unsupported_and_no_n_triples_an_error(harn
         running.ask("push", stream="s", at=at, graph=graph) for at, graph in ((1, large), (9, ""))
     ]
     reply = next(each for each in replies if each["reply"] != "result")
-    assert (
-        reply["reply"] == "unsupported"
-        and reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ")
-        and "Traceback" not in reply["reason"]
-    )
+    assert reply["reply"] == "unsupported"
+    assert reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ")
+    assert "Traceback" not in reply["reason"]
     assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith(
         "InvalidStream: graph.nt:1: "
     )

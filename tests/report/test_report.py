@@ -231,10 +231,8 @@ def test_the_quick_check_of_what_is_read_is_that_of_its_schema(name: str):
         for line in (whole, *broken(with_first_items(whole)))
     ]
     assert all(slow == quick for slow, quick in found)
-    assert (
-        sum(slow for slow, _ in found) >= len(TABLES[name])
-        and sum(not slow for slow, _ in found) > 50
-    )
+    assert sum(slow for slow, _ in found) >= len(TABLES[name])
+    assert sum(not slow for slow, _ in found) > 50
     assert all(accepts(whole) for whole in TABLES[name][1:])
 
 
@@ -303,11 +301,9 @@ def test_what_is_at_a_bound_is_drawn(tmp_path):
     path.write_text(json.dumps(result(outcome="fail", evidence=told).as_json()))
     assert main(["report", str(path), "-o", str(out)]) == 0
     detail = reports.page_data(out.read_text())["details"][0]
-    assert (
-        not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail)
-        and "Elements (3)" in detail
-        and "-2 more" not in detail
-    )
+    assert not re.search(r'"-?(nan|inf)|[ ,](nan|inf)', detail)
+    assert "Elements (3)" in detail
+    assert "-2 more" not in detail
     axis = drawing.Axis([0, 10**400], 0, 100)
     assert axis(0) == 0 and axis(10**400) == axis(10**500) == 100
 
@@ -323,7 +319,8 @@ def test_more_are_not_those_that_came_before_than_are_due():
 
 def test_a_total_is_no_less_than_its_rows():
     told = evidence([{**report("1", "2"), "total": 0}, report("4")], DUE)
-    assert pairs.pair_reports(told, "fail")[1] == 1 and "2 rows" in result_list.detail(
+    assert pairs.pair_reports(told, "fail")[1] == 1
+    assert "2 rows" in result_list.detail(
         source.of([result(outcome="fail", evidence=told)]).entries[0]
     )
     assert (
@@ -345,11 +342,9 @@ def test_many_rows_that_differ_are_compared_without_tolerance():
         )
 
     (pair,), first = pairs.pair_reports(evidence([rows(5e-13)], [rows(0)]), "fail")
-    assert (
-        first == 0
-        and "without tolerance" in pair.note
-        and len(pair.lacking) == len(pair.surplus) == pairs.ROWS
-    )
+    assert first == 0
+    assert "without tolerance" in pair.note
+    assert len(pair.lacking) == len(pair.surplus) == pairs.ROWS
     assert not any("7.5" in term for line in (*pair.lacking, *pair.surplus) for _, term in line), (
         "7.50 is 7.5"
     )
@@ -369,11 +364,9 @@ def test_names_steer_no_terminal(tmp_path, capsys):
     path.write_text(path.read_text() * 2)
     assert main(["report", str(path), "--badge", str(tmp_path / "b.svg")]) == 0
     error = capsys.readouterr().err
-    assert (
-        "has no result for" in error
-        and "more than once" in error
-        and all(line.isprintable() for line in error.splitlines())
-    )
+    assert "has no result for" in error
+    assert "more than once" in error
+    assert all(line.isprintable() for line in error.splitlines())
 
 
 def test_a_link_of_the_matrix_finds_what_it_leads_to():
@@ -439,7 +432,8 @@ def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reas
     assert main(["report", str(path), "-o", str(out)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and f"{path}:3: results: {reason}" in error
-    assert out.read_text() == "as it was" and sorted(os.listdir(tmp_path)) == [
+    assert out.read_text() == "as it was"
+    assert sorted(os.listdir(tmp_path)) == [
         "out.html",
         "results.ndjson",
     ]
@@ -507,9 +501,8 @@ def test_what_is_named_wrongly_is_one_line(tmp_path, monkeypatch, capsys, words,
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "r.ndjson", result())
     assert main(["report", *words]) == 2
-    assert capsys.readouterr().err == f"conformance: {reason}\n" and os.listdir(tmp_path) == [
-        "r.ndjson"
-    ]
+    assert capsys.readouterr().err == f"conformance: {reason}\n"
+    assert os.listdir(tmp_path) == ["r.ndjson"]
 
 
 def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
@@ -517,10 +510,8 @@ def test_results_are_not_overwritten_by_their_page(tmp_path, capsys):
     before = path.read_bytes()
     (tmp_path / "link.html").symlink_to(path)
     for out in (path, tmp_path / "link.html"):
-        assert (
-            main(["report", str(path), "-o", str(out)]) == 2
-            and "this output would replace the input" in capsys.readouterr().err
-        )
+        assert main(["report", str(path), "-o", str(out)]) == 2
+        assert "this output would replace the input" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
@@ -539,18 +530,14 @@ def test_an_interrupt_comes_before_every_output_or_after_all(tmp_path, monkeypat
     for out in outs:
         out.write_text("old")
     monkeypatch.setattr(os, "chmod", interrupted(chmod))
-    assert (
-        main(words) == 130
-        and capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
-    )
+    assert main(words) == 130
+    assert capsys.readouterr().err == "conformance: interrupted; nothing was written\n"
     assert [out.read_text() for out in outs] == ["old", "old"] and len(os.listdir(tmp_path)) == 3
     monkeypatch.setattr(os, "chmod", chmod)
     monkeypatch.setattr(os, "replace", interrupted(replace))
-    assert (
-        main(words) == 0
-        and "old" not in [out.read_text() for out in outs]
-        and len(os.listdir(tmp_path)) == 3
-    )
+    assert main(words) == 0
+    assert "old" not in [out.read_text() for out in outs]
+    assert len(os.listdir(tmp_path)) == 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -611,10 +598,8 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
 
 def test_a_page_has_the_engines_the_matrix_and_every_result():
     html = shown(*MIXED)
-    assert (
-        "8 results of 2 engines." in html
-        and "<strong>2</strong> of them are fails or errors" in html
-    )
+    assert "8 results of 2 engines." in html
+    assert "<strong>2</strong> of them are fails or errors" in html
     assert (
         '<a aria-label="WIN-3, mine: fail 1" class="cell fail" '
         'href="#rule=WIN-3&amp;engine=mine" title="1 fail">fail <small>1</small></a>'
@@ -629,7 +614,8 @@ def test_a_page_has_the_engines_the_matrix_and_every_result():
         for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
     ), "the order of SPEC.md, and of numbers"
     data = told(html)
-    assert len(data["rows"]) == 8 and [data["cases"][row[1]][2] for row in data["rows"][:3]] == [
+    assert len(data["rows"]) == 8
+    assert [data["cases"][row[1]][2] for row in data["rows"][:3]] == [
         "WIN-3-a-window",
         "Q1",
         "REP-1-a-close",
@@ -728,11 +714,9 @@ def test_long_texts_are_cut():
 def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
     found = [result(engine=f"e{n}", case=f"WIN-2-{m}") for n in range(3) for m in range(4)]
     data = told(shown(*found))
-    assert (
-        len(data["rows"]) == 12
-        and len(data["details"]) == 1
-        and {row[5] for row in data["rows"]} == {0}
-    )
+    assert len(data["rows"]) == 12
+    assert len(data["details"]) == 1
+    assert {row[5] for row in data["rows"]} == {0}
     monkeypatch.setattr(result_list, "DRAWN", 2)
     monkeypatch.setattr(result_list, "LISTED", 7)
     monkeypatch.setattr(page, "ENGINES", 1)
@@ -742,10 +726,8 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
         len(data["rows"]) == 7
         and [row[5] >= 0 for row in data["rows"]] == [True, True] + [False] * 5
     ), "the worst are drawn"
-    assert (
-        "the list has the first 7 of 8 results, the worst first" in html
-        and "the matrix has 1 of 2 engines" in html
-    )
+    assert "the list has the first 7 of 8 results, the worst first" in html
+    assert "the matrix has 1 of 2 engines" in html
     assert (
         "5 results of the list have only the first line of their argument and no drawing; "
         "2 have all details"
@@ -807,9 +789,10 @@ def test_a_window_that_is_another_one_differs():
 def test_reports_that_were_not_recorded_shift_the_others():
     """`before` are due and were not seen; `diverges` is the oracle's own word."""
     found, first = pairs.pair_reports(evidence(DUE[1:], DUE, before=1), "fail")
-    assert (
-        first is None and found[0].actual is None and not found[0].differs and not found[1].differs
-    )
+    assert first is None
+    assert found[0].actual is None
+    assert not found[0].differs
+    assert not found[1].differs
     assert pairs.pair_reports(evidence(DUE[1:], DUE, before=1, diverges=0), "fail")[1] == 1
 
 
@@ -922,7 +905,8 @@ def test_a_time_line_has_elements_windows_and_reports():
     elements, due, given = of(found, "element"), of(found, "due"), of(found, "given")
     assert [shape.attributes["cx"] for shape in elements] == sorted(
         shape.attributes["cx"] for shape in elements
-    ) and len(elements) == 3
+    )
+    assert len(elements) == 3
     assert elements[0].title == '2: :a :p "1" .'
     assert [shape.title for shape in due] == [
         "report 1 [0, 10) at 10: 2 rows",
@@ -1015,10 +999,8 @@ def test_a_report_without_a_window_is_at_its_instant_else_at_its_number():
     found = drawn(evidence([report("1", "2", instant=10), report("3")], DUE))
     points = [shape for shape in of(found, "given") if shape.tag == "path"]
     assert len(points) == 1 and points[0].attributes["d"].startswith("M")
-    assert (
-        len(of(found, "given unsure")) == 1
-        and "placed by its number" in of(found, "given unsure")[0].title
-    )
+    assert len(of(found, "given unsure")) == 1
+    assert "placed by its number" in of(found, "given unsure")[0].title
     clock = drawn(evidence([report("1", "2", instant=1_400_000_000_000), report("3")], DUE))
     assert len(of(clock, "given unsure")) == 2, "an engine's own clock is no place in the stream"
 
@@ -1027,20 +1009,17 @@ def test_an_empty_time_is_drawn_shorter():
     told = evidence([], [report("1", window=[0, 10]), report("1", window=[10**9, 10**9 + 10])])
     found = drawn(told)
     first, second = of(found, "due")
-    assert (
-        first.attributes["width"] > 30
-        and second.attributes["width"] > 30
-        and len(of(found, "break")) == 1
-    )
+    assert first.attributes["width"] > 30
+    assert second.attributes["width"] > 30
+    assert len(of(found, "break")) == 1
 
 
 def test_of_many_reports_those_around_the_first_difference_are_drawn():
     due = [report(str(n), window=[10 * n, 10 * n + 10]) for n in range(500)]
     given = [*due[:400], report("x", kind="string"), *due[401:]]
     found = drawn(evidence(given, due))
-    assert len(of(found, "due")) == timeline.REPORTS and of(found, "due first")[0].title.startswith(
-        "report 401 "
-    )
+    assert len(of(found, "due")) == timeline.REPORTS
+    assert of(found, "due first")[0].title.startswith("report 401 ")
     assert "3 more elements are not drawn" in [shape.text for shape in found.shapes]
 
 
@@ -1125,12 +1104,10 @@ def test_charts_are_drawn_where_their_data_are():
     assert "window [10, 20]: recall 50.0%, gracious" in [
         shape.title for shape in of(scores, "recall hollow")
     ]
-    assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"] and [
-        shape.title for shape in of(scores, "given")
-    ] == ["[11, 20]"]
-    assert len(of(delays, "stem")) == 2 and "window [10, 20]: 4 expected" in [
-        shape.title for shape in of(delays, "expected")
-    ]
+    assert [shape.title for shape in of(scores, "due")] == ["[0, 10]", "[10, 20]"]
+    assert [shape.title for shape in of(scores, "given")] == ["[11, 20]"]
+    assert len(of(delays, "stem")) == 2
+    assert "window [10, 20]: 4 expected" in [shape.title for shape in of(delays, "expected")]
     assert [of(resources, name)[0].title for name in ("rss", "cpu", "threads")] == [
         "memory, MB: from 50 to 50",
         "CPU, % of one core: from 20 to 100",
@@ -1173,10 +1150,8 @@ def test_what_is_left_out_of_a_chart_is_said_and_no_peak_is():
     ]
     ((_, resources),) = charts.charts({"samples": samples})
     (line,) = of(resources, "rss")
-    assert (
-        line.title == "memory, MB: from 50 to 900"
-        and 2000 <= len(line.attributes["points"].split()) <= 2002
-    )
+    assert line.title == "memory, MB: from 50 to 900"
+    assert 2000 <= len(line.attributes["points"].split()) <= 2002
     assert min(float(point.split(",")[1]) for point in line.attributes["points"].split()) == 22
 
 
@@ -1193,16 +1168,16 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
     monkeypatch.setattr(pairs, "mismatches", mismatches)
     one, two = (result(engine=name, suite="lsbench", case="Q1", rule="") for name in ("a", "b"))
     (table,) = pairs.mismatch_tables(source.of([one, two, result()]).entries)
-    assert table.engines == ["a", "b"] and table.rows == [
+    assert table.engines == ["a", "b"]
+    assert table.rows == [
         ("a", ["", "12.5 %"]),
         ("b", ["undefined", ""]),
     ]
     assert [row[0][1] for row in asked[0]["0"][0]] == [
         f'"{n}"^^<{reports.XSD}integer>' for n in (1, 2)
     ]
-    assert '<h2 id="mismatch-title">' in shown(one, two) and "mismatch-title" not in shown(
-        one, result()
-    )
+    assert '<h2 id="mismatch-title">' in shown(one, two)
+    assert "mismatch-title" not in shown(one, result())
     cut = result(
         engine="b",
         suite="lsbench",
@@ -1221,10 +1196,8 @@ def test_mismatch_is_that_of_the_metrics(monkeypatch):
 
 def test_markdown_has_a_table_and_the_fails():
     lines = list(markdown.markdown_lines(source.of(MIXED)))
-    assert (
-        "| mine | 1 | 2 | 1 | 1 | 1 | 0 | 1 |" in lines
-        and "| other | 2 | 0 | 0 | 0 | 0 | 0 | 0 |" in lines
-    )
+    assert "| mine | 1 | 2 | 1 | 1 | 1 | 0 | 1 |" in lines
+    assert "| other | 2 | 0 | 0 | 0 | 0 | 0 | 0 |" in lines
     assert (
         "| mine | WIN-3-a-window | fail | first divergence, relation 2 of 2: window \\[10, 20\\) |"
     ) in lines
@@ -1341,20 +1314,15 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     assert f"conformance: command: {told_of_run['cause-1:command']}\n" in found.stdout
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
-    assert (
-        all(set(found) == {"outcome", "rule", "argument"} for found in properties)
-        and len(properties) == 2
-    )
-    assert {found["outcome"] for found in properties} == {"pass", "fail"} and {
-        found["rule"] for found in properties
-    } == {"WIN-1", "WIN-2"}
+    assert all(set(found) == {"outcome", "rule", "argument"} for found in properties)
+    assert len(properties) == 2
+    assert {found["outcome"] for found in properties} == {"pass", "fail"}
+    assert {found["rule"] for found in properties} == {"WIN-1", "WIN-2"}
     assert any("first divergence" in found["argument"] for found in properties)
     bad = run_suite(*words, f"--report={tmp_path}/no/page.html")
-    assert (
-        bad.returncode == 4
-        and "usage: cannot write" in bad.stderr
-        and "Traceback" not in bad.stderr
-    )
+    assert bad.returncode == 4
+    assert "usage: cannot write" in bad.stderr
+    assert "Traceback" not in bad.stderr
 
 
 def test_a_schema_with_an_unknown_keyword_is_no_quick_check():

@@ -148,11 +148,9 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
     results = tmp_path / "results.ndjson"
     found = run_suite(f"--engine={path}", "--smoke", f"--results={results}")
     errors = [result for result in told(results) if result.outcome == "error"]
-    assert (
-        found.returncode == 1
-        and len(told(results)) == 12
-        and {result.rule for result in errors} == {"ORA-6"}
-    )
+    assert found.returncode == 1
+    assert len(told(results)) == 12
+    assert {result.rule for result in errors} == {"ORA-6"}
     assert (
         "register: the process ended with exit code 1; it said: no such function"
         in errors[0].argument
@@ -163,9 +161,8 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     path = mine(tmp_path, f"open({str(tmp_path / 'tries')!r}, 'a').write('x')")
     results = tmp_path / "results.ndjson"
     assert run_suite(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
-    assert {result.outcome for result in told(results)} == {"error"} and (
-        tmp_path / "tries"
-    ).read_text() == "xx"
+    assert {result.outcome for result in told(results)} == {"error"}
+    assert (tmp_path / "tries").read_text() == "xx"
     assert "it has failed to start twice: start: the process ended" in told(results)[-1].argument
 
 
@@ -191,9 +188,8 @@ def test_an_engine_of_a_package(tmp_path, monkeypatch):
         and "theirs: engine: its entry point 'theirs:NONE' gives no engine" in found.stderr
     ), found.stderr
     found = run_suite("--engine=their")
-    assert (
-        found.returncode == 4 and "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
-    )
+    assert found.returncode == 4
+    assert "engine: no engine 'their'; did you mean 'theirs'" in found.stderr
 
 
 # What was judged, and what was not
@@ -639,9 +635,9 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     (yabench / "QR_small1").write_text(text)
     [item] = suite.recorded_items("csparql", yabench)
     result = item.run(Harnesses())
-    assert (
-        result.outcome == "error" and str(yabench) in result.argument and reason in result.argument
-    )
+    assert result.outcome == "error"
+    assert str(yabench) in result.argument
+    assert reason in result.argument
     assert suite.why_unexpected(item, result) == f"error: {result.argument}"
 
 
