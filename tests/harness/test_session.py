@@ -42,6 +42,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from refengine import evaluate, from_table, profile, stream
+from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.dialects import Unrenderable
 
@@ -104,12 +105,13 @@ def test_a_wrong_expectation_fails():
     running.stop()
 
 
-QUERY = from_table(
-    {
-        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
-        "body": "SELECT ?x WHERE { ?x <urn:p> ?y }",
-    }
-)
+def windowed(slide: int, body: str = "SELECT ?x WHERE { ?x <urn:p> ?y }") -> Query:
+    """A query over windows of 10."""
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": slide}
+    return from_table({"windows": [window], "body": body})
+
+
+QUERY = windowed(slide=10)
 EMPTY = {"s": stream([])}
 
 
@@ -206,22 +208,14 @@ def test_every_engine_has_a_file_that_holds():
         assert sum(len(text.splitlines()) for text in texts) <= 150, "a harness is short"
 
 
-KNOWN = """
-title = "x"
-command = ["x"]
-dialect = "table"
-semantics = { profile = "csparql" }
+HEAD = 'title = "x"\ncommand = ["x"]\ndialect = "table"\n'
+KNOWN = f"""{HEAD}
+semantics = {{ profile = "csparql" }}
 [[deviations]]
 reason = "it is otherwise"
 link = "https://example.org/"
 """
-CLAIM = """
-title = "x"
-command = ["x"]
-dialect = "table"
-[semantics]
-profile = "csparql"
-"""
+CLAIM = f'{HEAD}[semantics]\nprofile = "csparql"\n'
 
 
 @pytest.mark.parametrize(
@@ -230,18 +224,9 @@ profile = "csparql"
         ("title = 1", "engine: key 'command' is missing"),
         ('title = "x"\ncommand = []\ndialect = "table"', r"command: engine: \[\] "),
         ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"dialect: engine: 'sql' is not one of"),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1',
-            "unknown key 'colour'; valid: ",
-        ),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6',
-            "tolerance: engine: 0.6 is greater than",
-        ),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }',
-            "SEM-1: .*; did you mean 'csparql'",
-        ),
+        (f"{HEAD}colour = 1", "unknown key 'colour'; valid: "),
+        (f"{HEAD}tolerance = 0.6", "tolerance: engine: 0.6 is greater than"),
+        (f'{HEAD}semantics = {{ profile = "csparq" }}', "SEM-1: .*; did you mean 'csparql'"),
         (KNOWN, r"deviations\[0\]: engine: key 'cases' is missing"),
         (
             f'{KNOWN}cases = ["x"]'.replace("it is otherwise", "short"),
@@ -315,14 +300,7 @@ def test_what_an_engine_has_not_is_not_asked():
         engine("esper").text(lagging, table=table)
     assert '"lag": 5' in engine("reference").text(lagging, table=table)
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 does not answer ASK"):
-        engine("rsp-js").text(
-            from_table(
-                {
-                    "windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1}],
-                    "body": "ASK {}",
-                }
-            )
-        )
+        engine("rsp-js").text(windowed(slide=10, body="ASK {}"))
 
 
 @pytest.mark.parametrize("tested", engines().values(), ids=list(engines()))
@@ -566,12 +544,7 @@ def test_rsp_js_is_of_the_version_that_its_file_names(rsp_js_installed):
 
 def answers(running, *items: tuple[str, int], slide: int = 10):
     """(window, what ?x is) of each report over elements ?x <urn:p> <urn:y> at instants."""
-    query = from_table(
-        {
-            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}],
-            "body": QUERY.body.text,
-        }
-    )
+    query = windowed(slide)
     source = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(running, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
     return [
@@ -657,12 +630,7 @@ def test_rsp_js_aligns_what_it_closes(rsp_js):
     """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10),
     [4,14); a at 1 is in the first alone, b at 9 in the second and the third.
     """
-    query = from_table(
-        {
-            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 4}],
-            "body": QUERY.body.text,
-        }
-    )
+    query = windowed(slide=4)
     items = [(f"<urn:{name}>", at) for name, at in (("a", 1), ("b", 9), ("c", 13), ("d", 17))]
     source = stream([((name, "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(rsp_js, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})

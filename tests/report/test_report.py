@@ -58,6 +58,12 @@ def shown(*found, **options) -> str:
     return page.page(source.of(found), **options)
 
 
+def detail_of(told: dict) -> str:
+    """The details of a fail with some evidence."""
+    (entry,) = source.of([result(outcome="fail", evidence=told)]).entries
+    return result_list.detail(entry)
+
+
 # Results as they are read
 
 
@@ -69,25 +75,29 @@ def test_the_results_of_the_suite_are_what_the_schema_says():
         assert schemas.accepts("result")(line)
 
 
+def metric(window, scores, gracious=None, delay=3, sizes=(1, 1, 1)) -> dict:
+    """The measures of a window: precision and recall, and the sizes of what it has."""
+    precision, recall = scores
+    elements, expected, actual = sizes
+    return {
+        **{"window": window, "precision": precision, "recall": recall, "gracious": gracious},
+        **{"delay": delay, "elements": elements, "expected": expected, "actual": actual},
+    }
+
+
+MEASURED = {
+    "metrics": [metric([0, 10], (1, 0.5))],
+    "samples": [{"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}],
+    "semantics": {"t0": 0},
+    "before": 1,
+    "diverges": 0,
+}
+
+
 def whole_result() -> dict:
     """A result in which all is."""
-    metric = {
-        "window": [0, 10],
-        "precision": 1,
-        "recall": 0.5,
-        "gracious": None,
-        "delay": 3,
-        "elements": 1,
-        "expected": 1,
-        "actual": 1,
-    }
-    sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
     more = {
-        "metrics": [metric],
-        "samples": [sample],
-        "semantics": {"t0": 0},
-        "before": 1,
-        "diverges": 0,
+        **MEASURED,
         "rests_on": {"row": {"x": reports.integer("1")}, "is_lacking": True, "elements": [0]},
     }
     whole = json.loads(
@@ -95,6 +105,17 @@ def whole_result() -> dict:
     )
     schemas.validator("result").validate(whole)
     return whole
+
+
+def keys_of(value, most: int | None = 1):
+    """The keys of a table, the first places of a list, and nothing of all else."""
+    match value:
+        case dict():
+            return value
+        case list():
+            return range(len(value[:most]))
+        case _:
+            return ()
 
 
 def broken(whole: dict) -> list[dict]:
@@ -118,13 +139,7 @@ def broken(whole: dict) -> list[dict]:
                 changed = copy.deepcopy(whole)
                 del _at(changed, path)[key]
                 found.append(changed)
-        for key in (
-            here
-            if isinstance(here, dict)
-            else range(min(1, len(here)))
-            if isinstance(here, list)
-            else ()
-        ):
+        for key in keys_of(here):
             visit((*path, key))
 
     visit(())
@@ -238,38 +253,18 @@ def test_the_quick_check_of_what_is_read_is_that_of_its_schema(name: str):
 
 def test_no_number_of_a_result_is_without_bounds():
     """Each is tried with one that no page could draw, as an integer and as a float."""
-    metric = {
-        "window": [0, 10],
-        "precision": 1,
-        "recall": 0.5,
-        "gracious": {"precision": 1, "recall": 1, "window": [1, 2]},
-        "delay": 3,
-        "elements": 1,
-        "expected": 1,
-        "actual": 1,
-    }
-    sample = {"at": 0, "rss": 1, "cpu": 0.5, "threads": 2}
-    elements = [{"stream": "s", "at": 1, "end": 2, "graph": ""}]
+    gracious = {"precision": 1, "recall": 1, "window": [1, 2]}
     more = {
-        "elements": elements,
-        "metrics": [metric],
-        "samples": [sample],
-        "semantics": {"t0": 0},
-        "before": 1,
-        "diverges": 0,
+        **MEASURED,
+        "elements": [{"stream": "s", "at": 1, "end": 2, "graph": ""}],
+        "metrics": [metric([0, 10], (1, 0.5), gracious)],
     }
     whole = json.loads(json.dumps(result(evidence={**WRONG, **more}).as_json()))
 
     def numbers(value, path=()):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             yield path
-        for key in (
-            value
-            if isinstance(value, dict)
-            else range(len(value))
-            if isinstance(value, list)
-            else ()
-        ):
+        for key in keys_of(value, most=None):
             yield from numbers(value[key], (*path, key))
 
     places = list(numbers(whole))
@@ -398,6 +393,11 @@ def test_the_columns_of_an_engine_add_up():
     assert cells == ["1", "1", "1", "0", "1", "1", "1", "6"]
 
 
+def changed(**keys) -> str:
+    """A result as a line, with other values of some keys."""
+    return json.dumps({**result().as_json(), **keys})
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -406,23 +406,11 @@ def test_the_columns_of_an_engine_add_up():
         ('{"engine": NaN}', "no JSON: NaN is no number of JSON"),
         ('{"engine": ' + "9" * 5000 + "}", "no JSON: an integer of thousands of digits"),
         ("[" * 100_000, "no JSON: nested too deeply"),
-        (
-            json.dumps({**result().as_json(), "colour": 1}),
-            "no result: Additional properties are not allowed ('colour' was unexpected)",
-        ),
-        (
-            json.dumps({**result().as_json(), "outcome": "passed"}),
-            "no result: outcome: 'passed' is not one of",
-        ),
-        (
-            json.dumps({**result().as_json(), "evidence": {**RIGHT, "cut": 1}}),
-            "no result: evidence.cut: 1 is not of type 'boolean'",
-        ),
+        (changed(colour=1), "no result: Additional properties are not allowed ('colour' was "),
+        (changed(outcome="passed"), "no result: outcome: 'passed' is not one of"),
+        (changed(evidence={**RIGHT, "cut": 1}), "no result: evidence.cut: 1 is not of type 'bool"),
         ('{"engine": 1e400}', "no JSON: '1e400' is beyond every number here"),
-        (
-            json.dumps({**result().as_json(), "evidence": {**RIGHT, "before": 10**400}}),
-            "no result: evidence.before: 1000",
-        ),
+        (changed(evidence={**RIGHT, "before": 10**400}), "no result: evidence.before: 1000"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_is_written(tmp_path, capsys, line, reason):
@@ -562,20 +550,9 @@ def test_files_are_merged_and_duplicates_and_gaps_named(tmp_path, capsys):
     html = out.read_text(encoding="utf-8")
     assert "1 result given more than once" in html and "mine · corpus · WIN-2-a-border" in html
     assert "other has no result for 4 cases of corpus" in html and "<li>WIN-3-a-window</li>" in html
-    collected = source.read_results([first, second])
-    assert (
-        next(
-            e for e in collected.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
-        ).result.outcome
-        == "fail"
-    )
-    again = source.read_results([second, first])
-    assert (
-        next(
-            e for e in again.entries if e.result.key == ("mine", "corpus", "WIN-2-a-border")
-        ).result.outcome
-        == "pass"
-    )
+    for files, outcome in (([first, second], "fail"), ([second, first], "pass")):
+        found = {one.result.key: one.result for one in source.read_results(files).entries}
+        assert found["mine", "corpus", "WIN-2-a-border"].outcome == outcome
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path):
@@ -606,13 +583,9 @@ def test_a_page_has_the_engines_the_matrix_and_every_result():
     ) in html
     assert 'class="cell known" href="#rule=REP-1&amp;engine=mine" title="1 known to fail">' in html
     assert 'class="cell error" href="#suite=csrbench&amp;case=Q1&amp;engine=mine"' in html
-    assert [
-        html.index(f'<th scope="row">{rule}</th>')
-        for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
-    ] == sorted(
-        html.index(f'<th scope="row">{rule}</th>')
-        for rule in ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
-    ), "the order of SPEC.md, and of numbers"
+    rules = ("WIN-2", "WIN-3", "WIN-12", "REP-1", "R2R-5", "Q1")
+    places = [html.index(f'<th scope="row">{rule}</th>') for rule in rules]
+    assert places == sorted(places), "the order of SPEC.md, and of numbers"
     data = told(html)
     assert len(data["rows"]) == 8
     assert [data["cases"][row[1]][2] for row in data["rows"][:3]] == [
@@ -956,7 +929,7 @@ def test_differences_are_told_by_more_than_their_colour():
 
 def test_the_key_of_a_time_line_has_what_is_drawn():
     def key(told: dict) -> list[str]:
-        html = result_list.detail(source.of([result(outcome="fail", evidence=told)]).entries[0])
+        html = detail_of(told)
         return re.findall(r'<i class="swatch[^>]*></i>([^<]*)', html)
 
     assert key(WRONG) == ["expected", "reported", "the first difference"]
@@ -1047,44 +1020,16 @@ def test_whatever_there_is_can_be_drawn(told):
         if isinstance(value, (int, float))
     ]
     assert all(-9 <= number <= drawing.WIDTH + 9 for number in numbers)
-    assert "<svg" in result_list.detail(
-        source.of([result(outcome="fail", evidence=told)]).entries[0]
-    )
+    assert "<svg" in detail_of(told)
 
 
 # Charts and mismatch
 
+GRACIOUS = {"precision": 1.0, "recall": 0.5, "window": [11, 20]}
 METRICS = [
-    {
-        "window": [0, 10],
-        "precision": 1.0,
-        "recall": 1.0,
-        "gracious": None,
-        "delay": 5,
-        "elements": 3,
-        "expected": 2,
-        "actual": 2,
-    },
-    {
-        "window": [10, 20],
-        "precision": 0.5,
-        "recall": 0.25,
-        "gracious": {"precision": 1.0, "recall": 0.5, "window": [11, 20]},
-        "delay": -2,
-        "elements": 4,
-        "expected": 4,
-        "actual": 2,
-    },
-    {
-        "window": None,
-        "precision": 0.0,
-        "recall": 0.0,
-        "gracious": None,
-        "delay": None,
-        "elements": 0,
-        "expected": 0,
-        "actual": 1,
-    },
+    metric([0, 10], (1.0, 1.0), None, 5, (3, 2, 2)),
+    metric([10, 20], (0.5, 0.25), GRACIOUS, -2, (4, 4, 2)),
+    metric(None, (0.0, 0.0), None, None, (0, 0, 1)),
 ]
 # CPU seconds 0, 0.1, 0.4, 0.9
 SAMPLES = [

@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from reports import bare
 from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.harness import engine_file
@@ -20,7 +21,7 @@ from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
 from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
 REFERENCE = ("--engine=reference", "--smoke")
@@ -42,9 +43,7 @@ KILLS = """
 
 def result_of(case: str, argument: str = "") -> Result:
     """A result of one engine."""
-    return Result(
-        engine="e", suite="corpus", case=case, rule="WIN-1", outcome=Outcome.PASS, argument=argument
-    )
+    return bare(case, rule="WIN-1", argument=argument)
 
 
 @pytest.fixture(scope="module")

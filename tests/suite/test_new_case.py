@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from reports import bare
 
 from conformance import corpus
 from conformance.__main__ import main
@@ -147,14 +148,7 @@ def test_evidence_that_is_no_question_is_refused(tmp_path, capsys, changes, reas
 @pytest.mark.parametrize("shown", [None, {"cut": False}])
 def test_a_result_of_which_nothing_was_judged_names_the_file_of_its_case(shown):
     case = DRAWN[0]
-    result = Result(
-        engine="mine",
-        suite="corpus",
-        case=case.id,
-        rule=case.rule,
-        outcome=Outcome.ERROR,
-        evidence=shown,
-    )
+    result = bare(case.id, "error", engine="mine", rule=case.rule, evidence=shown)
     with pytest.raises(NoCase, match=f"its question is that of conformance/cases/{case.path}$"):
         text_of_new_case(result, "")
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import psutil
 import pytest
+from reports import bare
 
 from conformance.__main__ import main
 from conformance.harness import engine_file
@@ -137,14 +138,7 @@ def test_what_the_harness_writes_is_bounded_and_escaped(tmp_path, capsys):
     silent(tmp_path, registered="\x1b[31m\u202e" + "x" * 10_000)
     file = results_file(
         tmp_path,
-        Result(
-            engine="silent",
-            suite="corpus",
-            case=CASE,
-            rule="REP-1",
-            outcome=Outcome.ERROR,
-            argument="\x1b[31m",
-        ),
+        bare(CASE, "error", engine="silent", rule="REP-1", argument="\x1b[31m"),
     )
     assert main(["replay", file, CASE, "--engine", str(tmp_path / "silent.toml")]) == 0
     out = capsys.readouterr().out
@@ -183,9 +177,7 @@ def test_the_evidence_shows_the_language(tmp_path, name):
         "elements_total": 0,
         "semantics": {"r2s": "Rstream"},
     }
-    result = Result(
-        engine="mine", suite="corpus", case=CASE, rule="REP-1", outcome=Outcome.FAIL, evidence=shown
-    )
+    result = bare(CASE, "fail", engine="mine", rule="REP-1", evidence=shown)
     assert engine_of_evidence(result).dialect == tested.dialect
     shown["elements_total"] = 1  # it is cut
     with pytest.raises(NoReplay, match="does not show all that the engine was asked"):
@@ -227,7 +219,7 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(tmp_path, capsys, words,
         ("csparql", "yabench", "QR_1"),
     ]
     made = [
-        Result(engine=engine, suite=suite, case=case, outcome=Outcome.FAIL, argument="it is")
+        bare(case, "fail", engine=engine, suite=suite, argument="it is")
         for engine, suite, case in keys
     ]
     file = results_file(tmp_path, *made)
@@ -243,7 +235,7 @@ def test_a_query_that_the_language_cannot_express_is_unsupported(tmp_path, capsy
     case = next(case for case, kind in kinds.items() if kind == "tuple")
     file = results_file(
         tmp_path,
-        Result(engine="rsp-js", suite="corpus", case=case, outcome=Outcome.UNSUPPORTED),
+        bare(case, "unsupported", engine="rsp-js"),
     )
     assert main(["replay", file, case, "--print"]) == 3
     assert "has no windows of kind tuple" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from reports import bare
 
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
@@ -34,12 +35,11 @@ def found(
     caught_wrong_engine: str = "WIN-8 nothing expires",
 ) -> CaseResult:
     """A result; without more a pass with a row, of a case that catches a wrong engine."""
-    result = Result(
+    result = bare(
+        case or f"{rule}-a",
+        outcome,
         engine="mine",
-        suite="corpus",
-        case=case or f"{rule}-a",
         rule=rule,
-        outcome=Outcome(outcome),
         known=known,
         caught_wrong_engine=caught_wrong_engine,
         caught_when_granted=caught_wrong_engine if known else "",
@@ -231,14 +231,7 @@ def _silent_result(tested: Engine, case: Case) -> Result:
         judgement = judge_recording(recorded, profile, SharedAnswers(), ())
         outcome = Outcome.PASS if judgement.passed else Outcome.FAIL
     evidence = {"actual": [], "elements_total": 1}
-    return Result(
-        engine=tested.name,
-        suite="corpus",
-        case=case.id,
-        rule=case.rule,
-        outcome=outcome,
-        evidence=evidence,
-    )
+    return bare(case.id, outcome, engine=tested.name, rule=case.rule, evidence=evidence)
 
 
 def _items(tested: Engine) -> list[Item]:
