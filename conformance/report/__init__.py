@@ -3,5 +3,5 @@ rules, too. No engine is asked and no query evaluated here.
 
 Imports refengine, `schemas`, `metrics`, `verdict` and, for the text of a rule, `corpus`. Begin with
 `source`, which reads results, and `page`, which is made of `matrix` (the rules by engine) and of
-`detail` (one result, with `drawings`).
+`result_list` (each result, with `drawings`).
 """

@@ -55,7 +55,7 @@ from refengine.core.semantics import Profile
 
 
 @dataclass
-class FoundCauses:
+class CausesOfFails:
     """The causes that were found so far, in that order, and what they explain. `left` are the fails
     that are not explained yet, the smallest first. `needed` has each explained fail with the causes
     without which it would not be.
@@ -134,7 +134,7 @@ class CauseSearch:
     """
 
     profile: Profile | None
-    causes: FoundCauses
+    causes: CausesOfFails
     passes: Cases
     every_pass: Cases = ()
     is_trial: bool = False
@@ -417,7 +417,7 @@ class CauseSearch:
         """Return how many fails of a sample are left by a search that begins with a candidate, and
         how many causes it finds.
         """
-        causes = FoundCauses(list(sample))
+        causes = CausesOfFails(list(sample))
         causes.keep([candidate], causes.left_explained_by([candidate]))
         CauseSearch(self.profile, causes, self.passes, is_trial=True).run()
         return len(causes.left), len(causes.found)
