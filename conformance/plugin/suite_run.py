@@ -64,11 +64,8 @@ def prepare_run(config: pytest.Config) -> SuiteRun:
     means nothing, an output that cannot be written, and earlier results that cannot be read.
     """
     if option_value(config, "--no-diagnosis") and option_value(config, "--diagnose") is not None:
-        raise RefengineError(
-            "writes what the diagnosis finds: leave --no-diagnosis out",
-            rule="usage",
-            place="--diagnose",
-        )
+        reason = "writes what the diagnosis finds: leave --no-diagnosis out"
+        raise RefengineError(reason, rule="usage", place="--diagnose")
     options = _suite_options(config)
     items = options.items()
     check_output_files(config, items)
@@ -118,11 +115,8 @@ def _suite_options(config: pytest.Config) -> SuiteOptions:
         raise RefengineError(f"must be >= 0, got {missing}", rule="ORA-3", place="--missing")
     repeat = option_value(config, "--repeat")
     if repeat is not None and not 1 <= repeat <= MOST_REPEATS:
-        raise RefengineError(
-            f"must be from 1 to {MOST_REPEATS}, got {display(repeat)}",
-            rule="usage",
-            place="--repeat",
-        )
+        reason = f"must be from 1 to {MOST_REPEATS}, got {display(repeat)}"
+        raise RefengineError(reason, rule="usage", place="--repeat")
     return SuiteOptions(
         option_value(config, "--engine"),
         command,
@@ -146,11 +140,8 @@ def _results_so_far(
         return {}
     path = option_value(config, "--results")
     if path is None:
-        raise RefengineError(
-            "needs --results=FILE, the file of the interrupted run",
-            rule="usage",
-            place="--resume",
-        )
+        reason = "needs --results=FILE, the file of the interrupted run"
+        raise RefengineError(reason, rule="usage", place="--resume")
     return journal.read_journal(results.target(Path(path)), fingerprint)
 
 

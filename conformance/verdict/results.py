@@ -97,7 +97,7 @@ class Result:
     (suite/diagnosis.py). `caught_wrong_engine` is a wrong engine of the rule that would have
     failed the case under the semantics that the engine claims. Of a result that is explained,
     `caught_when_granted` is one that would have failed it if the explanations are granted to the
-    engine. Each is empty if there is none, or if the case was not examined (suite/examination.py).
+    engine. Each is empty if there is none, or if the case was not examined (suite/summary.py).
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
     `witnesses` are those that confirm every answer of the definition on which the outcome rests;

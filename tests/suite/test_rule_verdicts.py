@@ -12,8 +12,8 @@ from reports import bare
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
 from conformance.suite import examination, questions
-from conformance.suite.examination import examine_results
 from conformance.suite.item import Item, live_items
+from conformance.suite.summary import examine_results
 from conformance.verdict.results import KnownDeviation, Outcome, Result, from_json
 from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules, summarize_rules
 from refengine.model.errors import RefengineError
