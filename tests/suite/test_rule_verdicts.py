@@ -11,7 +11,7 @@ from reports import bare
 
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
-from conformance.suite import examination, questions
+from conformance.suite import questions, summary
 from conformance.suite.item import Item, live_items
 from conformance.suite.summary import examine_results
 from conformance.verdict.results import KnownDeviation, Outcome, Result, from_json
@@ -203,7 +203,7 @@ def test_cases_that_pass_are_examined_before_smaller_ones_that_fail_by_other_rul
     large = found("WIN-8", case="WIN-8-large", size=9)
     medium = found("WIN-8", case="WIN-8-medium", size=5)
     silent = found("WIN-8", case="WIN-8-silent", rows=0, size=0)
-    ordered = sorted([silent, failing, large, medium], key=examination._examination_order)
+    ordered = sorted([silent, failing, large, medium], key=summary._examination_order)
     assert ordered == [medium, large, failing, silent]
 
 
