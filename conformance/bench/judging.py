@@ -113,7 +113,9 @@ def _judge(
         argument = (
             f"no verdict: profile {profile.name}; {error} (a greater --verdict-seconds allows more)"
         )
-        return Result(profile.name, "", "", "", Outcome.UNSUPPORTED, argument)
+        return Result(
+            engine=profile.name, suite="", case="", outcome=Outcome.UNSUPPORTED, argument=argument
+        )
 
 
 def _explain_fail(

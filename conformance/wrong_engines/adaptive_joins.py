@@ -57,7 +57,7 @@ def windows_open_at_records(
     return at
 
 
-@wrong("ADA-8", replaces=join.sliding_openings)
+@wrong("ADA-8", replaces=adaptive_join.sliding_openings)
 def sliding_windows_open_at_records(right: Right, window: JoinWindow, at: int) -> list[int]:
     """Opens a window at each record, whatever the slide is."""
     return [at]

@@ -482,12 +482,10 @@ def test_feeding_notes_when_instants_are_sent_and_answered(monkeypatch):
 def result_of(query, outcome, measures, experiment=""):
     run = {"rows": 1, "seconds": 1, "elements": 1, "measures": measures}
     return Result(
-        "e",
-        "citybench",
-        query,
-        "",
-        outcome,
-        "",
+        engine="e",
+        suite="citybench",
+        case=query,
+        outcome=outcome,
         evidence={"run": run},
         benchmark_run=BenchmarkRun(experiment or query, query, 1),
     )

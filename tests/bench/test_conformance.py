@@ -184,7 +184,7 @@ def test_pytest_says_what_it_needs():
 
 def test_self_check_notices():
     def result(engine: str, outcome: Outcome) -> Result:
-        return Result(engine, "csrbench", "Q1", "", outcome, "")
+        return Result(engine=engine, suite="csrbench", case="Q1", outcome=outcome)
 
     assert own_engines.self_check([result("reference/cqels", Outcome.FAIL)]) == [
         "reference/cqels must pass every query"
@@ -385,7 +385,9 @@ def test_an_error_in_a_worker_ends_the_others():
 @pytest.fixture
 def nothing_to_judge(monkeypatch):
     """The command without its work, which takes a while."""
-    result = Result("reference/cqels", "csrbench", "Q1", "", Outcome.PASS, "pass")
+    result = Result(
+        engine="reference/cqels", suite="csrbench", case="Q1", outcome=Outcome.PASS, argument="pass"
+    )
     monkeypatch.setattr(
         "conformance.command_line.csrbench.run_in_processes", lambda tasks, jobs: [[result]]
     )

@@ -56,7 +56,12 @@ def test_the_reference_engine_is_recorded_incrementally(is_definition_asked):
 def result(case: str, computed_by: str) -> Result:
     """A pass of the reference engine as CQELS, which is what the self-check of our engines asks."""
     return Result(
-        "reference/cqels", "csrbench", case, "", Outcome.PASS, "pass", computed_by=computed_by
+        engine="reference/cqels",
+        suite="csrbench",
+        case=case,
+        outcome=Outcome.PASS,
+        argument="pass",
+        computed_by=computed_by,
     )
 
 

@@ -339,12 +339,12 @@ def test_the_stated_features_are_those_of_the_query(name):
 
 def result_of(engine, query, outcome, rows=1, argument=""):
     return Result(
-        engine,
-        "srbench",
-        query,
-        "",
-        outcome,
-        argument,
+        engine=engine,
+        suite="srbench",
+        case=query,
+        rule="",
+        outcome=outcome,
+        argument=argument,
         evidence={"run": {"rows": rows, "seconds": 1, "elements": 1}},
         benchmark_run=BenchmarkRun(query, query, 1),
     )

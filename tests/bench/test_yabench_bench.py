@@ -247,12 +247,10 @@ def result_of_run(number: int, samples: list[Sample]) -> Result:
         "run": {**run, "measures": {"is_gracious": True, "code": code}},
     }
     return Result(
-        "e",
-        "yabench",
-        f"1 t run {number}",
-        "",
-        Outcome.PASS,
-        "",
+        engine="e",
+        suite="yabench",
+        case=f"1 t run {number}",
+        outcome=Outcome.PASS,
         evidence=evidence,
         benchmark_run=BenchmarkRun("1", "t", number),
     )

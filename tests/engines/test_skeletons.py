@@ -23,8 +23,7 @@ from conformance.harness.client import Harness
 from conformance.harness.engine_file import engine
 from conformance.harness.pool import Harnesses
 from conformance.schemas import problems
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items
+from conformance.suite.item import ItemSelection, live_items
 from conformance.verdict.results import Outcome
 from refengine.model.errors import RefengineError
 

@@ -28,7 +28,7 @@ def candidates() -> list[Candidate]:
     """Return every candidate, for any engine that is shipped."""
     profiles = [None, *(one.profile for one in engines().values() if one.profile is not None)]
     found = [
-        *(one for profile in profiles for one in change_candidates(profile)),
+        *(one for profile in profiles for one in change_candidates(profile, ())),
         *simple_defect_candidates(),
         *wrong_engine_candidates(rule_texts()),
         WRONG_WINDOWS,

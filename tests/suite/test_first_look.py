@@ -6,8 +6,7 @@ from pathlib import Path
 
 from conformance import corpus
 from conformance.harness import engine_file
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items, questions
+from conformance.suite.item import ItemSelection, live_items, questions
 
 SMOKE = [case for case in questions() if case.table.get("smoke")]
 AT_MOST = 12

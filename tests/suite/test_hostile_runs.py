@@ -12,15 +12,16 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from reports import bare
 from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.engines.installation import brought_engines, places
 from conformance.harness import engine_file
 from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
-from conformance.suite.fingerprint import fingerprint_of_run
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
 REFERENCE = ("--engine=reference", "--smoke")
@@ -42,7 +43,7 @@ KILLS = """
 
 def result_of(case: str, argument: str = "") -> Result:
     """A result of one engine."""
-    return Result("e", "corpus", case, "WIN-1", Outcome.PASS, argument)
+    return bare(case, rule="WIN-1", argument=argument)
 
 
 @pytest.fixture(scope="module")

@@ -202,7 +202,13 @@ def question_over(query: Query, folder: Path) -> Question:
 
 def _unread(file: AnswerFile, error: RefengineError | None) -> Result:
     """Return the result of a recording that cannot be read."""
-    return Result(file.engine, "csrbench", file.case, "", Outcome.ERROR, str(error))
+    return Result(
+        engine=file.engine,
+        suite="csrbench",
+        case=file.case,
+        outcome=Outcome.ERROR,
+        argument=str(error),
+    )
 
 
 def with_evidence(result: Result, question: Question, reports: list[EngineReport]) -> Result:

@@ -113,7 +113,13 @@ def judge_recorded_run(run: RecordedRun, judging: Judging) -> Result:
     try:
         query, answers, stream = run.query, run.answers, run.stream
     except RefengineError as error:
-        return Result(run.engine, "yabench", run.name, "", Outcome.ERROR, str(error))
+        return Result(
+            engine=run.engine,
+            suite="yabench",
+            case=run.name,
+            outcome=Outcome.ERROR,
+            argument=str(error),
+        )
     question = Question(query, {query.windows[0].stream: stream})
     chosen = profile(run.engine)
     if chosen.fields["t0"] == UNKNOWN:

@@ -7,18 +7,87 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from conformance.suite.candidates import Candidate, explains, install_wrong_engines
+from conformance.suite.candidates import (
+    Candidate,
+    Cases,
+    explained_by,
+    explains,
+    install_wrong_engines,
+)
 from conformance.suite.recorded_case import RecordedCase
 
-SMALLEST = 12  # a sample has the smallest fail of so many rules
-OTHERS = 28  # and so many others, of all sizes
-BEST = 8  # so many candidates are tried on passes
-MARGIN = 0.25  # a candidate whose value is within this of the best one's is nearly as good
-MOST = 0.75  # one of many integers must explain more than this share of the sample
-LEAST_FAILS = 3  # fewer fails are few: a candidate may fit them by chance
-CONTRADICTED_BOUND = 0.25  # a candidate may contradict at most this share of the passes
 
-Cases = Sequence[RecordedCase]
+@dataclass(frozen=True)
+class Thresholds:
+    """The thresholds of a search for causes. Shares are of 1."""
+
+    # Samples of the fails
+
+    #: A sample has the smallest fail of so many rules,
+    rules_in_sample: int = 12
+    #: and so many others, of all sizes.
+    others_in_sample: int = 28
+    #: A change or a habit is tried on the whole sample if it explains one of so many fails,
+    first_look: int = 6
+    #: and a wrong engine if it explains one of so many fails of its rules.
+    own_fails: int = 2
+
+    # Which candidates are compared further
+
+    #: So many candidates are tried on passes.
+    tried_on_passes: int = 8
+    #: A candidate whose value is within this of the best one's is nearly as good.
+    margin: float = 0.25
+    #: So many of those nearly as good as the best are tried as the first cause.
+    first_causes: int = 3
+    #: Candidates whose values differ by less are compared on all fails,
+    equal: float = 0.05
+    #: at most so many of them.
+    most_equals: int = 8
+    #: Fewer fails are few: a candidate may fit them by chance.
+    few_fails: int = 3
+    #: One of many integers must explain more than this share of the sample.
+    share_of_integer: float = 0.75
+    #: A first cause that explains this share of the sample is kept at once. A cause is replaced by
+    #: others that explain this share of its fails.
+    nearly_all: float = 0.9
+
+    # Pairs
+
+    #: A pair must explain this share of the sample.
+    share_of_pair: float = 0.75
+    #: Where one candidate explains less than this share of the sample,
+    little: float = 0.6
+    #: a pair must explain this smaller share,
+    share_of_pair_for_little: float = 0.3
+    #: and by this share more than that candidate.
+    clearly_more: float = 0.1
+    #: Of so many fails a pair must explain such a share, before it is tried on the sample.
+    first_look_of_pair: int = 4
+    #: So many of the best pairs are tried on all passes.
+    most_pairs: int = 4
+
+    # What speaks against a cause
+
+    #: A candidate may contradict at most this share of the passes.
+    most_contradicted: float = 0.25
+    #: A cause explains at least so many fails for a pass that would fail under it,
+    fails_for_pass: int = 4
+    #: and a pair so many: its engine may have a third defect.
+    fails_of_pair_for_pass: int = 2
+    #: A cause of a smaller share of all fails is given up if one pass would fail under it.
+    small: float = 0.2
+    #: A cause of a smaller share of all fails is not kept.
+    hardly_any: float = 0.05
+    #: After so many were given up no more candidates are.
+    most_given_up: int = 12
+    #: After so many causes no more are looked for,
+    most_causes: int = 5
+    #: and in a search on trial after so many.
+    most_causes_on_trial: int = 2
+
+
+THRESHOLDS = Thresholds()
 
 
 @dataclass(frozen=True)
@@ -60,7 +129,7 @@ class Score:
         """Whether a candidate explains more than it contradicts, and contradicts little; if it
         explains few fails, then nothing.
         """
-        bound = CONTRADICTED_BOUND if self.explained >= LEAST_FAILS else 0
+        bound = THRESHOLDS.most_contradicted if self.explained >= THRESHOLDS.few_fails else 0
         return self.value > 0 and self.contradicted_share <= bound
 
 
@@ -78,7 +147,7 @@ class Comparison:
     sample: Cases
     passes: Cases
     given_up: Sequence[Candidate] = ()
-    least: int = LEAST_FAILS
+    least: int = THRESHOLDS.few_fails
 
     def credible_candidates(
         self,
@@ -97,8 +166,8 @@ class Comparison:
         counts.sort(key=lambda pair: -pair[0])
         scored: list[ScoredCandidate] = []
         best = 0.0
-        for count, candidate in counts[:BEST]:
-            if count / len(self.sample) <= best - MARGIN:
+        for count, candidate in counts[: THRESHOLDS.tried_on_passes]:
+            if count / len(self.sample) <= best - THRESHOLDS.margin:
                 break
             score = self.score([candidate], count)
             if score.is_credible:
@@ -134,10 +203,8 @@ class Comparison:
     def find_unexplained(self, candidates: Sequence[Candidate]) -> list[RecordedCase]:
         """Return the fails of the sample that candidates together do not explain."""
         in_force = [*self.found, *candidates]
-        with install_wrong_engines(in_force):
-            return [
-                case for case in self.sample if not explains(in_force, case, is_end_stated=True)
-            ]
+        explained = explained_by(in_force, self.sample, is_end_stated=True)
+        return [case for case in self.sample if case not in explained]
 
     def _count_explained(self, candidate: Candidate, first_look: Cases) -> int:
         """Return how many fails of the sample a candidate explains; 0 if it is a cause already or
@@ -150,7 +217,7 @@ class Comparison:
             if not any(explains(in_force, case) for case in first_look):
                 return 0
             count = sum(bool(explains(in_force, case)) for case in self.sample)
-        if candidate.is_integer_of_t0 and count <= MOST * len(self.sample):
+        if candidate.is_integer_of_t0 and count <= THRESHOLDS.share_of_integer * len(self.sample):
             return 0
         if candidate.may_fit_by_chance and count < self.least:
             return 0
@@ -169,17 +236,17 @@ def spread(cases: Cases, number: int) -> Cases:
 
 def choose_sample(cases: Cases) -> list[RecordedCase]:
     """Return the fails on which candidates are compared, of all that are left, the smallest first:
-    the smallest one of each of the first rules, and up to `OTHERS` others of all sizes. Where the
+    the smallest one of each of the first rules, and some others of all sizes. Where the
     engine answered nothing, many candidates would explain it; so such a fail counts only if there
     are few others.
     """
     with_rows = [case for case in cases if any(one.rows for one in case.relations)]
-    if len(with_rows) >= LEAST_FAILS:
+    if len(with_rows) >= THRESHOLDS.few_fails:
         cases = with_rows
     by_rule: dict[str, RecordedCase] = {}
     for case in cases:
         by_rule.setdefault(case.result.rule, case)
-    firsts = list(by_rule.values())[:SMALLEST]
+    firsts = list(by_rule.values())[: THRESHOLDS.rules_in_sample]
     others = [case for case in cases if case not in firsts]
-    step = max(1, len(others) // OTHERS)
-    return firsts + others[step - 1 :: step][:OTHERS]
+    step = max(1, len(others) // THRESHOLDS.others_in_sample)
+    return firsts + others[step - 1 :: step][: THRESHOLDS.others_in_sample]
