@@ -12,7 +12,6 @@ from test_brute import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
 from refengine.core.definition import Definition
-from refengine.core.definition_r2s import DefinitionWithR2S
 from refengine.core.query import Unit
 from refengine.model.elements import Triple
 
@@ -57,7 +56,7 @@ def reports_of(
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
     """The objects that are emitted, relation by relation."""
-    one = DefinitionWithR2S([window], {"s": items}, replace(CHANGING, **choices))
+    one = Definition([window], {"s": items}, replace(CHANGING, **choices))
     return [sorted(term for ((_, term),) in e.rows.elements()) for e in one.emitted(objects, None)]
 
 
@@ -203,7 +202,7 @@ def test_late_elements_are_dropped():
     """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
     5 came before it, 6 and the sentinel after it.
     """
-    one = DefinitionWithR2S(
+    one = Definition(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
         replace(CHANGING, closure=None, allowed_lateness=2),
@@ -222,7 +221,7 @@ def test_a_border_that_must_be_passed():
 
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, close_rule=closing, horizon="none")
-        one = DefinitionWithR2S([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
+        one = Definition([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
     assert triggers("reached") == [(4, 1, (0,))]
@@ -363,7 +362,7 @@ def test_two_streams_are_one_sequence():
     """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
-    one = DefinitionWithR2S(two, streams, replace(CHANGING, closure=None))
+    one = Definition(two, streams, replace(CHANGING, closure=None))
     found = [(r.t, r.arrival, *(held.content for held in r.windows)) for r in one.reports()]
     assert found == [(1, 1, (), (0,)), (1, 2, (0,), (0,))]
 
@@ -410,7 +409,7 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = DefinitionWithR2S(
+    one = Definition(
         two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
     )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]

@@ -11,7 +11,7 @@ import pytest
 from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
 from refengine.core.schedule import evaluations
-from refengine.core.startup import notes_on_hidden_ranges
+from refengine.core.silence import notes_on_hidden_ranges
 from refengine.model.errors import TooManyReports
 
 QUERY = from_table(
