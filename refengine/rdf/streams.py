@@ -11,8 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from refengine.model.canonical import CanonicalIterator
-from refengine.model.elements import Element, Stream
+from refengine.model.elements import CanonicalIterator, Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import did_you_mean
 from refengine.rdf import documents, jelly, json_ld, lines, sources

@@ -31,8 +31,7 @@ from refengine import dialects, incremental
 from refengine.core import engine, r2r
 from refengine.core.query import from_table
 from refengine.core.question import Question
-from refengine.model.canonical import canonical_elements
-from refengine.model.elements import Element, Stream
+from refengine.model.elements import Element, Stream, canonical_elements
 from refengine.model.errors import Unsupported
 
 ORIGINS = {

@@ -18,9 +18,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from refengine import Mode, Unsupported, literal, row
-from refengine.model import compare, isomorphism, matching
+from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row, is_blank
-from refengine.model.row_index import RowIndex
+from refengine.model.row_groups import RowIndex
 from refengine.model.terms import Term
 
 
@@ -592,7 +592,7 @@ def test_classes_of_numbers_begin_where_the_margin_ends():
     near = [typed(text, "float") for text in ("1.0", "1.000001", "1.000002")]
     others = [typed("2.0", "double"), typed("NaN", "double"), typed("INF", "float"), "<urn:a>"]
     rows = [row({"x": term}) for term in [*reversed(near), *others]]
-    found = isomorphism.classes_of_numbers(rows)
+    found = compare.classes_of_numbers(rows)
     assert found == {**dict.fromkeys(near, 0), others[0]: 1}
 
 
@@ -601,18 +601,18 @@ def test_colours_tell_apart_where_a_blank_node_stands():
         rows = [
             row(dict(zip("xyz", (f"_:{node}" for node in line), strict=True))) for line in lines
         ]
-        return sorted(isomorphism.colours(Counter(rows)).values())
+        return sorted(compare.colours(Counter(rows)).values())
 
     # a stands at each place once in both, but beside itself at other places
     assert colours("aab", "bba") != colours("aba", "bab")
     assert colours("aab", "bba") == colours("ccd", "ddc")
     # from end to end of a chain, which takes several rounds; a circle has one colour
     chain = [(("x", f"_:{i}"), ("y", f"_:{i + 1}")) for i in range(6)]
-    assert len(set(isomorphism.colours(Counter(chain)).values())) == 7
+    assert len(set(compare.colours(Counter(chain)).values())) == 7
     circle = [*chain, (("x", "_:6"), ("y", "_:0"))]
-    assert len(set(isomorphism.colours(Counter(circle)).values())) == 1
+    assert len(set(compare.colours(Counter(circle)).values())) == 1
     twice = Counter({chain[0]: 1, (("x", "_:k"), ("y", "_:l")): 2})
-    assert len(set(isomorphism.colours(twice).values())) == 4
+    assert len(set(compare.colours(twice).values())) == 4
 
 
 # Graphs of which each node has three neighbours, so that colours tell none apart: two of four
@@ -645,13 +645,13 @@ def test_a_search_for_a_renaming_has_a_bound(monkeypatch):
     """CMP-4: after so many steps in all it is given up."""
     one, other = edges(TWO_FOURS, list(range(8))), edges(CUBE, list(range(8)))
     assert not compare.equal(one, other)
-    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 12)
+    monkeypatch.setattr(compare, "SEARCH_BOUND", 12)
     with pytest.raises(Unsupported) as refused:
         compare.equal(one, other)
     assert str(refused.value) == "CMP-4: blank nodes too symmetric to compare"
 
 
-def component(*lines: str) -> isomorphism.Component:
+def component(*lines: str) -> compare.Component:
     """Return a component of rows with the variables x and y, whose blank nodes, which are small
     letters, all have the same colour.
     """
@@ -659,7 +659,7 @@ def component(*lines: str) -> isomorphism.Component:
     for line in lines:
         terms = [f"_:{sign}" if sign.islower() else literal(sign) for sign in line]
         rows[row(dict(zip("xy", terms, strict=True)))] += 1
-    return isomorphism.Component(rows, dict.fromkeys(sorted(isomorphism.blanks(rows)), "red"))
+    return compare.Component(rows, dict.fromkeys(sorted(compare.blanks(rows)), "red"))
 
 
 @pytest.mark.parametrize(
@@ -674,7 +674,7 @@ def component(*lines: str) -> isomorphism.Component:
     ],
 )
 def test_renamings_give_each_row_a_counterpart(one, other, mode, expected):
-    found = isomorphism.renamings(component(*one), component(*other), mode)
+    found = compare.renamings(component(*one), component(*other), mode)
     assert [{a[2:]: b[2:] for a, b in names.items()} for names in found] == expected
 
 
@@ -682,19 +682,19 @@ def test_renamings_give_each_row_a_counterpart(one, other, mode, expected):
 def test_renamings_compare_literals_as_the_mode_says(mode: Mode, expected: int):
     """CMP-1: 1 and 01 are one value, and two terms."""
     components = [
-        isomorphism.Component(
+        compare.Component(
             Counter([row({"x": f"_:{node}", "y": typed(number, "integer")})]), {f"_:{node}": "red"}
         )
         for node, number in (("a", "1"), ("b", "01"))
     ]
-    assert len(list(isomorphism.renamings(*components, mode))) == expected
+    assert len(list(compare.renamings(*components, mode))) == expected
 
 
 def test_a_maximum_matching_without_a_reach():
     """Augmenting paths of 2 and 3 steps; and more of ours than of theirs."""
 
     def pairs(fits: list[str], count: int) -> dict[int, int]:
-        return matching.match(fits, list("abcdef"[:count]), lambda x, y: y in x)
+        return compare.match(fits, list("abcdef"[:count]), lambda x, y: y in x)
 
     assert pairs(["ab", "a"], 2) == {0: 1, 1: 0}
     assert pairs(["abc", "ab", "a"], 3) == {0: 2, 1: 1, 2: 0}
@@ -728,20 +728,20 @@ def test_numbers_of_one_type_are_paired_in_their_order(
 ):
     """CMP-3: Doubles within 1e-9 of each other are near, and NaN comes last."""
 
-    def numbered_rows(numbers: list[str]) -> list[matching.Numbered]:
+    def numbered_rows(numbers: list[str]) -> list[compare.Numbered]:
         return [
-            ((matching.TolerantNumber(float(number), 1e-9),), row({"x": typed(number, "double")}))
+            ((compare.TolerantNumber(float(number), 1e-9),), row({"x": typed(number, "double")}))
             for number in numbers
         ]
 
-    assert matching.match_in_step(numbered_rows(ours), numbered_rows(theirs)) == pairs
+    assert compare.match_in_step(numbered_rows(ours), numbered_rows(theirs)) == pairs
 
 
 def test_numbers_in_order():
     values = [math.inf, Fraction(2), math.nan, -1.5, -math.inf]
-    ordered = sorted(values, key=matching.order_key)
+    ordered = sorted(values, key=compare.order_key)
     assert ordered[:-1] == [-math.inf, -1.5, 2, math.inf] and math.isnan(ordered[-1])
-    assert matching.order_key(math.nan) == (True, 0)
+    assert compare.order_key(math.nan) == (True, 0)
 
 
 def test_an_integer_beyond_all_doubles_is_near_to_none():
@@ -801,15 +801,15 @@ def test_beside_an_empty_bag_nothing_is_compared():
 def test_a_search_of_one_step_needs_a_bound_of_one(monkeypatch):
     """One blank node, and one that it can be: that is one step."""
     one, other = (Counter([row({"x": label})]) for label in ("_:a", "_:b"))
-    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 1)
+    monkeypatch.setattr(compare, "SEARCH_BOUND", 1)
     assert compare.equal(one, other)
-    monkeypatch.setattr(isomorphism, "SEARCH_BOUND", 0)
+    monkeypatch.setattr(compare, "SEARCH_BOUND", 0)
     with pytest.raises(Unsupported):
         compare.equal(one, other)
 
 
 def test_numbers_as_far_apart_as_their_margin_are_in_one_class():
-    apart = isomorphism.margin(Fraction(1))
+    apart = compare.margin(Fraction(1))
     with localcontext() as context:
         context.prec = 200
         numbers = [
@@ -819,4 +819,4 @@ def test_numbers_as_far_apart_as_their_margin_are_in_one_class():
     one, *others = (typed(format(each, "f"), "decimal") for each in (Decimal(1), *numbers))
     for other, expected in zip(others, (0, 1), strict=True):
         rows = [row({"x": term}) for term in (one, other)]
-        assert isomorphism.classes_of_numbers(rows) == {one: 0, other: expected}
+        assert compare.classes_of_numbers(rows) == {one: 0, other: expected}

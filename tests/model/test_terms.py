@@ -24,9 +24,8 @@ from refengine import (
     profile,
     stream,
 )
-from refengine.model import canonical as canonical_module
-from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import XSD
+from refengine.model import elements as canonical_module
+from refengine.model.elements import XSD, CanonicalElements
 from refengine.model.terms import canonical
 
 A, P = "<urn:a>", "<urn:p>"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import TIME_BOUND, Stream, Triple, arrivals
+from refengine.model.elements import TIME_BOUND, CanonicalElements, Stream, Triple, arrivals
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 
