@@ -24,7 +24,7 @@ from refengine.model.elements import XSD, Relation, literal
 from refengine.model.errors import InvalidQuery
 from refengine.model.terms import Term
 from refengine.rdf import documents, lines, recordings, turtle
-from refengine.rdf.forms import graphs, items, quads, subjects
+from refengine.rdf.forms import dated_documents, reading, rows
 from refengine.rdf.lines import TIMED_TOKEN, parse_terms
 from refengine.rdf.sources import Source, suffix_of
 
@@ -41,7 +41,7 @@ def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
             yield line, place
 
 
-build_stream_of_graphs = graphs.build_stream_of_graphs  # the right function
+build_stream_of_graphs = dated_documents.build_stream_of_graphs  # the right function
 
 
 def _without_undated_graphs(reading: Any, statements: Iterable[Any]) -> Any:
@@ -55,10 +55,10 @@ def _without_undated_graphs(reading: Any, statements: Iterable[Any]) -> Any:
 
 @wrong(
     "IO-1",
-    replaces=items.build_stream,
+    replaces=reading.build_stream,
     half="app = NN × 1000 ms",
     besides={
-        graphs.build_stream_of_graphs: _without_undated_graphs,
+        dated_documents.build_stream_of_graphs: _without_undated_graphs,
         lines.read_lines: _timed_lines,
     },
 )
@@ -100,7 +100,7 @@ def a_query_replaces_the_last_segment(
 _lines = lines.read_lines  # the right one, also while it is replaced
 
 
-build_stream_of_quads = quads.build_stream_of_quads  # the right function
+build_stream_of_quads = rows.build_stream_of_quads  # the right function
 
 
 def _every_quad_is_an_element(reading: Any, found: Iterable[Any], where: str) -> Any:
@@ -116,14 +116,14 @@ def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
 
 @wrong(
     "IO-3",
-    replaces=subjects.build_stream_of_subjects,
+    replaces=dated_documents.build_stream_of_subjects,
     half=(
         "and the triples of all nodes without a date",
         "All quads of a graph have the same times",
         "A blank node is of one message",
     ),
     besides={
-        quads.build_stream_of_quads: _every_quad_is_an_element,
+        rows.build_stream_of_quads: _every_quad_is_an_element,
         lines._scope_blank_nodes: _labels_are_of_the_log,
     },
 )

@@ -11,7 +11,7 @@ from refengine.rdf import json_ld, turtle
 from refengine.rdf.lines import read_quads, read_triples
 from refengine.rdf.plain_turtle import Misread
 from refengine.rdf.sources import Source, read_text, refuse_no_source, suffix_of
-from refengine.rdf.statements import Document, Statement
+from refengine.rdf.terms import Document, Statement
 
 
 def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> list[Statement]:

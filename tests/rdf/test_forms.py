@@ -18,9 +18,9 @@ from refengine.__main__ import main
 from refengine.model.elements import XSD, is_blank, literal, parse_literal
 from refengine.model.errors import ForbiddenAccess, InvalidStream, RefengineError
 from refengine.rdf.documents import read_all_static, read_static
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.sources import Piped, Text
 from refengine.rdf.streams import FORMS, read_stream
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "streams"
 E = "http://example.org/"

@@ -26,10 +26,10 @@ from refengine.model.errors import (
 from refengine.model.messages import nearest, plain
 from refengine.model.xsd import INTEGERS
 from refengine.rdf.documents import read_static
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import read_recording, relation_to_json
 from refengine.rdf.streams import read_elements, read_stream
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 A, B, C, P, Q = (f"<http://e/{name}>" for name in "abcpq")
 PREFIXES = "@prefix : <http://e/> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"

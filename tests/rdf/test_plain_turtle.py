@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from refengine.rdf import json_ld, turtle
 from refengine.rdf.plain_turtle import Misread
-from refengine.rdf.statements import Statement
+from refengine.rdf.terms import Statement
 
 TOKENS = [
     *("<a>", "<urn:b>", "<../c#d>", "x:y", "x:a.b", "x:", ":z%20", "x:a\\~b", "_:b", "_:b.1", "[]"),

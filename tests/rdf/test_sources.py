@@ -16,10 +16,10 @@ from refengine.__main__ import main
 from refengine.model.errors import InvalidStream
 from refengine.rdf import sources
 from refengine.rdf.documents import read_static
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.sources import Piped, Text, TextFolder
 from refengine.rdf.streams import read_elements, read_stream
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 zstandard = pytest.importorskip("zstandard")
 

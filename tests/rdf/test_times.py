@@ -12,10 +12,10 @@ from conformance.bench.citybench.files import read_reports
 from conformance.bench.srbench.dumps import parse_sampling_time
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import InvalidStream
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.forms.reading import ReadingOptions
 from refengine.rdf.sources import Text
 from refengine.rdf.streams import read_stream, read_stream_and_rest
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 ROOT = Path(__file__).parents[2]
 DATE = f"<{PROV_GENERATED_AT_TIME}>"

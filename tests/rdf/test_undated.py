@@ -16,10 +16,10 @@ from jelly_files import frames_to_jelly, statements_to_jelly
 from refengine.__main__ import main
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import InvalidStream
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.forms.reading import ReadingOptions, ReadStream, Undated
 from refengine.rdf.sources import Piped, Source, Text
 from refengine.rdf.streams import FORMS, read_stream_and_rest
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 DATE = f"<{PROV_GENERATED_AT_TIME}>"
 OWL_ONTOLOGY = "<http://www.w3.org/2002/07/owl#Ontology>"
