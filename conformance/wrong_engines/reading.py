@@ -16,7 +16,7 @@ from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, WindowKind
 from refengine.core.semantics import R2S
-from refengine.dialects import dialect, durations, faults, grammar, source, windows
+from refengine.dialects import dialect, faults, grammar, source, windows
 from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable
 from refengine.model import iris
@@ -204,7 +204,7 @@ def a_clause_goes_alone(right: Right, source: QuerySource, begin: int, end: int)
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="a number and `ms`, `s`, `m`, `h` or `d`",
 )
 def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
@@ -214,7 +214,7 @@ def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="no hour in CQELS-QL, whose engine misreads it",
     seen=f"{CQELS}, Duration.parse: substring(0, l-1)",
 )

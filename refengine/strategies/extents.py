@@ -10,8 +10,13 @@ from typing import TypedDict, TypeVar, Unpack
 from hypothesis import strategies as st
 
 from refengine.core.query import COUNTING, LAGGING, SIZED, SLIDING, Unit, Window, WindowKind
-from refengine.strategies.arguments import check_argument, take_choices, take_in_order
-from refengine.strategies.indexes import index_below, pick
+from refengine.strategies.arguments import (
+    check_argument,
+    index_below,
+    pick,
+    take_choices,
+    take_in_order,
+)
 from refengine.strategies.payloads import Strategy
 
 KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
