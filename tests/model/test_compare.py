@@ -16,6 +16,7 @@ import pytest
 from conftest import draws
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 
 from refengine import Mode, Unsupported, literal, row
 from refengine.model import compare
@@ -646,9 +647,8 @@ def test_a_search_for_a_renaming_has_a_bound(monkeypatch):
     one, other = edges(TWO_FOURS, list(range(8))), edges(CUBE, list(range(8)))
     assert not compare.equal(one, other)
     monkeypatch.setattr(compare, "SEARCH_BOUND", 12)
-    with pytest.raises(Unsupported) as refused:
-        compare.equal(one, other)
-    assert str(refused.value) == "CMP-4: blank nodes too symmetric to compare"
+    message = refusal(lambda: compare.equal(one, other), Unsupported)
+    assert message == "CMP-4: blank nodes too symmetric to compare"
 
 
 def component(*lines: str) -> compare.Component:
