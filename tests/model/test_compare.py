@@ -32,12 +32,8 @@ def typed(lexical: str, kind: str) -> Term:
 
 # Each term with its value by hand: a number with its tolerance, or anything else that must be the
 # same.
-DOUBLE, FLOAT, DECIMAL, INTEGER = (
-    Fraction(1, 10**9),
-    Fraction(1, 10**6),
-    Fraction(1, 10**17),
-    Fraction(0),
-)
+DOUBLE, FLOAT, DECIMAL = (Fraction(1, 10**digits) for digits in (9, 6, 17))
+INTEGER = Fraction(0)
 LEAST = Fraction(1, 10**18)  # two decimals may differ by so much
 NUMBERS: dict[Term, tuple[Fraction | float, Fraction]] = {
     typed("1", "integer"): (Fraction(1), INTEGER),
@@ -74,18 +70,9 @@ OTHERS: dict[Term, object] = {
     typed("2020-01-02T01:00:00+01:00", "dateTime"): "a midnight",
     typed("2020-01-02T00:00:00", "dateTime"): "a midnight without zone",
     typed("2020-01-02T00:00:00.0000001Z", "dateTime"): "after midnight",
-    **{
-        term: term
-        for term in (
-            '"1"',
-            '"1"@en',
-            "<urn:a>",
-            typed("x", "integer"),
-            typed("\u0663", "integer"),
-            typed("1/0", "decimal"),
-        )
-    },
 }
+NO_VALUES = [typed("x", "integer"), typed("\u0663", "integer"), typed("1/0", "decimal")]
+OTHERS |= {term: term for term in ('"1"', '"1"@en', "<urn:a>", *NO_VALUES)}
 
 
 def same_term(a: Term, b: Term, mode: Mode) -> bool:
@@ -354,68 +341,33 @@ def alternating(numbers: list[str], *kinds: str) -> Bag:
     return Counter(row({"n": typed(text, kinds[i % len(kinds)])}) for i, text in enumerate(numbers))
 
 
-LEAF = Counter([row({"x": "_:b", "y": "_:b7"})])
+LEAF, LOOP = (Counter([row({"x": x, "y": "_:b7"})]) for x in ("_:b", "_:b7"))
+PLAIN, LABELLED = (numbered(label, COUNTED, "integer") for label in ("", "a"))
+NEARLY, BOTH_TYPES = numbered("", CLOSE, "double"), alternating(CLOSE, "double", "float")
+HALF_OTHER = [*CLOSE_BY[N // 2 :], *HALVES[2 : N // 2 + 2]]
+FOURS = circles("a", 300, 4)
+OFTEN = row({"x": "<urn:a>"})
 LARGE = {
-    "numbers in another type": (
-        numbered("", COUNTED, "integer"),
-        numbered("", POINTED, "double"),
-        True,
-    ),
-    "numbers, one of them other": (
-        numbered("", COUNTED, "integer"),
-        numbered("", ONE_OTHER, "double"),
-        False,
-    ),
-    "numbers, all of them other": (
-        numbered("", COUNTED, "integer"),
-        numbered("", HALVES, "double"),
-        False,
-    ),
-    "numbers, all of them near": (
-        numbered("", CLOSE, "double"),
-        numbered("", CLOSE_BY, "double"),
-        True,
-    ),
-    "near numbers of one type and another": (
-        numbered("", CLOSE, "double"),
-        numbered("", CLOSE_BY, "float"),
-        True,
-    ),
-    "near numbers of two types": (
-        alternating(CLOSE, "double", "float"),
-        alternating(CLOSE_BY, "float", "double"),
-        True,
-    ),
+    "numbers in another type": (PLAIN, numbered("", POINTED, "double"), True),
+    "numbers, one of them other": (PLAIN, numbered("", ONE_OTHER, "double"), False),
+    "numbers, all of them other": (PLAIN, numbered("", HALVES, "double"), False),
+    "numbers, all of them near": (NEARLY, numbered("", CLOSE_BY, "double"), True),
+    "near numbers of one type and another": (NEARLY, numbered("", CLOSE_BY, "float"), True),
+    "near numbers of two types": (BOTH_TYPES, alternating(CLOSE_BY, "float", "double"), True),
     "near numbers of two types, one of them other": (
-        alternating(CLOSE, "double", "float"),
+        BOTH_TYPES,
         alternating([*CLOSE_BY[1:], "2.5"], "float", "double"),
         False,
     ),
     "near numbers of two types, half of them other": (
-        alternating(CLOSE, "double", "float"),
-        alternating([*CLOSE_BY[N // 2 :], *HALVES[2 : N // 2 + 2]], "float", "double"),
+        BOTH_TYPES,
+        alternating(HALF_OTHER, "float", "double"),
         False,
     ),
-    "one row again and again": (
-        Counter({row({"x": "<urn:a>"}): N}),
-        Counter({row({"x": "<urn:a>"}): N - 1, row({}): 1}),
-        False,
-    ),
-    "blank nodes with numbers": (
-        numbered("a", COUNTED, "integer"),
-        numbered("b", POINTED, "double"),
-        True,
-    ),
-    "blank nodes with the same numbers": (
-        numbered("a", COUNTED, "integer"),
-        numbered("b", COUNTED[::-1], "integer"),
-        True,
-    ),
-    "blank nodes with numbers, one other": (
-        numbered("a", COUNTED, "integer"),
-        numbered("b", ONE_OTHER, "double"),
-        False,
-    ),
+    "one row again and again": (Counter({OFTEN: N}), Counter({OFTEN: N - 1, row({}): 1}), False),
+    "blank nodes with numbers": (LABELLED, numbered("b", POINTED, "double"), True),
+    "blank nodes with the same numbers": (LABELLED, numbered("b", COUNTED[::-1], "integer"), True),
+    "blank nodes with numbers, one other": (LABELLED, numbered("b", ONE_OTHER, "double"), False),
     "blank nodes with near numbers": (
         numbered("a", CLOSE, "double"),
         numbered("b", CLOSE_BY, "double"),
@@ -437,19 +389,11 @@ LARGE = {
         True,
     ),
     "a hub": (alike("a"), alike("b"), True),
-    "a hub, one leaf a loop": (
-        alike("a"),
-        alike("b") - LEAF + Counter([row({"x": "_:b7", "y": "_:b7"})]),
-        False,
-    ),
+    "a hub, one leaf a loop": (alike("a"), alike("b") - LEAF + LOOP, False),
     "a chain": (chain("a", 2000), chain("b", 2000), True),
     "a short chain": (chain("a", 100), chain("b", 100), True),
-    "many circles": (circles("a", 300, 4), circles("b", 300, 4), True),
-    "many circles, one other": (
-        circles("a", 300, 4),
-        circles("b", 298, 4) + circles("c", 1, 8),
-        False,
-    ),
+    "many circles": (FOURS, circles("b", 300, 4), True),
+    "many circles, one other": (FOURS, circles("b", 298, 4) + circles("c", 1, 8), False),
     "a circle": (circles("a", 1, 500), circles("b", 1, 500), True),
 }
 
@@ -471,17 +415,11 @@ def test_what_has_no_value_is_a_term():
     """CMP-1: ill-typed literals, forms with spaces, and datatypes that only
     end like XML Schema's.
     """
-    none = [
-        typed(" 1", "integer"),
-        typed("300", "byte"),
-        typed("-1", "positiveInteger"),
-        typed("1e0", "decimal"),
-    ]
-    for other in [*none, literal("1", "integer")]:
-        for one in (typed("1", "integer"), typed("300", "integer"), typed("-1", "integer")):
-            assert not compare.equal(Counter([row({"x": one})]), Counter([row({"x": other})])), (
-                other
-            )
+    none = ((" 1", "integer"), ("300", "byte"), ("-1", "positiveInteger"), ("1e0", "decimal"))
+    for other in [*(typed(*each) for each in none), literal("1", "integer")]:
+        for one in ("1", "300", "-1"):
+            rows = [Counter([row({"x": term})]) for term in (typed(one, "integer"), other)]
+            assert not compare.equal(*rows), other
 
 
 @pytest.mark.parametrize("datatype", ["integer", "decimal", "double", "dateTime"])
@@ -548,6 +486,9 @@ def test_every_number_that_is_near_may_be_near():
                 assert compare.maybe_near(one.value, other.value)
 
 
+MIDNIGHT = typed("2020-01-01T00:00:00Z", "dateTime")
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
@@ -558,16 +499,8 @@ def test_every_number_that_is_near_may_be_near():
         (typed("1e1", "double"), typed("10", "integer"), True),
         (typed("1e1", "float"), typed("11", "integer"), False),
         (typed("010", "integer"), typed("10", "byte"), True),
-        (
-            typed("2020-01-01T00:00:00Z", "dateTime"),
-            typed("2020-01-01T01:00:00+01:00", "dateTime"),
-            True,
-        ),
-        (
-            typed("2020-01-01T00:00:00Z", "dateTime"),
-            typed("2020-01-01T00:00:00", "dateTime"),
-            False,
-        ),
+        (MIDNIGHT, typed("2020-01-01T01:00:00+01:00", "dateTime"), True),
+        (MIDNIGHT, typed("2020-01-01T00:00:00", "dateTime"), False),
     ],
 )
 def test_values_of_each_kind(one, other, expected):

@@ -327,27 +327,24 @@ def test_malformed_turtle_names_file_and_line(write, tmp_path, turtle, line, wor
     says(refusal(lambda: read_stream(tmp_path), InvalidStream), path, line, "IO-1", word)
 
 
-def test_a_folder_without_instants_is_no_stream(write, tmp_path):
-    write("other.ttl", "")
+BEYOND = f"data_{2**63 // 1000 + 1}.ttl"
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "rule", "word"),
+    [
+        (["other.ttl"], "", "IO-1", "data_NN.ttl"),
+        (["data_1.ttl", "data_1b.ttl"], "data_1b.ttl", "IO-1", "data_NN.ttl"),
+        (["data_01.ttl", "data_1.ttl"], "data_1.ttl", "IO-1", "data_01.ttl"),
+        ([BEYOND], BEYOND, "MOD-1", "64 bits"),
+    ],
+    ids=["no instant", "almost one", "one twice", "one beyond 64 bits"],
+)
+def test_a_folder_that_is_no_stream(write, tmp_path, files, place, rule, word):
+    for file in files:
+        write(file, PREFIXES + ":a :p :b .")
     message = refusal(lambda: read_stream(tmp_path), InvalidStream)
-    says(message, tmp_path, None, "IO-1", "data_NN.ttl")
-
-
-def test_a_file_whose_name_is_almost_an_instant_is_not_passed_over(write, tmp_path):
-    write("data_1.ttl", "")
-    path = write("data_1b.ttl", "")
-    says(refusal(lambda: read_stream(tmp_path), InvalidStream), path, None, "IO-1", "data_NN.ttl")
-
-
-def test_two_files_of_one_instant_are_an_error(write, tmp_path):
-    write("data_01.ttl", "")
-    path = write("data_1.ttl", "")
-    says(refusal(lambda: read_stream(tmp_path), InvalidStream), path, None, "IO-1", "data_01.ttl")
-
-
-def test_an_instant_beyond_64_bits_is_an_error(write, tmp_path):
-    path = write(f"data_{2**63 // 1000 + 1}.ttl", PREFIXES + ":a :p :b .")
-    says(refusal(lambda: read_stream(tmp_path), InvalidStream), path, None, "MOD-1", "64 bits")
+    says(message, tmp_path / place, None, rule, word)
 
 
 # Timed triples (YABench)
@@ -558,48 +555,11 @@ def test_no_bytes_raise_anything_but_our_errors(scratch, kind, data):
         assert "\n" not in str(error)
 
 
-FRAGMENTS = [
-    ":a",
-    " :p ",
-    " ",
-    ".",
-    "<http://e/a>",
-    "<a>",
-    '"x"',
-    "'''",
-    '"""',
-    "@en",
-    "^^",
-    "xsd:int",
-    "[",
-    "]",
-    "(",
-    ")",
-    "{",
-    "}",
-    ";",
-    ",",
-    "a",
-    "_:b",
-    "?x",
-    "1",
-    "1.5e3",
-    "true",
-    "@prefix",
-    "@base",
-    "PREFIX",
-    "BASE",
-    "GRAPH",
-    "=",
-    "!",
-    "\\u00e9",
-    "\\",
-    "#",
-    "\n",
-    "prov:generatedAtTime",
-    ":g",
-    "<<",
-]
+PLAIN_FRAGMENTS = r"""
+    :a . <http://e/a> <a> "x" ''' @en ^^ xsd:int [ ] ( ) { } ; , a _:b ?x 1 1.5e3 true @prefix @base
+    PREFIX BASE GRAPH = ! \u00e9 \ # prov:generatedAtTime :g <<
+"""
+FRAGMENTS = [*PLAIN_FRAGMENTS.split(), " :p ", " ", '"""', "\n"]
 
 
 @given(st.sampled_from(["data_0.ttl", "s.trig"]), st.lists(st.sampled_from(FRAGMENTS), max_size=14))
@@ -994,123 +954,67 @@ def test_no_relations_are_an_empty_recording(write):
     assert read_recording(write("r.json", '{"relations": []}')).relations == ()
 
 
-@pytest.mark.parametrize(
-    ("document", "where", "word"),
-    [
-        ([], "document", "must be an object, got []"),
-        ({}, "document", "'relations' is missing"),
-        ({"relation": []}, "document", "unknown key 'relation'; did you mean 'relations'?"),
-        ({"relations": {}}, "relations", "must be an array"),
-        ({"relations": [report(), 1]}, "relations[1]", "must be an object"),
-        ({"relations": [{"head": {"vars": []}}]}, "relations[0]", "'results' is missing"),
-        ({"relations": [report(time=1)]}, "relations[0]", "unknown key 'time'"),
-        ({"relations": [report(timestamp=1.5)]}, "relations[0].timestamp", "integer"),
-        ({"relations": [report(timestamp=True)]}, "relations[0].timestamp", "integer"),
-        ({"relations": [report(timestamp="1")]}, "relations[0].timestamp", "integer"),
-        ({"relations": [{**report(), "head": {}}]}, "relations[0].head", "'vars' is missing"),
-        ({"relations": [{**report(), "head": {"vars": "x"}}]}, "relations[0].head.vars", "array"),
-        (
-            {"relations": [report(variables=("x", 1))]},
-            "relations[0].head.vars[1]",
-            "variable's name",
-        ),
-        ({"relations": [report(variables=("x", "x"))]}, "relations[0].head.vars[1]", "once"),
-        (
-            {"relations": [report(variables=("?x",))]},
-            "relations[0].head.vars[0]",
-            "variable's name",
-        ),
-        ({"relations": [{**report(), "results": []}]}, "relations[0].results", "must be an object"),
-        (
-            {"relations": [{**report(), "results": {"bindings": None}}]},
-            "relations[0].results.bindings",
-            "array",
-        ),
-        (
-            {"relations": [report({}, None)]},
-            "relations[0].results.bindings[1]",
-            "must be an object",
-        ),
-        (
-            {"relations": [report({"y": URI})]},
-            "relations[0].results.bindings[0]",
-            "unknown key 'y'",
-        ),
-        (
-            {"relations": [report({"binding": {}, "time": 1})]},
-            "relations[0].results.bindings[0]",
-            "unknown key 'time'",
-        ),
-        (
-            {"relations": [report({"binding": []})]},
-            "relations[0].results.bindings[0]",
-            "must be an object",
-        ),
-        (
-            {"relations": [report({"binding": {}, "timestamp": "1"})]},
-            "relations[0].results.bindings[0].timestamp",
-            "integer",
-        ),
-        (
-            {"relations": [report({"timestamp": 5})]},
-            "relations[0].results.bindings[0]",
-            "unknown key 'timestamp'",
-        ),
-        *(
-            (
-                {"relations": [report({"binding": {"x": term}})]},
-                f"relations[0].results.bindings[0].x{key}",
-                word,
-            )
-            for term, key, word in [
-                ("http://e/a", "", "must be an object"),
-                ({"type": "uri"}, "", "'value' is missing"),
-                ({"type": "iri", "value": "http://e/a"}, "", "got 'iri'"),
-                ({"type": "uri", "value": 1}, ".value", "string"),
-                ({"type": "uri", "value": "a"}, "", "relative IRI 'a'"),
-                ({"type": "uri", "value": "http://e/a b"}, "", "RFC 3987"),
-                ({**URI, "datatype": "http://e/a"}, "", "a uri must not have datatype"),
-                (
-                    {"type": "bnode", "value": "b", "xml:lang": "en"},
-                    "",
-                    "a bnode must not have xml:lang",
-                ),
-                (
-                    {"type": "typed-literal", "value": "1"},
-                    "",
-                    "a typed-literal must have a datatype",
-                ),
-                ({"type": "literal", "value": "1", "datatype": None}, ".datatype", "string"),
-                ({"type": "literal", "value": "1", "datatype": "int"}, "", "relative IRI"),
-                (
-                    {"type": "literal", "value": "1", "datatype": XSD + "int", "xml:lang": "en"},
-                    "",
-                    "a literal must not have",
-                ),
-                ({"type": "literal", "value": "1", "xml:lang": "e_n"}, "", "RFC 5646"),
-                (
-                    {
-                        "type": "literal",
-                        "value": "1",
-                        "xml:lang": XSD + "int",
-                        "datatype": XSD + "int",
-                    },
-                    "",
-                    "a literal must not have",
-                ),
-                ({"type": "literal", "value": "1", "xml:lang": "#int"}, "", "RFC 5646"),
-                ({"type": "literal", "value": "1", "xml:lang": "http://e/a b"}, "", "RFC 5646"),
-                (
-                    {"type": "uri", "value": "http://e/a", "xml:lang": XSD + "int"},
-                    "",
-                    "a uri must not have xml:lang",
-                ),
-                ({"type": "literal", "value": "1", "lang": "en"}, "", "unknown key 'lang'"),
-                ({"type": "literal", "value": "\ud800"}, "", "surrogate"),
-            ]
-        ),
-    ],
-)
+HEAD, ROW = "relations[0].head", "relations[0].results.bindings[0]"
+DOCUMENTS = [
+    ([], "document", "must be an object, got []"),
+    ({}, "document", "'relations' is missing"),
+    ({"relation": []}, "document", "unknown key 'relation'; did you mean 'relations'?"),
+    ({"relations": {}}, "relations", "must be an array"),
+    ({"relations": [report(), 1]}, "relations[1]", "must be an object"),
+]
+REPORTS = [
+    ({"head": {"vars": []}}, "relations[0]", "'results' is missing"),
+    (report(time=1), "relations[0]", "unknown key 'time'"),
+    (report(timestamp=1.5), "relations[0].timestamp", "integer"),
+    (report(timestamp=True), "relations[0].timestamp", "integer"),
+    (report(timestamp="1"), "relations[0].timestamp", "integer"),
+    ({**report(), "head": {}}, HEAD, "'vars' is missing"),
+    ({**report(), "head": {"vars": "x"}}, f"{HEAD}.vars", "array"),
+    (report(variables=("x", 1)), f"{HEAD}.vars[1]", "variable's name"),
+    (report(variables=("x", "x")), f"{HEAD}.vars[1]", "once"),
+    (report(variables=("?x",)), f"{HEAD}.vars[0]", "variable's name"),
+    ({**report(), "results": []}, "relations[0].results", "must be an object"),
+    ({**report(), "results": {"bindings": None}}, "relations[0].results.bindings", "array"),
+    (report({}, None), "relations[0].results.bindings[1]", "must be an object"),
+    (report({"y": URI}), ROW, "unknown key 'y'"),
+    (report({"binding": {}, "time": 1}), ROW, "unknown key 'time'"),
+    (report({"binding": []}), ROW, "must be an object"),
+    (report({"binding": {}, "timestamp": "1"}), f"{ROW}.timestamp", "integer"),
+    (report({"timestamp": 5}), ROW, "unknown key 'timestamp'"),
+]
+ONE = {"type": "literal", "value": "1"}
+TERMS = [
+    ("http://e/a", "", "must be an object"),
+    ({"type": "uri"}, "", "'value' is missing"),
+    ({"type": "iri", "value": "http://e/a"}, "", "got 'iri'"),
+    ({"type": "uri", "value": 1}, ".value", "string"),
+    ({"type": "uri", "value": "a"}, "", "relative IRI 'a'"),
+    ({"type": "uri", "value": "http://e/a b"}, "", "RFC 3987"),
+    (URI | {"datatype": "http://e/a"}, "", "a uri must not have datatype"),
+    (ONE | {"type": "bnode", "xml:lang": "en"}, "", "a bnode must not have xml:lang"),
+    (ONE | {"type": "typed-literal"}, "", "a typed-literal must have a datatype"),
+    (ONE | {"datatype": None}, ".datatype", "string"),
+    (ONE | {"datatype": "int"}, "", "relative IRI"),
+    (ONE | {"datatype": XSD + "int", "xml:lang": "en"}, "", "a literal must not have"),
+    (ONE | {"xml:lang": "e_n"}, "", "RFC 5646"),
+    (ONE | {"datatype": XSD + "int", "xml:lang": XSD + "int"}, "", "a literal must not have"),
+    (ONE | {"xml:lang": "#int"}, "", "RFC 5646"),
+    (ONE | {"xml:lang": "http://e/a b"}, "", "RFC 5646"),
+    (URI | {"xml:lang": XSD + "int"}, "", "a uri must not have xml:lang"),
+    (ONE | {"lang": "en"}, "", "unknown key 'lang'"),
+    (ONE | {"value": "\ud800"}, "", "surrogate"),
+]
+MISSHAPEN = [
+    *DOCUMENTS,
+    *(({"relations": [found]}, where, word) for found, where, word in REPORTS),
+    *(
+        ({"relations": [report({"binding": {"x": term}})]}, f"{ROW}.x{key}", word)
+        for term, key, word in TERMS
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "where", "word"), MISSHAPEN)
 def test_a_misshapen_recording_names_the_path_to_the_fault(write, document, where, word):
     path = write("r.json", json.dumps(document))
     message = refusal(lambda: read_recording(path), InvalidStream)
