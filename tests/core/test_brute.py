@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import PROFILE, draws
+from conftest import PROFILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -1132,38 +1132,6 @@ def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, ga
         for t, k, held in early
     ]
     assert late[len(late) - len(renumbered) :] == renumbered != []
-
-
-@settings(max_examples=draws(500))
-@given(CASES, st.integers(-(10**12), 10**12))
-def test_only_differences_of_times_count(case: Case, moved: int):
-    """WIN-3, REP-4: moving all times, t0, offset and the anchor among them, moves the reports and
-    changes nothing else.
-    """
-    if case.query.windows[0].kind is WindowKind.TUPLE:
-        return
-    times = {
-        name: value + moved
-        for name in ("t0", "offset", "anchor", "horizon")
-        if type(value := getattr(case.semantics, name)) is int
-    }
-    registered = None if case.query.registered is None else case.query.registered + moved
-    later = Case(
-        replace(case.query, registered=registered),
-        {
-            name: Stream(
-                tuple(
-                    e._replace(app=e.app + moved, end=None if e.end is None else e.end + moved)
-                    for e in elements
-                )
-            )
-            for name, elements in case.streams.items()
-        },
-        replace(case.semantics, **times),
-        case.static,
-        case.answer,
-    )
-    assert list(windows(later)) == [(t + moved, k, held) for t, k, held in windows(case)]
 
 
 def test_too_many_reports_name_the_gap():
