@@ -26,16 +26,6 @@ def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> l
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
 
 
-def read_turtle_document(source: Source, base: str = "") -> Document:
-    """Return what a file of Turtle says. Raises InvalidStream."""
-    return _split(read_turtle(source, "Turtle", "b", base))
-
-
-def read_trig_document(source: Source, base: str = "") -> Document:
-    """Return what a file of TriG says. Raises InvalidStream."""
-    return _split(read_turtle(source, "TriG", "b", base))
-
-
 def _split(statements: list[Statement]) -> Document:
     """Return a document, whose parts are the messages if it is a log."""
     parts: list[list[Statement]] = [[]]
@@ -53,8 +43,8 @@ def _split(statements: list[Statement]) -> Document:
 LANGUAGES: dict[str, Callable[[Source, str], Document]] = {
     ".nt": lambda source, _: read_triples(source),
     ".nq": lambda source, _: read_quads(source),
-    ".ttl": read_turtle_document,
-    ".trig": read_trig_document,
+    ".ttl": lambda source, base: _split(read_turtle(source, "Turtle", "b", base)),
+    ".trig": lambda source, base: _split(read_turtle(source, "TriG", "b", base)),
     ".jsonld": json_ld.read_json_ld,
 }
 

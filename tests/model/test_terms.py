@@ -5,6 +5,7 @@ nearest that is valid.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -31,12 +32,8 @@ from refengine.model.terms import canonical
 
 A, P = "<urn:a>", "<urn:p>"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
-QUERY = from_table(
-    {
-        "body": "SELECT * { ?s ?p ?o }",
-        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
-    }
-)
+WINDOW = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+QUERY = from_table({"body": "SELECT * { ?s ?p ?o }", "windows": [WINDOW]})
 CSPARQL = profile("csparql").but(t0=0).semantics()
 
 
@@ -107,14 +104,8 @@ def test_rdflib_logs_nothing_for_a_witness_and_goes_on_logging_for_others():
     handler.emit = told.append
     logger.addHandler(handler)
     try:
-        assert list(
-            evaluate(
-                QUERY,
-                {"s": one(literal("no number, in no other test", XSD + "integer"))},
-                CSPARQL,
-                answer=one_witness,
-            )
-        )
+        streams = {"s": one(literal("no number, in no other test", XSD + "integer"))}
+        assert list(evaluate(QUERY, streams, CSPARQL, answer=one_witness))
         assert not told
         rdflib.Literal("no number", datatype=rdflib.XSD.integer)
         assert len(told) == 1
@@ -266,15 +257,9 @@ def test_other_errors_come_first():
 @pytest.mark.parametrize("way", [evaluate, incremental.evaluate])
 def test_static_data_is_made_canonical(way):
     body = "SELECT ?x { ?s <urn:p> ?o . ?x <urn:q> ?o }"
-    asked = from_table(
-        {"body": body, "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}]}
-    )
-    reports = way(
-        asked,
-        {"s": stream([((A, P, '"x"@EN'), 1)])},
-        CSPARQL,
-        static=frozenset([(A, "<urn:q>", '"x"@En')]),
-    )
+    asked = from_table({"body": body, "windows": [WINDOW]})
+    static = frozenset([(A, "<urn:q>", '"x"@En')])
+    reports = way(asked, {"s": stream([((A, P, '"x"@EN'), 1)])}, CSPARQL, static=static)
     assert [len(report.relation.rows) for report in reports] == [1]
 
 
@@ -290,23 +275,22 @@ def test_static_data_that_is_none_is_refused(way, statement):
 # Streams that are read while they are evaluated
 
 
+def elements(one: str, other: str, apart: int) -> Iterator[Element]:
+    """Yield an element at 1, and another so much later, with these objects."""
+    yield Element(frozenset([(A, P, one)]), 1, 1)
+    yield Element(frozenset([(A, P, other)]), 1 + apart, 2)
+
+
 def test_the_elements_of_an_iterator_are_made_canonical():
-    given = iter(
-        [Element(frozenset([(A, P, '"x"@EN')]), 1, 1), Element(frozenset([(A, P, '"y"')]), 20, 2)]
-    )
+    given = elements('"x"@EN', '"y"', 19)
     reports = list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
-    assert [dict(row)["o"] for report in reports for row in report.relation.rows] == [
-        '"x"@en',
-        '"y"',
-    ]
+    found = [dict(row)["o"] for report in reports for row in report.relation.rows]
+    assert found == ['"x"@en', '"y"']
 
 
 def test_an_element_of_an_iterator_that_is_none_is_named():
-    given = iter(
-        [Element(frozenset([(A, P, '"x"')]), 1, 1), Element(frozenset([(A, P, "abc")]), 2, 2)]
-    )
     with pytest.raises(InvalidStream, match="element 2: MOD-4: not a term: 'abc'"):
-        list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
+        list(incremental.evaluate(QUERY, {"s": elements('"x"', "abc", 1)}, CSPARQL))
 
 
 # Literals taken apart and put together

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from jelly_files import frames_to_jelly, statements_to_jelly
+from jelly_files import PREFIXES, frames_to_jelly, statements_to_jelly
 from refusals import refusal
 
 from refengine.__main__ import main
@@ -25,16 +25,6 @@ from refengine.rdf.times import PROV_GENERATED_AT_TIME
 DATE = f"<{PROV_GENERATED_AT_TIME}>"
 OWL_ONTOLOGY = "<http://www.w3.org/2002/07/owl#Ontology>"
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-PREFIXES = """
-@prefix : <http://example.org/> .
-@prefix dct: <http://purl.org/dc/terms/> .
-@prefix ldes: <https://w3id.org/ldes#> .
-@prefix prov: <http://www.w3.org/ns/prov#> .
-@prefix sosa: <http://www.w3.org/ns/sosa/> .
-@prefix time: <http://www.w3.org/2006/time#> .
-@prefix tree: <https://w3id.org/tree#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-"""
 
 
 def read(
