@@ -28,6 +28,7 @@ from refengine import (
 )
 from refengine.model import elements as canonical_module
 from refengine.model.elements import XSD, CanonicalElements
+from refengine.model.messages import ALIKE, LISTED, LISTED_LENGTH, MESSAGE, nearest, nearest_id
 from refengine.model.terms import canonical
 
 A, P = "<urn:a>", "<urn:p>"
@@ -340,3 +341,23 @@ def test_elements_that_are_canonical_are_a_tuple():
     assert isinstance(one('"x"').elements, CanonicalElements) and one('"x"').elements == tuple(
         one('"x"')
     )
+
+
+def test_a_list_of_valid_words_is_bounded_in_number_and_in_length() -> None:
+    short = [f"w{number:03}" for number in range(LISTED + 5)]
+    assert nearest("?", short) == f"; valid: {', '.join(short[:LISTED])}, … 5 more"
+
+    long = [f"{number:03}" + "x" * (LISTED_LENGTH // 4 - 3) for number in range(9)]
+    assert nearest("?", long) == f"; valid: {', '.join(long[:4])}, … 5 more"
+    assert nearest("?", ["x" * (MESSAGE - 100)]).endswith("x"), "at least one is listed, and whole"
+
+
+def test_the_ids_that_begin_alike_are_listed() -> None:
+    ids = [f"WIN-3-{letter}-case-of-its-own" for letter in "abcdef"] + [
+        "WIN-30-another-rule",
+        "REP-1-a",
+    ]
+    assert nearest_id("WIN-3-a-case-of-its-owm", ids) == f"; did you mean {ids[0]!r}?"
+    assert nearest_id("WIN-3-nosuch", ids) == f"; valid: {', '.join(ids[:ALIKE])}, … 2 more"
+    assert nearest_id("REP-7-nosuch-at-all", ids) == "; valid: REP-1-a"
+    assert nearest_id("nosuch", ids) == nearest("nosuch", ids)
