@@ -68,8 +68,7 @@ def parse_quad(
     if values.get("graph") is not None:
         graph = make(graph_name, _parse_term("graph", values["graph"], labels))
     triple = make_triple(*(_parse_term(key, values[key], labels) for key in REQUIRED[:3]))
-    app, batch, end = (_parse_number(key, values, zones) for key in ("time", "batch", "end"))
-    return TimedQuad(triple, graph, None if app is None else (app, batch, end), place)
+    return TimedQuad(triple, graph, _parse_times(("time", "batch", "end"), values, zones), place)
 
 
 def _parse_term(key: str, value: Any, labels: dict[str, Term]) -> Term:
@@ -87,14 +86,23 @@ def _parse_term(key: str, value: Any, labels: dict[str, Term]) -> Term:
     return term
 
 
-def _parse_number(key: str, values: Mapping[str, Any], zones: Zones) -> int | None:
-    value = values.get(key)
-    if value is None:
+def _parse_times(
+    keys: Iterable[str | None], values: Mapping[str, Any], zones: Zones, called: str = "{}"
+) -> Times | None:
+    """Return the time (ms), the batch id and the end (ms) under some keys; None without a time.
+    Raises Fault, which names the key as it is `called`.
+    """
+    found: list[int | None] = []
+    for key in keys:
+        value = values.get(key) if key else None
+        try:
+            found.append(None if value is None else parse_time(value, zones))
+        except Fault as fault:
+            raise Fault(f"{called.format(key)}: {fault}") from None
+    app, batch, end = found
+    if app is None:
         return None
-    try:
-        return parse_time(value, zones)
-    except Fault as fault:
-        raise Fault(f"{key}: {fault}") from None
+    return app, batch, end
 
 
 def build_stream_of_quads(reading: Reading, quads: Iterable[TimedQuad], where: str) -> Stream:
@@ -242,18 +250,7 @@ class Columns:
         Raises Fault.
         """
         names = (self.time, self.batch, self.end)
-        app, batch, end = (self._time(name, cells, zones) for name in names)
-        if app is None:
-            return None
-        return app, batch, end
-
-    def _time(self, name: str | None, cells: Mapping[str, str], zones: Zones) -> int | None:
-        if name is None or name not in cells:
-            return None
-        try:
-            return parse_time(cells[name], zones)
-        except Fault as fault:
-            raise Fault(f"column {name!r}: {fault}") from None
+        return _parse_times(names, cells, zones, called="column {!r}")
 
     def triples(self, cells: Mapping[str, str]) -> Iterator[Triple]:
         """Yield the triples of a row; an empty cell leaves out those that need it. Raises Fault."""
