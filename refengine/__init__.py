@@ -18,16 +18,16 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.engine import evaluate as evaluate
     from refengine.core.engine import evaluations as evaluations
     from refengine.core.engine import plan as plan
-    from refengine.core.entrance import QueryTable as QueryTable
-    from refengine.core.entrance import WindowTable as WindowTable
-    from refengine.core.entrance import from_table as from_table
     from refengine.core.profiles import PROFILES as PROFILES
     from refengine.core.profiles import profile as profile
     from refengine.core.query import Body as Body
     from refengine.core.query import Query as Query
+    from refengine.core.query import QueryTable as QueryTable
     from refengine.core.query import Unit as Unit
     from refengine.core.query import Window as Window
     from refengine.core.query import WindowKind as WindowKind
+    from refengine.core.query import WindowTable as WindowTable
+    from refengine.core.query import from_table as from_table
     from refengine.core.question import Question as Question
     from refengine.core.schedule import Held as Held
     from refengine.core.semantics import UNKNOWN as UNKNOWN
@@ -109,13 +109,15 @@ HOMES = {
     ),
     "rdf.frames": ("stream_from_dataframe", "to_arrow", "to_dicts", "to_pandas", "to_polars"),
     "core.schedule": ("Held",),
-    "core.entrance": ("QueryTable", "WindowTable", "from_table"),
     "core.query": (
         "Body",
         "Query",
+        "QueryTable",
         "Unit",
         "Window",
         "WindowKind",
+        "WindowTable",
+        "from_table",
     ),
     "core.question": ("Question",),
     "oracle.judge": ("Judgement", "judge"),

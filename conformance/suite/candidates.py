@@ -23,7 +23,7 @@ from refengine.oracle.explanations.changes import companion_fields
 
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
 # modules that compare what an engine has answered, which no engine does
-COMPARING = ("refengine.model.compare", "refengine.model.canonical", "refengine.oracle")
+COMPARING = ("refengine.model.compare", "refengine.model.elements", "refengine.oracle")
 # wrong engines and habits that show in nearly all cases of an engine that has them
 PERVASIVE = (
     "ENG-2 latest of a gap",

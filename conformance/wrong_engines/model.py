@@ -222,11 +222,12 @@ def profiles_are_fixed(right: Right, profile: Profile, **overrides: Any) -> Prof
     replaces=query.from_table,
     half="The schema is closed: another key is refused",
 )
-def words_are_made_to_fit(right: Right, table: Table) -> Any:
+def words_are_made_to_fit(right: Right, given: Table | None = None, /, **keys: Any) -> Any:
     """Accepts malformed queries, and makes them fit. Unknown keys and units and a registration in
     words are dropped, an unknown kind is `time`, any truth is a trigger, and a text is a list of
     one key.
     """
+    table = given or keys
     windows = [_repair_window(window) for window in table["windows"]]
     repaired = {key: table[key] for key in QUERY_KEYS if key in table}
     if not isinstance(repaired.get("registered"), int):
@@ -253,8 +254,9 @@ def _repair_window(window: Table) -> Table:
     replaces=query.from_table,
     half="the absolute IRI of a named window",
 )
-def names_are_forgotten(right: Right, table: Table) -> Any:
+def names_are_forgotten(right: Right, given: Table | None = None, /, **keys: Any) -> Any:
     """Forgets the names of windows."""
+    table = given or keys
     windows = []
     for window in table["windows"]:
         without_name = {key: value for key, value in window.items() if key != "name"}

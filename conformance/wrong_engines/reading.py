@@ -16,7 +16,7 @@ from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, Window, WindowKind
 from refengine.core.semantics import R2S
-from refengine.dialects import dialect, durations, faults, grammar, source, windows
+from refengine.dialects import dialect, faults, grammar, source, windows
 from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable
 from refengine.model import iris
@@ -24,7 +24,7 @@ from refengine.model.elements import XSD, Relation, literal
 from refengine.model.errors import InvalidQuery
 from refengine.model.terms import Term
 from refengine.rdf import documents, lines, recordings, turtle
-from refengine.rdf.forms import graphs, items, quads, subjects
+from refengine.rdf.forms import dated_documents, reading, rows
 from refengine.rdf.lines import TIMED_TOKEN, parse_terms
 from refengine.rdf.sources import Source, suffix_of
 
@@ -34,19 +34,19 @@ Node = Tree[Token]
 # §12 Reading
 
 
-@wrong("IO-1", replaces=items.build_stream, half="app = NN × 1000 ms")
+@wrong("IO-1", replaces=reading.build_stream, half="app = NN × 1000 ms")
 def times_are_seconds(right: Right, items: list[Any], ordered: bool = True) -> Any:
     """Reads times as seconds."""
     return right([item._replace(app=item.app // 1000) for item in items], ordered)
 
 
-@wrong("IO-1", replaces=items.build_stream)
+@wrong("IO-1", replaces=reading.build_stream)
 def a_file_has_an_order(right: Right, items: list[Any], ordered: bool = True) -> Any:
     """Takes the order of a file for the arrival order."""
     return right(items, True)
 
 
-@wrong("IO-1", replaces=graphs.build_stream_of_graphs)
+@wrong("IO-1", replaces=dated_documents.build_stream_of_graphs)
 def undated_graphs_are_skipped(right: Right, reading: Any, statements: Iterable[Any]) -> Any:
     """Skips graphs that nothing dates, instead of refusing them."""
     statements = list(statements)
@@ -89,7 +89,7 @@ def a_query_replaces_the_last_segment(
 
 @wrong(
     "IO-3",
-    replaces=subjects.build_stream_of_subjects,
+    replaces=dated_documents.build_stream_of_subjects,
     half="and the triples of all nodes without a date",
 )
 def undated_nodes_are_dropped(right: Right, reading: Any, statements: Iterable[Any]) -> Any:
@@ -102,7 +102,7 @@ def undated_nodes_are_dropped(right: Right, reading: Any, statements: Iterable[A
 
 @wrong(
     "IO-3",
-    replaces=quads.build_stream_of_quads,
+    replaces=rows.build_stream_of_quads,
     half="All quads of a graph have the same times",
 )
 def every_quad_is_an_element(right: Right, reading: Any, found: Iterable[Any], where: str) -> Any:
@@ -190,7 +190,7 @@ def a_clause_goes_alone(right: Right, source: QuerySource, begin: int, end: int)
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="a number and `ms`, `s`, `m`, `h` or `d`",
 )
 def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
@@ -200,7 +200,7 @@ def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="no hour in CQELS-QL, whose engine misreads it",
     seen=f"{CQELS}, Duration.parse: substring(0, l-1)",
 )

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import Semantics
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Stream, refuse_no_stream, refuse_no_streams
+from refengine.model.elements import (
+    Dataset,
+    Stream,
+    canonical_dataset,
+    refuse_no_stream,
+    refuse_no_streams,
+)
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 

@@ -10,8 +10,8 @@ from sortedcontainers import SortedList
 from refengine.incremental.algebra.counts import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
+from refengine.model.compare import TolerantNumber
 from refengine.model.elements import Bag, Row
-from refengine.model.values import TolerantNumber
 
 
 class AnswerDelta:

@@ -24,8 +24,7 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Content
 from refengine.model import elements
-from refengine.model.canonical import canonical_iterator
-from refengine.model.elements import TIME_BOUND, Element, Stream
+from refengine.model.elements import TIME_BOUND, Element, Stream, canonical_iterator
 from refengine.model.errors import RefengineError, Unsupported, require
 
 # Elements are forgotten so many at a time, at least: to forget moves all that are left

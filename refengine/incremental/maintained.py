@@ -23,8 +23,7 @@ from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.arrival_buffer import buffer_of
 from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Bag, Dataset
+from refengine.model.elements import Bag, Dataset, canonical_dataset
 from refengine.model.errors import Unsupported
 
 NO_ROWS: Bag = Counter()  # not to be changed

@@ -44,8 +44,7 @@ from refengine.incremental.whole_stream import (
     whole_stream_frames,
     window_start_at,
 )
-from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import Element, Stream
+from refengine.model.elements import CanonicalElements, Element, Stream
 from refengine.model.errors import Unsupported
 
 # Kinds whose windows are bounded in time

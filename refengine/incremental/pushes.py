@@ -15,8 +15,7 @@ from refengine.core.query import Query
 from refengine.core.semantics import Semantics
 from refengine.core.static import Static
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
-from refengine.model.canonical import graph_of
-from refengine.model.elements import Element
+from refengine.model.elements import Element, graph_of
 from refengine.model.errors import InvalidQuery, InvalidStream
 from refengine.model.messages import display, nearest
 

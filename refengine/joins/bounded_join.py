@@ -20,10 +20,10 @@ from refengine.joins.plans import (
 )
 from refengine.joins.policies import Fifo, Policy
 from refengine.joins.shedding import NoShedding, Shedding
-from refengine.model.canonical import canonical_elements
 from refengine.model.elements import (
     Element,
     Stream,
+    canonical_elements,
     check_elements,
     refuse_no_streams,
     with_integers,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from refengine.model.canonical import canonical_dataset_with_times
-from refengine.model.elements import Quad, Relation, Triple
+from refengine.model.elements import Quad, Relation, Triple, canonical_dataset_with_times
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 from refengine.sparql import evaluation

@@ -27,8 +27,7 @@ from refengine import incremental
 from refengine.core import r2r
 from refengine.core.query import from_table
 from refengine.core.question import Question
-from refengine.model.canonical import canonical_elements
-from refengine.model.elements import Element, Stream
+from refengine.model.elements import Element, Stream, canonical_elements
 
 ORIGINS = {
     Origin.ADAPTED: ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q10"),

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from refengine.model.canonical import canonical_bags, canonical_rows
-from refengine.model.elements import Bag, Row, Term
+from refengine.model.elements import Bag, Row, Term, canonical_bags, canonical_rows
 from refengine.model.terms import canonical
 
 MARK = "obId"  # what the names of the variables have that name observations

@@ -11,9 +11,8 @@ from fractions import Fraction
 from itertools import permutations
 
 from refengine.model import compare
-from refengine.model.canonical import canonical_bags
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Row
+from refengine.model.elements import Bag, Row, canonical_bags
 from refengine.model.errors import RefengineError, Unsupported
 
 # what an engine answered: the rows of each of its relations, in the order in which they came

@@ -17,9 +17,8 @@ from conformance.bench.metrics.row_pairs import RowPairs
 from refengine.core.semantics import Closure
 from refengine.core.window import borders
 from refengine.model import compare
-from refengine.model.canonical import canonical_bags, canonical_rows
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Row
+from refengine.model.elements import Bag, Row, canonical_bags, canonical_rows
 
 Borders = tuple[int, int]
 # the expected rows over the elements from one instant to another, both included
