@@ -240,8 +240,15 @@ def _without_evidence(
     """Return the result of a run without evidence: the engine could not be asked or broke down, or
     `judge_run` raised an error.
     """
-    about = run_of_test(task.workload, task.number)
-    return Result(*task.key(benchmark), "", outcome, str(error), benchmark_run=about)
+    engine, suite, case = task.key(benchmark)
+    return Result(
+        engine=engine,
+        suite=suite,
+        case=case,
+        outcome=outcome,
+        argument=str(error),
+        benchmark_run=run_of_test(task.workload, task.number),
+    )
 
 
 def folder_of(out: Path, engine: str, experiment: str) -> Path:
