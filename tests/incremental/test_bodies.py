@@ -14,9 +14,9 @@ from conftest import draws
 from refengine import Body, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.answer_delta import AnswerDelta
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.supports import SupportedSolutions
+from refengine.incremental.maintained import AnswerDelta
 from refengine.model import compare
 from refengine.model.elements import Bag, Triple
 

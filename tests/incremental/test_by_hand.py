@@ -11,10 +11,10 @@ from refengine.core import engine
 from refengine.core.query import WindowKind
 from refengine.core.window import Frame
 from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.partitions import PartitionContent, PartitionDelta
-from refengine.incremental.supports import SupportedSolutions
-from refengine.incremental.whole_stream import whole_stream_frames, window_start_at
+from refengine.incremental.parts import whole_stream_frames, window_start_at
+from refengine.incremental.schedule import PartitionContent, PartitionDelta
 
 P, Q = "<urn:p>", "<urn:q>"
 A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"

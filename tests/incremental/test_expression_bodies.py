@@ -16,13 +16,17 @@ from test_bodies import run_maintained, run_supported
 from refengine import Body, literal, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.extend import MaintainedExtend
-from refengine.incremental.algebra.forms import NumberForms, check_forms, tell_apart
 from refengine.incremental.algebra.joins import MaintainedJoin
-from refengine.incremental.algebra.nodes import MaintainedNode
+from refengine.incremental.algebra.nodes import (
+    MaintainedExtend,
+    MaintainedNode,
+    NumberForms,
+    add_count,
+    check_forms,
+    tell_apart,
+)
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.supports import SupportedSolutions
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Variable
 from refengine.sparql.values import DECIMAL, DOUBLE, Computed, Number

@@ -17,14 +17,14 @@ from incremental_trials import P, agree, chosen, covered, trials
 from refengine import Body, Query, from_table, incremental, stream
 from refengine.core import engine, r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.named_graphs import (
+from refengine.incremental.algebra.nodes import (
     MOST_COPIES,
     MaintainedGraphName,
+    MaintainedNode,
     needs_triples,
 )
-from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.answer_delta import AnswerDelta
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import AnswerDelta
 from refengine.model import compare
 from refengine.model.elements import Bag, Quad, Triple
 from refengine.sparql import algebra

@@ -16,19 +16,22 @@ from test_bodies import CONTENTS, run_maintained, run_supported
 
 from refengine import Body, literal, stream
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.correlated import MaintainedExistsWithFilter
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.equality import equality_key, look_up_value
 from refengine.incremental.algebra.joins import (
+    TRUE,
+    JoinKeys,
+    JoinSide,
+    JoinSideWithUnbound,
+    MaintainedExists,
+    MaintainedExistsWithFilter,
     MaintainedJoin,
+    MaintainedMinus,
     MaintainedOptional,
+    equality_key,
     join_all,
+    look_up_value,
     optional_or_join,
 )
-from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.operators import MaintainedFilter
-from refengine.incremental.algebra.partners import JoinKeys, JoinSide, JoinSideWithUnbound
-from refengine.incremental.algebra.semijoins import TRUE, MaintainedExists, MaintainedMinus
+from refengine.incremental.algebra.nodes import MaintainedFilter, MaintainedNode, add_count
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Call, Variable

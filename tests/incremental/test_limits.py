@@ -15,13 +15,13 @@ from refengine import Body, literal, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.ordering import (
+from refengine.incremental.algebra.slices import (
     WITHOUT_SURE_ORDER,
     Descending,
+    MaintainedSlice,
     OrderedSolutions,
     sort_key_of,
 )
-from refengine.incremental.algebra.slices import MaintainedSlice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import NoSingleAnswer, Unsupported
@@ -502,7 +502,7 @@ def test_a_border_costs_what_is_near_to_it(monkeypatch: pytest.MonkeyPatch):
     def count_rows(keys: list, rows: list, *others: object) -> None:
         sizes.append(len(rows))
 
-    monkeypatch.setattr("refengine.incremental.algebra.ordering.check_border", count_rows)
+    monkeypatch.setattr("refengine.incremental.algebra.slices.check_border", count_rows)
 
     def rows_compared(*keys: Callable[[int], Term]) -> list[int]:
         ordered = OrderedSolutions([False] * len(keys))

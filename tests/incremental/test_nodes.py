@@ -13,32 +13,35 @@ import pytest
 from incremental_trials import double
 
 from refengine import Body, literal, sparql
-from refengine.incremental.algebra.aggregates import (
-    RunningAggregate,
-    RunningCount,
-    RunningMembers,
-    RunningSum,
-)
-from refengine.incremental.algebra.answers import MaintainedAsk
-from refengine.incremental.algebra.constants import MaintainedValues
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.extremes import RunningExtreme
-from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
-from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
-from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
-from refengine.incremental.algebra.numbers import (
+from refengine.incremental.algebra.expressions import (
     ExactSum,
     compare_numbers,
     digits_behind_point,
     number_of,
 )
-from refengine.incremental.algebra.operators import (
+from refengine.incremental.algebra.groups import (
+    MaintainedGroup,
+    RunningAggregate,
+    RunningCount,
+    RunningExtreme,
+    RunningMembers,
+    RunningSum,
+    compile_aggregate,
+)
+from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
+from refengine.incremental.algebra.nodes import (
+    MaintainedAsk,
     MaintainedFilter,
+    MaintainedNode,
     MaintainedProjection,
     MaintainedUnion,
+    MaintainedValues,
+    add_count,
+    pick_key,
+    pick_terms,
 )
-from refengine.incremental.answer_delta import AnswerDelta, NearEqualIndex
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import AnswerDelta, NearEqualIndex
 from refengine.model.elements import XSD, parse_literal
 from refengine.sparql.algebra import Aggregate, Call, Values, Variable
 from refengine.sparql.order import MOST_TIED

@@ -30,7 +30,7 @@ from refengine.core.semantics import (
     Trigger,
 )
 from refengine.incremental import parts
-from refengine.incremental.last_reports import arrival_since_which_reports_are_known
+from refengine.incremental.parts import arrival_since_which_reports_are_known
 
 
 def reports_known(times: dict[str, list[int]], **fields: Any) -> int | None:

@@ -11,9 +11,12 @@ from incremental_trials import agree, asked, chosen
 from refengine import Body, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.paths import connected_parts
-from refengine.incremental.algebra.reachability import MaintainedReachability, connects_with_itself
-from refengine.incremental.supports import SupportedSolutions
+from refengine.incremental.algebra.paths import (
+    MaintainedReachability,
+    connected_parts,
+    connects_with_itself,
+)
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.model.elements import Triple, row
 from refengine.sparql.algebra import (
     Alternative,

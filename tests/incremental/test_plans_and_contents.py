@@ -17,7 +17,8 @@ from incremental_trials import P, asked, chosen, collect
 from refengine import Body, Element, from_table, incremental, stream
 from refengine.core import engine, r2r, window
 from refengine.incremental import parts
-from refengine.incremental.algebra.graphs import MaintainedGraph
+from refengine.incremental.algebra.patterns import MaintainedGraph
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.arrival_buffer import (
     ArrivalBuffer,
     ArrivalIds,
@@ -26,17 +27,15 @@ from refengine.incremental.arrival_buffer import (
     first_needed,
     plan_streamed,
 )
-from refengine.incremental.content_follower import ContentFollower, without
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.maintained import MaintainedAnswers, Provenance
-from refengine.incremental.partitions import PartitionContent, is_single_partition
-from refengine.incremental.supports import SupportedSolutions
-from refengine.incremental.whole_stream import (
+from refengine.incremental.maintained import ContentFollower, MaintainedAnswers, Provenance, without
+from refengine.incremental.parts import (
     opening_of_first_window,
     whole_stream_frames,
     window_origins,
     window_start_at,
 )
+from refengine.incremental.schedule import PartitionContent, is_single_partition
 from refengine.model.elements import TIME_BOUND, Relation, Stream
 from refengine.model.errors import InvalidStream, TooManyReports, Unsupported
 
