@@ -24,10 +24,10 @@ from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, Unsup
 from refengine.model.terms import Term, parse_literal
 from refengine.sparql import (
     choices,
-    evaluation,
+    expressions,
     grammar,
+    solutions,
     translate,
-    unknowns,
 )
 from refengine.sparql.algebra import AlgebraQuery, Group
 from refengine.sparql.choices import Choices
@@ -138,7 +138,7 @@ def every_choice_is_open(right: Right, run: Callable[[Choices], Any], same: Any)
 
 @wrong(
     "QRY-3",
-    replaces=unknowns.of_unknown,
+    replaces=expressions.of_unknown,
     half="the form alone is known",
 )
 def nothing_is_known_of_a_uuid(right: Right, name: str, results: Sequence[Term]) -> Result:
@@ -239,7 +239,7 @@ def what_pyoxigraph_answers_is_right(
 @wrong(
     "R2R-2",
     "R2R-9",
-    replaces=evaluation.select_answer,
+    replaces=solutions.select_answer,
     seen=f"{YASPER} and csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)",
 )
 def sets_of_solutions(
@@ -252,7 +252,7 @@ def sets_of_solutions(
     return Relation(variables, Counter(distinct))
 
 
-@wrong("R2R-2", replaces=evaluation.select_answer)
+@wrong("R2R-2", replaces=solutions.select_answer)
 def unbound_is_empty_text(
     right: Right,
     variables: tuple[str, ...],
@@ -273,9 +273,9 @@ def _only_iris(triples: Iterable[Triple]) -> Relation:
 @wrong(
     "R2R-3",
     "R2R-4",
-    replaces=evaluation.ask_answer,
+    replaces=solutions.ask_answer,
     half="a set of triples",
-    besides={evaluation.construct_answer: _only_iris},
+    besides={solutions.construct_answer: _only_iris},
 )
 def results_leave_out_false_and_literals(right: Right, holds: bool) -> Relation:
     """Return no row for an ASK that does not match, and of CONSTRUCT only the triples that consist
@@ -297,7 +297,7 @@ def _relation_of_triples(triples: Iterable[Triple]) -> Relation:
 
 @wrong(
     "R2R-4",
-    replaces=evaluation.construct_answer,
+    replaces=solutions.construct_answer,
     half="those that RDF does not allow are left out",
     seen=f"{CQELS}: a literal as subject, a blank node as predicate",
 )

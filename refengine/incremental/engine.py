@@ -32,19 +32,23 @@ from refengine.model.messages import display, nearest
 
 
 class IncrementalRun(Iterator[Report]):
-    """The reports of a plan, one after the other. The first `skip` evaluations are left out. If the
-    definition is asked for, it computes each answer.
+    """The reports of a plan, one after the other, as `evaluate_incrementally` gives them.
+
+    The first `skip` evaluations may be left out, as if the answer had been empty before the next
+    one. If the definition is asked for, it computes each answer anew. Raises what
+    `core.engine.evaluate` raises.
     """
 
     def __init__(
         self,
         query: Query,
         planned: Plan,
-        static: Dataset,
-        answer: EvaluateBody,
-        max_reports: int,
-        skip: int,
-        is_definition_asked: bool,
+        *,
+        static: Dataset = frozenset(),
+        answer: EvaluateBody = r2r.confirmed_answer,
+        max_reports: int = MAX_REPORTS,
+        skip: int = 0,
+        is_definition_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
@@ -90,6 +94,9 @@ class IncrementalRun(Iterator[Report]):
         return islice(schedule_evaluations(planned, self.max_reports), self.skip, None)
 
 
+evaluate_plan = IncrementalRun
+
+
 def evaluate_incrementally(
     query: Query,
     streams: Mapping[str, Stream | Iterable[Element]],
@@ -118,26 +125,7 @@ def evaluate_incrementally(
         planned = engine.plan(query, whole, semantics)
     else:
         planned = plan_streamed(query, streams, semantics)
-    return evaluate_plan(query, planned, static=static, answer=answer, max_reports=max_reports)
-
-
-def evaluate_plan(
-    query: Query,
-    planned: Plan,
-    *,
-    static: Dataset = frozenset(),
-    answer: EvaluateBody = r2r.confirmed_answer,
-    max_reports: int = MAX_REPORTS,
-    skip: int = 0,
-    is_definition_asked: bool = False,
-) -> IncrementalRun:
-    """Return the reports of a plan, as `evaluate_incrementally` does. The first `skip` evaluations
-    may be left out, as if the answer had been empty before the next one. If the definition is asked
-    for, it computes each answer anew.
-
-    Raises what `core.engine.evaluate` raises.
-    """
-    return IncrementalRun(query, planned, static, answer, max_reports, skip, is_definition_asked)
+    return IncrementalRun(query, planned, static=static, answer=answer, max_reports=max_reports)
 
 
 # Live input

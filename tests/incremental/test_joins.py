@@ -35,8 +35,7 @@ from refengine.incremental.algebra.nodes import MaintainedFilter, MaintainedNode
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Call, Variable
-from refengine.sparql.values import Computed, equals, number_term
-from refengine.sparql.values.kinds import DECIMAL, DOUBLE, Number
+from refengine.sparql.values import DECIMAL, DOUBLE, Computed, Number, equals, number_term
 
 P, Q, R = "<urn:p>", "<urn:q>", "<urn:r>"
 A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"

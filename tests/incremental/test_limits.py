@@ -26,8 +26,8 @@ from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD, Term, Triple
 from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.algebra import Join, Slice
-from refengine.sparql.evaluation.slicing import order_below
 from refengine.sparql.order import check_border
+from refengine.sparql.solutions import order_below
 from refengine.sparql.values import DOUBLE, ERROR, Computed, Number, Result
 
 CHOICE = "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"

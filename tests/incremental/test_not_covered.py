@@ -13,8 +13,7 @@ from refengine.incremental.algebra.body import MaintainedBody, split_pattern
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import Exists, walk
-from refengine.sparql.bound_variables import always_bound
+from refengine.sparql.algebra import Exists, always_bound, walk
 from refengine.sparql.functions import TIMESTAMP
 
 P = "<urn:p>"

@@ -13,7 +13,6 @@ from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.paths import (
     MaintainedReachability,
-    connected_parts,
     connects_with_itself,
 )
 from refengine.incremental.answer_cache import SupportedSolutions
@@ -23,8 +22,6 @@ from refengine.sparql.algebra import (
     Inverse,
     Repeated,
     Sequence,
-    TriplePattern,
-    Variable,
 )
 
 P, Q = "<urn:p>", "<urn:q>"
@@ -242,18 +239,6 @@ def test_a_path_that_connects_a_term_with_itself():
     assert connects_with_itself(Alternative((P, star)))
     assert not connects_with_itself(Repeated(Alternative((P, Q)), 1, False))
     assert not connects_with_itself(Sequence((star, star)))
-
-
-def test_triples_in_parts_that_share_no_variable():
-    x, y, z, w = (Variable(name) for name in "xyzw")
-    one, two, link, apart = (
-        TriplePattern(x, P, y),
-        TriplePattern(z, P, "<urn:a>"),
-        TriplePattern(z, Q, y),
-        TriplePattern(w, P, "<urn:a>"),
-    )
-    assert connected_parts([one, two, apart]) == [[one], [two], [apart]]
-    assert connected_parts([one, two, apart, link]) == [[apart], [one, two, link]]
 
 
 def test_the_elements_of_a_path_are_not_known():

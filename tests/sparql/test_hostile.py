@@ -18,8 +18,7 @@ from refengine.model.errors import Disputed, NoSingleAnswer, RefengineError, Uns
 from refengine.model.iris import resolve
 from refengine.sparql.regex import replacement
 from refengine.sparql.values import ERROR
-from refengine.sparql.witnesses import NoSay, ask_witness
-from refengine.sparql.witnesses.asking import MOST_PARTS
+from refengine.sparql.witnesses import MOST_PARTS, NoSay, ask_witness
 from tests.conftest import PROFILE
 from tests.hostile import FAMILIES, Hostile, P, clique, drawn, items, number
 

@@ -63,13 +63,13 @@ from refengine.sparql.algebra import (
     TriplePattern,
     Variable,
     all_variables,
+    always_bound,
     conjuncts,
     visible,
     walk,
 )
-from refengine.sparql.bound_variables import always_bound
 from refengine.sparql.datasets import DEFAULT_GRAPH, graphs_found
-from refengine.sparql.evaluation.slicing import order_below
+from refengine.sparql.solutions import order_below
 
 # EXISTS as a question for partners, where that is what substitution means (R2R-19). It asks for a
 # solution of its pattern with the variables replaced that the outer solution binds. A maintained
@@ -583,14 +583,13 @@ def _ask(pattern: algebra.Pattern, builder: NodeBuilder) -> MaintainedNode:
 
 def _projection(body: Body, builder: NodeBuilder) -> MaintainedNode:
     pattern: algebra.Pattern = body.algebra.pattern
-    is_distinct = isinstance(pattern, algebra.Distinct)
+    is_computed = may_compute(pattern)
     if isinstance(pattern, algebra.Distinct):
         builder.is_set = True
-        pattern = pattern.pattern
+        return MaintainedProjection(builder.node(pattern), body.variables, is_computed)
     if isinstance(pattern, algebra.Project):
         pattern = pattern.pattern
-    is_computed = may_compute(pattern)
     child = builder.node(pattern)
     if is_computed and builder.is_set:
         (child,) = check_forms([child], body.variables)
-    return MaintainedProjection(child, body.variables, is_distinct, is_computed)
+    return MaintainedProjection(child, body.variables, is_computed)

@@ -24,6 +24,7 @@ from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, parse_literal
 from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.model.xsd import single
+from refengine.sparql.aggregates import BINARY_DIGITS, OVERFLOWS, UNITS
 from refengine.sparql.algebra import (
     AlgebraQuery,
     Call,
@@ -36,7 +37,6 @@ from refengine.sparql.algebra import (
 from refengine.sparql.choices import Choices
 from refengine.sparql.expressions import Expressions, LabelledNodes, Solution, standalone
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.sums import BINARY_DIGITS, OVERFLOWS, UNITS
 from refengine.sparql.values import (
     DECIMAL,
     ERROR,

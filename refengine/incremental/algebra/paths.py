@@ -32,7 +32,7 @@ from refengine.sparql.algebra import (
     TriplePattern,
     Variable,
 )
-from refengine.sparql.evaluation.matching import is_path, names_of, variables_of
+from refengine.sparql.matching import is_path, split_by_shared_variables, variables_of
 
 # Terms, each once, in the order in which they came
 Terms = dict[Term, None]
@@ -320,7 +320,9 @@ class PathWriter:
         in parts that are connected by variables. Raises NotCovered.
         """
         plain = [triple for triple in triples if not is_path(triple)]
-        parts = [self.make_basic(part, []) for part in connected_parts(plain)]
+        parts = [
+            self.make_basic(part, []) for part in split_by_shared_variables(plain, variables_of)
+        ]
         parts += [self.path_pattern(*triple) for triple in triples if is_path(triple)]
         return join_all(parts)
 
@@ -394,20 +396,3 @@ class PathWriter:
 def has_path(triples: Sequence[TriplePattern]) -> bool:
     """Return whether a basic graph pattern has property paths."""
     return any(map(is_path, triples))
-
-
-def connected_parts(triples: Sequence[TriplePattern]) -> list[list[TriplePattern]]:
-    """Return triple patterns in parts, in their order. Those that share a variable are in one part,
-    and so are those that share one with them.
-    """
-    parts: list[list[TriplePattern]] = []
-    for triple in triples:
-        names = names_of(variables_of(triple))
-        apart = [part for part in parts if names.isdisjoint(_names(part))]
-        joined = [one for part in parts if part not in apart for one in part]
-        parts = [*apart, [*joined, triple]]
-    return parts
-
-
-def _names(triples: Sequence[TriplePattern]) -> set[str]:
-    return {name for triple in triples for name in names_of(variables_of(triple))}

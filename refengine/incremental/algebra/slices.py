@@ -20,8 +20,8 @@ from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
 from refengine.model.xsd import Moment
 from refengine.sparql.algebra import Expression, Slice
-from refengine.sparql.evaluation.slicing import OrderBelow
 from refengine.sparql.order import BLANK_NODE, IRI, Keys, check_border, rank, sort_key
+from refengine.sparql.solutions import OrderBelow
 from refengine.sparql.values import (
     ERROR,
     FLOAT,

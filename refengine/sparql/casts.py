@@ -8,7 +8,7 @@ from fractions import Fraction
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer, require
 from refengine.model.xsd import INTEGERS, Moment, single
-from refengine.sparql.functions.dates import DATE_TIME
+from refengine.sparql.functions import DATE_TIME
 from refengine.sparql.values import (
     DATE_TYPES,
     DECIMAL,

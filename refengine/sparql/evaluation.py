@@ -1,14 +1,28 @@
-"""The operators of SPARQL's algebra (SPARQL 1.1 §18.5, §18.6), each as a case of a match."""
+"""§7 The evaluation of SPARQL's algebra (SPARQL 1.1 §18.3 to §18.6), operator by operator, over
+multisets of solutions.
+
+A solution maps the names of variables to terms. A multiset of solutions is a list; its order means
+nothing. Nothing is kept from one evaluation to the next.
+
+`BodyEvaluator` has a case for each operator of the algebra. What takes more than a line is in
+`matching` (basic graph patterns) and `solutions`. `run` is what all of them share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from typing import TypeVar
 
+from refengine.model.compare import equal
 from refengine.model.elements import Dataset, Relation, Term
+from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.sparql.algebra import (
+    Aggregate,
     AlgebraQuery,
     Basic,
+    Call,
     Distinct,
     Exists,
     Expression,
@@ -24,25 +38,143 @@ from refengine.sparql.algebra import (
     Project,
     Reduced,
     Slice,
+    TriplePattern,
     Union,
     Values,
     Variable,
+    all_variables,
     visible,
 )
-from refengine.sparql.choices import Choices
-from refengine.sparql.evaluation.answers import ask_answer, construct_answer, select_answer
-from refengine.sparql.evaluation.duplicates import keep_distinct, reduce_solutions
-from refengine.sparql.evaluation.grouping import group_solutions
-from refengine.sparql.evaluation.join_order import postpone_unconnected
-from refengine.sparql.evaluation.joining import join, left_join, subtract
-from refengine.sparql.evaluation.matching import match_basic, unconnected_parts
-from refengine.sparql.evaluation.run import Run, Solution
-from refengine.sparql.evaluation.slicing import cut, order_below, project
-from refengine.sparql.evaluation.substitution import substitute
-from refengine.sparql.evaluation.templates import distinct_triples, fill_template
-from refengine.sparql.graphs import Index
-from refengine.sparql.limits import WIDE, Budget
-from refengine.sparql.values import ERROR, Computed
+from refengine.sparql.choices import Choices, one_answer
+from refengine.sparql.datasets import Index
+from refengine.sparql.limits import WIDE, Budget, Limits
+from refengine.sparql.matching import match_basic, postpone_unconnected, unconnected_parts
+from refengine.sparql.run import Run, Solution
+from refengine.sparql.solutions import (
+    ask_answer,
+    construct_answer,
+    cut,
+    distinct_triples,
+    fill_template,
+    group_solutions,
+    join,
+    keep_distinct,
+    left_join,
+    order_below,
+    project,
+    reduce_solutions,
+    select_answer,
+    subtract,
+)
+from refengine.sparql.values import ERROR, Computed, boolean
+
+# EXISTS (§18.6): its pattern with the variables replaced that the current solution binds
+
+
+T = TypeVar("T")
+
+
+def substitute(pattern: Pattern, solution: Mapping[str, Term]) -> Pattern:
+    """R2R-19: Replace the variables that a solution binds, in a pattern and its expressions.
+
+    Raises NoSingleAnswer where the recommendation's substitution has no agreed meaning: for a bound
+    variable that BIND or VALUES binds, too, or that stands anywhere in a subquery or on both sides
+    of MINUS; and for a computed number in a triple pattern.
+    """
+    match pattern:
+        case Basic(triples):
+            return Basic(tuple(fill_triple(pattern, solution) for pattern in triples))
+        case Join(parts):
+            return Join(tuple(substitute(part, solution) for part in parts))
+        case Union(parts):
+            return Union(tuple(substitute(part, solution) for part in parts))
+        case LeftJoin(left, right, condition):
+            return LeftJoin(
+                substitute(left, solution),
+                substitute(right, solution),
+                replace_in_condition(condition, solution),
+            )
+        case Filter(condition, inner):
+            return Filter(replace_in_expression(condition, solution), substitute(inner, solution))
+        case Graph(name, inner, of_windows):
+            return Graph(fill(name, solution), substitute(inner, solution), of_windows)
+        case Extend(inner, bindings):
+            refuse_bound((variable.name for variable, _ in bindings), solution, "BIND")
+            replaced = [
+                (variable, replace_in_expression(part, solution)) for variable, part in bindings
+            ]
+            return Extend(substitute(inner, solution), tuple(replaced))
+        case Minus(left, right):
+            refuse_bound(visible(left).keys() & visible(right).keys(), solution, "MINUS")
+            return Minus(substitute(left, solution), substitute(right, solution))
+        case Values(variables, _):
+            refuse_bound((variable.name for variable in variables), solution, "VALUES")
+            return pattern
+        case _:
+            inside = (variable.name for variable in all_variables(pattern))
+            refuse_bound(inside, solution, "a subquery")
+            return pattern
+
+
+def fill_triple(pattern: TriplePattern, solution: Mapping[str, Term]) -> TriplePattern:
+    """Return a triple pattern with the terms of a solution for its variables; a path has none."""
+    subject, predicate, object_ = pattern
+    return TriplePattern(
+        fill(subject, solution), fill(predicate, solution), fill(object_, solution)
+    )
+
+
+def fill(part: T, solution: Mapping[str, Term]) -> T | Term:
+    """Return the term that a solution binds a part of a pattern to, if the part is a variable;
+    else the part. Raises NoSingleAnswer for a computed number.
+    """
+    if not isinstance(part, Variable) or part.name not in solution:
+        return part
+    term = solution[part.name]
+    if isinstance(term, Computed):
+        raise NoSingleAnswer("a computed number within EXISTS")
+    return term
+
+
+def replace_in_condition(
+    condition: Expression | None, solution: Mapping[str, Term]
+) -> Expression | None:
+    """Replace the variables of a condition, if there is one."""
+    if condition is None:
+        return None
+    return replace_in_expression(condition, solution)
+
+
+def replace_in_expression(expression: Expression, solution: Mapping[str, Term]) -> Expression:
+    """Replace the variables of an expression. BOUND of one that is bound becomes true."""
+    match expression:
+        case Variable(name):
+            return solution.get(name, expression)
+        case Call("BOUND", (Variable(name),)) if name in solution:
+            return boolean(True)
+        case Call(name, arguments):
+            return Call(name, tuple(replace_in_expression(part, solution) for part in arguments))
+        case Exists(pattern):
+            return replace(expression, pattern=substitute(pattern, solution))
+        case Aggregate():
+            argument = replace_in_condition(expression.argument, solution)
+            return replace(expression, argument=argument)
+        case _:
+            return expression
+
+
+def refuse_bound(names: Iterable[str], solution: Mapping[str, Term], place: str) -> None:
+    """Raise NoSingleAnswer if a solution binds one of some variables, which stand at a place within
+    EXISTS.
+    """
+    if bound := sorted(set(names) & solution.keys()):
+        raise NoSingleAnswer(
+            f"EXISTS with ?{bound[0]} bound outside and in {place} inside, "
+            "for which substitution has no agreed meaning"
+        )
+
+
+# The operators (§18.5, §18.6), each as a case of a match
 
 
 class BodyEvaluator:
@@ -220,3 +352,35 @@ def rows_of(values: Values) -> list[Solution]:
         }
         for cells in values.rows
     ]
+
+
+# The answer
+
+
+def evaluate(query: AlgebraQuery, dataset: Dataset, limits: Limits | None = None) -> Relation:
+    """R2R-5: Return the answer of a body over a dataset, as the recommendation defines it.
+
+    `query` is the body's algebra. Statements of three terms make the default graph, of four a named
+    graph; a literal in the fourth place is the time of the triple before it (R2R-21).
+
+    Raises Unsupported: QRY-3 where conforming evaluators may answer differently, R2R-17 where a
+    limit is spent. All the runs that choices lead to (QRY-3) share one budget.
+    """
+    budget = Budget(limits or Limits())
+
+    def answer(choices: Choices) -> Relation:
+        return BodyEvaluator(query, dataset, budget, choices).answer()
+
+    def are_same(one: Relation, other: Relation) -> bool:
+        return one.variables == other.variables and equal(one.rows, other.rows)
+
+    try:
+        return one_answer(answer, are_same)
+    except RecursionError:
+        raise Unsupported("nested too deeply", rule="R2R-17", place="body") from None
+    except ArithmeticError:
+        raise Unsupported("numbers that are out of reach", rule="R2R-13", place="body") from None
+    except UnicodeEncodeError:
+        raise Unsupported(
+            "a lone surrogate, which is no character", rule="R2R-17", place="body"
+        ) from None
