@@ -18,33 +18,8 @@ from typing import TypeVar
 from refengine.model.compare import equal
 from refengine.model.elements import Dataset, Relation, Term
 from refengine.model.errors import NoSingleAnswer, Unsupported
-from refengine.sparql.algebra import (
-    Aggregate,
-    AlgebraQuery,
-    Basic,
-    Call,
-    Distinct,
-    Exists,
-    Expression,
-    Extend,
-    Filter,
-    Graph,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Pattern,
-    Project,
-    Reduced,
-    Slice,
-    TriplePattern,
-    Union,
-    Values,
-    Variable,
-    all_variables,
-    visible,
-)
+from refengine.sparql import algebra
+from refengine.sparql.algebra import Basic, Expression, Graph, Group, Pattern, Slice, Variable
 from refengine.sparql.choices import Choices, one_answer
 from refengine.sparql.datasets import Index
 from refengine.sparql.limits import WIDE, Budget, Limits
@@ -84,42 +59,48 @@ def substitute(pattern: Pattern, solution: Mapping[str, Term]) -> Pattern:
     match pattern:
         case Basic(triples):
             return Basic(tuple(fill_triple(pattern, solution) for pattern in triples))
-        case Join(parts):
-            return Join(tuple(substitute(part, solution) for part in parts))
-        case Union(parts):
-            return Union(tuple(substitute(part, solution) for part in parts))
-        case LeftJoin(left, right, condition):
-            return LeftJoin(
+        case algebra.Join(parts):
+            return algebra.Join(tuple(substitute(part, solution) for part in parts))
+        case algebra.Union(parts):
+            return algebra.Union(tuple(substitute(part, solution) for part in parts))
+        case algebra.LeftJoin(left, right, condition):
+            return algebra.LeftJoin(
                 substitute(left, solution),
                 substitute(right, solution),
                 replace_in_condition(condition, solution),
             )
-        case Filter(condition, inner):
-            return Filter(replace_in_expression(condition, solution), substitute(inner, solution))
+        case algebra.Filter(condition, inner):
+            return algebra.Filter(
+                replace_in_expression(condition, solution), substitute(inner, solution)
+            )
         case Graph(name, inner, of_windows):
             return Graph(fill(name, solution), substitute(inner, solution), of_windows)
-        case Extend(inner, bindings):
+        case algebra.Extend(inner, bindings):
             refuse_bound((variable.name for variable, _ in bindings), solution, "BIND")
             replaced = [
                 (variable, replace_in_expression(part, solution)) for variable, part in bindings
             ]
-            return Extend(substitute(inner, solution), tuple(replaced))
-        case Minus(left, right):
-            refuse_bound(visible(left).keys() & visible(right).keys(), solution, "MINUS")
-            return Minus(substitute(left, solution), substitute(right, solution))
-        case Values(variables, _):
+            return algebra.Extend(substitute(inner, solution), tuple(replaced))
+        case algebra.Minus(left, right):
+            refuse_bound(
+                algebra.visible(left).keys() & algebra.visible(right).keys(), solution, "MINUS"
+            )
+            return algebra.Minus(substitute(left, solution), substitute(right, solution))
+        case algebra.Values(variables, _):
             refuse_bound((variable.name for variable in variables), solution, "VALUES")
             return pattern
         case _:
-            inside = (variable.name for variable in all_variables(pattern))
+            inside = (variable.name for variable in algebra.all_variables(pattern))
             refuse_bound(inside, solution, "a subquery")
             return pattern
 
 
-def fill_triple(pattern: TriplePattern, solution: Mapping[str, Term]) -> TriplePattern:
+def fill_triple(
+    pattern: algebra.TriplePattern, solution: Mapping[str, Term]
+) -> algebra.TriplePattern:
     """Return a triple pattern with the terms of a solution for its variables; a path has none."""
     subject, predicate, object_ = pattern
-    return TriplePattern(
+    return algebra.TriplePattern(
         fill(subject, solution), fill(predicate, solution), fill(object_, solution)
     )
 
@@ -150,13 +131,15 @@ def replace_in_expression(expression: Expression, solution: Mapping[str, Term]) 
     match expression:
         case Variable(name):
             return solution.get(name, expression)
-        case Call("BOUND", (Variable(name),)) if name in solution:
+        case algebra.Call("BOUND", (Variable(name),)) if name in solution:
             return boolean(True)
-        case Call(name, arguments):
-            return Call(name, tuple(replace_in_expression(part, solution) for part in arguments))
-        case Exists(pattern):
+        case algebra.Call(name, arguments):
+            return algebra.Call(
+                name, tuple(replace_in_expression(part, solution) for part in arguments)
+            )
+        case algebra.Exists(pattern):
             return replace(expression, pattern=substitute(pattern, solution))
-        case Aggregate():
+        case algebra.Aggregate():
             argument = replace_in_condition(expression.argument, solution)
             return replace(expression, argument=argument)
         case _:
@@ -181,7 +164,7 @@ class BodyEvaluator:
     """One evaluation of a body over a dataset, by one run of choices."""
 
     def __init__(
-        self, query: AlgebraQuery, dataset: Dataset, budget: Budget, choices: Choices
+        self, query: algebra.AlgebraQuery, dataset: Dataset, budget: Budget, choices: Choices
     ) -> None:
         self.query = query
         self.run = Run(query, dataset, budget, choices, self.exists)
@@ -216,41 +199,54 @@ class BodyEvaluator:
         match pattern:
             case Basic(triples):
                 return match_basic(self.run, triples)
-            case Join(parts):
+            case algebra.Join(parts):
                 return self.join_all(parts)
-            case LeftJoin(left, right, condition):
+            case algebra.LeftJoin(left, right, condition):
                 return left_join(self.run, self.solutions(left), self.solutions(right), condition)
-            case Filter(condition, inner):
+            case algebra.Filter(condition, inner):
                 return self.filter(condition, inner)
-            case Union(parts):
+            case algebra.Union(parts):
                 return self.run.unite(map(self.solutions, parts))
-            case Minus(left, right):
+            case algebra.Minus(left, right):
                 return subtract(self.run, self.solutions(left), self.solutions(right))
             case Graph():
                 return self.within_graph(pattern)
-            case Extend(inner, bindings):
+            case algebra.Extend(inner, bindings):
                 extended = ([self.extend(one, bindings)] for one in self.solutions(inner))
                 return self.run.unite(extended)
-            case Values():
+            case algebra.Values():
                 return rows_of(pattern)
-            case Group() | Project() | Distinct() | Reduced() | OrderBy() | Slice():
+            case (
+                Group()
+                | algebra.Project()
+                | algebra.Distinct()
+                | algebra.Reduced()
+                | algebra.OrderBy()
+                | Slice()
+            ):
                 return self.of_modifier(pattern)
 
     def of_modifier(
-        self, pattern: Group | Project | Distinct | Reduced | OrderBy | Slice
+        self,
+        pattern: Group
+        | algebra.Project
+        | algebra.Distinct
+        | algebra.Reduced
+        | algebra.OrderBy
+        | Slice,
     ) -> list[Solution]:
         """Evaluate grouping or a solution modifier."""
         match pattern:
             case Group():
                 return self.group(pattern)
-            case Project(inner, variables):
+            case algebra.Project(inner, variables):
                 self.run.budget.spend(len(variables))
                 return project(self.solutions(inner), variables)
-            case Distinct(inner):
+            case algebra.Distinct(inner):
                 return keep_distinct(self.run, self.solutions(inner))
-            case Reduced(inner):
+            case algebra.Reduced(inner):
                 return reduce_solutions(self.run, self.solutions(inner))
-            case OrderBy(inner, _):
+            case algebra.OrderBy(inner, _):
                 return self.solutions(inner)  # an answer is a bag; Slice looks at the order
             case Slice():
                 order = order_below(pattern)
@@ -272,7 +268,9 @@ class BodyEvaluator:
         operands = list(chain.from_iterable(map(unconnected_parts, parts)))
         self.run.budget.spend(len(operands) ** 2 // 4)
         solutions: list[Solution] = [{}]
-        for operand in postpone_unconnected(operands, lambda each: frozenset(visible(each))):
+        for operand in postpone_unconnected(
+            operands, lambda each: frozenset(algebra.visible(each))
+        ):
             if not solutions:
                 break
             solutions = join(self.run, solutions, self.solutions(operand))
@@ -334,7 +332,7 @@ class BodyEvaluator:
         """
         return group_solutions(self.run, group, self.solutions(group.pattern))
 
-    def exists(self, expression: Exists, solution: Mapping[str, Term]) -> bool:
+    def exists(self, expression: algebra.Exists, solution: Mapping[str, Term]) -> bool:
         """R2R-19: Return whether a pattern has a solution once each variable that the current
         solution binds is replaced (§18.6).
         """
@@ -342,7 +340,7 @@ class BodyEvaluator:
         return bool(self.solutions(substitute(expression.pattern, dict(solution))))
 
 
-def rows_of(values: Values) -> list[Solution]:
+def rows_of(values: algebra.Values) -> list[Solution]:
     """Return the rows of VALUES as solutions; UNDEF binds nothing."""
     return [
         {
@@ -357,7 +355,9 @@ def rows_of(values: Values) -> list[Solution]:
 # The answer
 
 
-def evaluate(query: AlgebraQuery, dataset: Dataset, limits: Limits | None = None) -> Relation:
+def evaluate(
+    query: algebra.AlgebraQuery, dataset: Dataset, limits: Limits | None = None
+) -> Relation:
     """R2R-5: Return the answer of a body over a dataset, as the recommendation defines it.
 
     `query` is the body's algebra. Statements of three terms make the default graph, of four a named

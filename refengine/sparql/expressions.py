@@ -12,15 +12,8 @@ from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import (
-    Aggregate,
-    AlgebraQuery,
-    Call,
-    Exists,
-    Expression,
-    Variable,
-    conjuncts,
-)
+from refengine.sparql import algebra, values
+from refengine.sparql.algebra import AlgebraQuery, Call, Exists, Expression, Variable, conjuncts
 from refengine.sparql.casts import cast, cast_date_time, form_kept_by_cast
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.functions import (
@@ -33,28 +26,7 @@ from refengine.sparql.functions import (
 )
 from refengine.sparql.limits import LONG
 from refengine.sparql.regex import compile_pattern
-from refengine.sparql.values import (
-    ERROR,
-    FALSE_OR_ERROR,
-    Computed,
-    Error,
-    Number,
-    OtherLiteral,
-    Result,
-    StringValue,
-    Unknown,
-    boolean,
-    calculate,
-    check_arithmetic,
-    compare,
-    equals,
-    number_term,
-    same,
-    size,
-    text,
-    truth,
-    value_of,
-)
+from refengine.sparql.values import ERROR, Error, Result, Unknown, boolean, same, truth, value_of
 
 # What NOW, RAND, UUID and STRUUID give: values of which the form alone is known (SPARQL 1.1
 # §17.4.2.12, §17.4.5.1, §17.4.4.5)
@@ -105,7 +77,7 @@ def of_unknown(name: str, results: Sequence[Term]) -> Result:
 def _compare_rand(sign: str, right: Term) -> bool | None:
     """Return how RAND() stands to another term, None where that is open: 0 <= RAND() < 1."""
     number = value_of(right)
-    if not isinstance(number, Number):
+    if not isinstance(number, values.Number):
         return None
     bound = number.value
     if bound >= 1:
@@ -123,7 +95,7 @@ def _are_patterns_alike(results: Sequence[Term]) -> bool:
     if not isinstance(first, Unknown) or any(isinstance(other, Unknown) for other in others):
         return False
     strings = [value_of(other) for other in others]
-    texts = [one.lexical for one in strings if isinstance(one, StringValue)]
+    texts = [one.lexical for one in strings if isinstance(one, values.StringValue)]
     return len(texts) == len(strings) and treats_digits_alike(*texts)
 
 
@@ -207,14 +179,14 @@ class Expressions:
                 return self.charge(self.call(expression, solution, nodes))
             case Exists():
                 return boolean(self.exists(expression, solution))
-            case Aggregate():
+            case algebra.Aggregate():
                 raise AssertionError(expression)  # Group has computed it
 
     def charge(self, result: Result) -> Result:
         """R2R-17: Return a result, after spending a step for each LONG characters or bits that it
         has.
         """
-        if result is not ERROR and (characters := size(result)) > LONG:
+        if result is not ERROR and (characters := values.size(result)) > LONG:
             self.spend(characters // LONG)
         return result
 
@@ -274,7 +246,7 @@ class Expressions:
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
         if name in ("REGEX", "REPLACE"):
-            self.spend(size(results[1]) // 8)
+            self.spend(values.size(results[1]) // 8)
             return BY_KEYWORD[name](*results, spend=self.spend)
         if name == "LANG":
             return self.language(results[0])
@@ -290,7 +262,7 @@ class Expressions:
             case "<" | "<=" | ">" | ">=":
                 return self.in_order(name, *results)
             case "+" | "-" | "*" | "/":
-                return calculate(name, *results)
+                return values.calculate(name, *results)
             case "unary +" | "unary -":
                 return apply_sign(results[0], name == "unary -")
             case _:
@@ -300,7 +272,7 @@ class Expressions:
         """Compute `<`, `<=`, `>` or `>=`. Whether a term that has no order is in order with itself
         is the evaluator's choice.
         """
-        order = compare(left, right)
+        order = values.compare(left, right)
         if order is ERROR and left == right:
             known = boolean(sign in ("<=", ">="))
             return self.choose(
@@ -347,8 +319,8 @@ class Expressions:
         """
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
-        outcome = equals(left, right)
-        if outcome is not FALSE_OR_ERROR:
+        outcome = values.equals(left, right)
+        if outcome is not values.FALSE_OR_ERROR:
             return outcome
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
         return self.choose(
@@ -385,7 +357,9 @@ class Expressions:
         tag = language(term)
         if tag is ERROR:
             return ERROR
-        written = sorted(text(other) for other in self.tags if text(other.lower()) == tag)
+        written = sorted(
+            values.text(other) for other in self.tags if values.text(other.lower()) == tag
+        )
         forms = [tag, with_upper_case_region(tag), *(written or [tag])]
         if len(set(forms)) == 1:
             return tag
@@ -400,7 +374,7 @@ class Expressions:
         one for all operands of one datatype.
         """
         result = cast(term, kind)
-        if result is ERROR or isinstance(term, Computed):
+        if result is ERROR or isinstance(term, values.Computed):
             return result
         same_form = form_kept_by_cast(term, kind)
         if same_form is ERROR:
@@ -484,7 +458,7 @@ def is_bound(variable: Expression, solution: Solution) -> Result:
 def kind_of(term: Term) -> str:
     """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
     one = value_of(term)
-    if isinstance(one, OtherLiteral):
+    if isinstance(one, values.OtherLiteral):
         return one.datatype
     return type(one).__name__
 
@@ -506,9 +480,9 @@ def standalone(query: AlgebraQuery, choices: Choices) -> Expressions:
 def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
     number = value_of(term)
-    if not isinstance(number, Number):
-        check_arithmetic(number)
+    if not isinstance(number, values.Number):
+        values.check_arithmetic(number)
         return ERROR
     if is_minus:
         number = number._replace(value=-number.value)
-    return number_term(number)
+    return values.number_term(number)

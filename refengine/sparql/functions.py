@@ -26,31 +26,9 @@ from refengine.model.errors import NoSingleAnswer, require
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.terms import LANG_STRING
 from refengine.model.xsd import Moment
+from refengine.sparql import values
 from refengine.sparql.regex import check_text, compile_pattern, has_open_capture, replacement
-from refengine.sparql.values import (
-    DECIMAL,
-    ERROR,
-    FLOAT,
-    INTEGER,
-    RANKS,
-    STRING_TYPES,
-    SURE_SECONDS,
-    Computed,
-    Error,
-    Number,
-    OtherLiteral,
-    Result,
-    StringValue,
-    boolean,
-    check_string_length,
-    decimal_of,
-    is_extension,
-    number_term,
-    same,
-    shorten,
-    text,
-    value_of,
-)
+from refengine.sparql.values import ERROR, Number, Result, boolean, number_term, text, value_of
 
 # By IRI
 
@@ -67,19 +45,22 @@ _IRI = re.compile(r"[^<>\"{}|^`\\\x00-\x20]*")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 
-def string(term: Term) -> StringValue | Error:
+def string(term: Term) -> values.StringValue | values.Error:
     """Return the string of a literal that is one, with or without a language."""
     string_value = value_of(term)
-    if isinstance(string_value, StringValue):
+    if isinstance(string_value, values.StringValue):
         return string_value
-    if isinstance(string_value, OtherLiteral) and string_value.datatype in STRING_TYPES:
+    if (
+        isinstance(string_value, values.OtherLiteral)
+        and string_value.datatype in values.STRING_TYPES
+    ):
         raise NoSingleAnswer(
-            f"an {shorten(string_value.datatype)}, which an evaluator may know as a string"
+            f"an {values.shorten(string_value.datatype)}, which an evaluator may know as a string"
         )
     return ERROR
 
 
-def simple(term: Term) -> str | Error:
+def simple(term: Term) -> str | values.Error:
     """Return the text of a string without a language."""
     string_value = string(term)
     if string_value is ERROR or string_value.language:
@@ -87,20 +68,20 @@ def simple(term: Term) -> str | Error:
     return string_value.lexical
 
 
-def lexical(term: Term) -> str | Error:
+def lexical(term: Term) -> str | values.Error:
     """R2R-13: Return the lexical form of a literal; of a computed one that no recommendation fixes
     there is no single answer.
     """
     if not term.startswith('"'):
         return ERROR
-    if isinstance(term, Computed):
-        raise NoSingleAnswer(f"the lexical form of a computed xsd:{RANKS[term.number.rank]}")
+    if isinstance(term, values.Computed):
+        raise NoSingleAnswer(f"the lexical form of a computed xsd:{values.RANKS[term.number.rank]}")
     return parse_literal(term).lexical
 
 
 def integer_literal(number: int) -> Term:
     """Return the literal of an integer."""
-    return number_term(Number(INTEGER, number))
+    return number_term(Number(values.INTEGER, number))
 
 
 # Functions
@@ -205,7 +186,7 @@ def is_literal(term: Term) -> Result:
 
 def is_same_term(left: Term, right: Term) -> Result:
     """Return whether two terms are the same (sameTerm)."""
-    return boolean(same(left, right))
+    return boolean(values.same(left, right))
 
 
 # Strings (§17.4.3)
@@ -228,7 +209,7 @@ def substring(term: Term, begin: Term, length: Term | None = None) -> Result:
     whole = [
         int(number.value)
         for number in numbers
-        if isinstance(number, Number) and number.rank == INTEGER
+        if isinstance(number, Number) and number.rank == values.INTEGER
     ]
     if string_value is ERROR or len(whole) < len(numbers):
         return ERROR
@@ -282,7 +263,9 @@ def has_sure_case(character: str, function: Callable[[str], str]) -> bool:
     return "Cn" not in (ucd_3_2_0.category(character), ucd_3_2_0.category(mapped))
 
 
-def compatible(left: Term, right: Term) -> tuple[StringValue, StringValue] | Error:
+def compatible(
+    left: Term, right: Term
+) -> tuple[values.StringValue, values.StringValue] | values.Error:
     """Return two strings that may be compared by a string function (§17.4.3.1.2): the second has no
     language, or the first's.
     """
@@ -355,7 +338,7 @@ def concatenate(*terms: Term) -> Result:
     strings = [one for one in results if one is not ERROR]
     if len(strings) < len(results):
         return ERROR
-    check_string_length(sum(len(one.lexical) for one in strings))
+    values.check_string_length(sum(len(one.lexical) for one in strings))
     languages = {one.language for one in strings}
     common = ""
     if len(languages) == 1:
@@ -472,7 +455,7 @@ def _with_replacements(
         spend(1 + (len(characters) - match.start()) // SCAN_PER_STEP + len(parts) // 8)
         written = [part if isinstance(part, str) else match[part] or "" for part in parts]
         length += sum(map(len, written)) + match.start() - match.end()
-        check_string_length(length)
+        values.check_string_length(length)
         made += [characters[end : match.start()], *written]
         end = match.end()
     return "".join(made) + characters[end:]
@@ -487,7 +470,7 @@ def absolute_value(term: Term) -> Result:
     if not isinstance(operand, Number):
         return ERROR
     number: Any = operand.value
-    if operand.rank >= FLOAT and not math.isfinite(number):
+    if operand.rank >= values.FLOAT and not math.isfinite(number):
         return number_term(Number(operand.rank, math.fabs(number)))
     return number_term(operand._replace(value=abs(number)))
 
@@ -515,15 +498,15 @@ def _whole_number(term: Term, function: Callable[[Any], int]) -> Result:
     if not isinstance(operand, Number):
         return ERROR
     rank, number, slack, _ = operand
-    if rank >= FLOAT and not math.isfinite(number):
+    if rank >= values.FLOAT and not math.isfinite(number):
         return number_term(Number(rank, number))
     if slack and function(number - slack) != function(number + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     whole = function(number)
-    if rank >= FLOAT:
+    if rank >= values.FLOAT:
         # CEIL(-0.5e0) is -0 (F&O §6.4.2)
         return number_term(Number(rank, math.copysign(float(whole), number)))
-    if rank == DECIMAL:
+    if rank == values.DECIMAL:
         return number_term(Number(rank, Fraction(whole)))
     return number_term(Number(rank, whole))
 
@@ -537,12 +520,12 @@ DATE_TIME = re.compile(
 )
 
 
-def _fields(term: Term) -> re.Match[str] | Error:
+def _fields(term: Term) -> re.Match[str] | values.Error:
     """Return year, month, day, hour, minute, second and zone of a dateTime."""
     moment = value_of(term)
-    if is_extension(moment):
+    if values.is_extension(moment):
         raise NoSingleAnswer(
-            f"a part of {shorten(moment.datatype)}, which SPARQL leaves to extensions"
+            f"a part of {values.shorten(moment.datatype)}, which SPARQL leaves to extensions"
         )
     if not isinstance(moment, Moment):
         return ERROR
@@ -570,11 +553,11 @@ def seconds(term: Term) -> Result:
     if match is ERROR:
         return ERROR
     exact = Fraction(match[6])
-    if (exact / SURE_SECONDS).denominator != 1:
+    if (exact / values.SURE_SECONDS).denominator != 1:
         raise NoSingleAnswer(
             "seconds with more than three digits behind the point, which an evaluator may not keep"
         )
-    return number_term(decimal_of(exact))
+    return number_term(values.decimal_of(exact))
 
 
 def zone(term: Term) -> Result:

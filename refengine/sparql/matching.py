@@ -13,23 +13,7 @@ from typing import Any, TypeVar, cast
 from refengine.model.elements import Term, Triple
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql import algebra
-from refengine.sparql.algebra import (
-    Alternative,
-    Basic,
-    Exists,
-    Expression,
-    Inverse,
-    NegatedSet,
-    Path,
-    Pattern,
-    Repeated,
-    TriplePattern,
-    Variable,
-    conjuncts,
-    free_variables,
-    walk,
-    without_path,
-)
+from refengine.sparql.algebra import Expression, Inverse, Path, Repeated, TriplePattern, Variable
 from refengine.sparql.datasets import (
     Index,
     Spend,
@@ -59,12 +43,12 @@ def pairs(
                 yield subject, object
         case Inverse(inner):
             yield from ((a, b) for b, a in pairs(graph, inner, end, start, spend))
-        case Alternative(paths):
+        case algebra.Alternative(paths):
             for one in paths:
                 yield from pairs(graph, one, start, end, spend)
         case algebra.Sequence(steps):
             yield from _sequence(graph, steps, start, end, spend)
-        case NegatedSet():
+        case algebra.NegatedSet():
             yield from _negated(graph, path, start, end, spend)
         case Repeated():
             yield from _repeated(graph, path, start, end, spend)
@@ -110,7 +94,7 @@ def _following(
 
 
 def _negated(
-    graph: Index, path: NegatedSet, start: Term | None, end: Term | None, spend: Spend
+    graph: Index, path: algebra.NegatedSet, start: Term | None, end: Term | None, spend: Spend
 ) -> Iterator[Pair]:
     """Yield the ends of the triples with any predicate but those of the set, in the direction of
     its members (§9.1).
@@ -250,7 +234,7 @@ def match_basic(
     """
     solutions: list[Solution] = [{}]
     run.budget.spend(len(triples) ** 2 // 4)
-    waiting = [(part, names_of(free_variables(part))) for part in testable_early(condition)]
+    waiting = [(part, names_of(algebra.free_variables(part))) for part in testable_early(condition)]
     bound: set[str] = set()
     for pattern in in_join_order(run, triples):
         bound |= names_of(variables_of(pattern))
@@ -290,8 +274,8 @@ def testable_early(condition: Expression | None) -> list[Expression]:
         return []
     return [
         part
-        for part in conjuncts(condition)
-        if not any(isinstance(node, Exists) for node in walk(part))
+        for part in algebra.conjuncts(condition)
+        if not any(isinstance(node, algebra.Exists) for node in algebra.walk(part))
     ]
 
 
@@ -318,14 +302,14 @@ def surely_fails(run: Run, conditions: Iterable[Expression], solution: Solution)
 # The order of joining
 
 
-def unconnected_parts(pattern: Pattern) -> list[Pattern]:
+def unconnected_parts(pattern: algebra.Pattern) -> list[algebra.Pattern]:
     """Split a basic graph pattern into parts that share no variable and no blank node; their join
     is the pattern. Any other pattern is its only part.
     """
-    if not isinstance(pattern, Basic):
+    if not isinstance(pattern, algebra.Basic):
         return [pattern]
     groups = split_by_shared_variables(pattern.triples, variables_of)
-    return [Basic(tuple(group)) for group in groups]
+    return [algebra.Basic(tuple(group)) for group in groups]
 
 
 def in_join_order(run: Run, triples: Iterable[TriplePattern]) -> list[TriplePattern]:
@@ -347,7 +331,7 @@ def count_candidates(run: Run, pattern: TriplePattern) -> int:
     """Return how many triples have the terms of a pattern; of a path, all that there are."""
     if is_path(pattern):
         return len(run.graph)
-    terms = [None if isinstance(term, Variable) else term for term in without_path(pattern)]
+    terms = [None if isinstance(term, Variable) else term for term in algebra.without_path(pattern)]
     return len(run.graph.match(*terms))
 
 

@@ -12,15 +12,8 @@ from refengine.model.elements import XSD, Term
 from refengine.model.errors import NoSingleAnswer, Unsupported
 from refengine.model.messages import SHOWN, escape_unprintable
 from refengine.model.xsd import Moment
-from refengine.sparql.values import (
-    ERROR,
-    Number,
-    OtherLiteral,
-    Result,
-    StringValue,
-    compare,
-    value_of,
-)
+from refengine.sparql import values
+from refengine.sparql.values import ERROR, Number, Result, StringValue, compare, value_of
 
 # Terms and solutions as messages name them: the first few, each cut if it is long
 
@@ -70,7 +63,7 @@ def _name_with_fault(term: Term) -> str:
         value = value_of(term)
     except NoSingleAnswer:
         return name_term(term)
-    if isinstance(value, OtherLiteral) and value.is_ill_typed:
+    if isinstance(value, values.OtherLiteral) and value.is_ill_typed:
         return f"{name_term(term)}, which is ill-typed"
     return name_term(term)
 

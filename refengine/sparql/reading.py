@@ -14,24 +14,8 @@ from refengine.model.elements import XSD, Term, literal
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.iris import has_scheme, resolve
 from refengine.model.messages import nearest
-from refengine.sparql.algebra import (
-    Aggregate,
-    Alternative,
-    Call,
-    Exists,
-    Expression,
-    GraphClause,
-    Inverse,
-    NegatedSet,
-    Path,
-    Pattern,
-    Repeated,
-    Sequence,
-    TriplePattern,
-    Variable,
-    own_parts,
-    walk,
-)
+from refengine.sparql import algebra
+from refengine.sparql.algebra import Aggregate, Call, Expression, Path, TriplePattern, Variable
 from refengine.sparql.functions import ARITIES, ARITIES_BY_IRI
 from refengine.sparql.grammar import place_in_body, read_escapes
 
@@ -96,7 +80,7 @@ class TermReader:
         self.made = 0
         self.names: set[str] = set()  # of variables
         self.tags: set[str] = set()  # language tags with letters in upper case
-        self.graphs: tuple[GraphClause, ...] = ()  # FROM and FROM NAMED
+        self.graphs: tuple[algebra.GraphClause, ...] = ()  # FROM and FROM NAMED
         self.window_depth = 0  # of WINDOW patterns around what is read
         self.named_patterns: list[NamedPattern] = []  # GRAPH and WINDOW
         # start, end, and the text to put there for the witnesses
@@ -291,9 +275,9 @@ class TripleReader(TermReader):
         sequences get variables in between.
         """
         match path:
-            case Inverse(inner):
+            case algebra.Inverse(inner):
                 yield from self.write_out_path(end, inner, subject)
-            case Sequence(steps):
+            case algebra.Sequence(steps):
                 places = [subject, *(self.fresh("_:") for _ in steps[1:]), end]
                 for start, step, stop in zip(places, steps, places[1:], strict=False):
                     yield from self.write_out_path(start, step, stop)
@@ -328,13 +312,13 @@ class TripleReader(TermReader):
                 paths = tuple(map(self.path, trees(tree)))
                 if len(paths) == 1:
                     return paths[0]
-                return Alternative(paths)
+                return algebra.Alternative(paths)
             case "path_sequence":
                 return self.sequence(tree)
             case "path_elt_or_inverse":
                 return self.path(trees(tree)[0])
             case "inverse":
-                return Inverse(self.path(trees(tree)[0]))
+                return algebra.Inverse(self.path(trees(tree)[0]))
             case "path_elt":
                 return self.repetition(tree)
             case "path_primary" if not trees(tree):
@@ -353,7 +337,7 @@ class TripleReader(TermReader):
             raise self.fault(tree, f"a path of more than {MOST_STEPS} steps", Unsupported, "R2R-17")
         if len(steps) == 1:
             return steps[0]
-        return Sequence(steps)
+        return algebra.Sequence(steps)
 
     def repetition(self, tree: Tree[Token]) -> Path:
         """Translate a path with `?`, `*` or `+` behind it, or with nothing."""
@@ -361,9 +345,9 @@ class TripleReader(TermReader):
         if len(tree.children) == 1:
             return inner
         sign = str(tree.children[1])
-        return Repeated(inner, least=int(sign == "+"), is_at_most_once=sign == "?")
+        return algebra.Repeated(inner, least=int(sign == "+"), is_at_most_once=sign == "?")
 
-    def negated_set(self, tree: Tree[Token]) -> NegatedSet:
+    def negated_set(self, tree: Tree[Token]) -> algebra.NegatedSet:
         """Translate a negated property set; a side is None where none of the set is of it
         (§18.2.2.3).
         """
@@ -376,8 +360,8 @@ class TripleReader(TermReader):
         forward = tuple(sides["forward"])
         backward = tuple(sides["backward"])
         if not backward:
-            return NegatedSet(forward, None)
-        return NegatedSet(forward or None, backward)
+            return algebra.NegatedSet(forward, None)
+        return algebra.NegatedSet(forward or None, backward)
 
 
 # Expressions (SPARQL 1.1 §17)
@@ -396,7 +380,7 @@ class ExpressionReader(TermReader, ABC):
     """The reading of a body's expressions."""
 
     @abstractmethod
-    def group(self, tree: Tree[Token]) -> Pattern:
+    def group(self, tree: Tree[Token]) -> algebra.Pattern:
         """Translate a group graph pattern, that of EXISTS."""
 
     def expression(self, tree: Tree[Token], with_aggregates: bool = True) -> Expression:
@@ -405,7 +389,7 @@ class ExpressionReader(TermReader, ABC):
         """
         expression = self.operand(tree)
         if not with_aggregates and any(
-            isinstance(node, Aggregate) for node in own_parts(expression)
+            isinstance(node, Aggregate) for node in algebra.own_parts(expression)
         ):
             raise self.fault(tree, "an aggregate may stand only in SELECT, HAVING and ORDER BY")
         return expression
@@ -439,7 +423,7 @@ class ExpressionReader(TermReader, ABC):
                 return self.operand(trees(tree)[0])
             case "exists":
                 inner = self.group(trees(tree)[0])
-                condition = Exists(inner, size=sum(1 for _ in walk(inner)))
+                condition = algebra.Exists(inner, size=sum(1 for _ in algebra.walk(inner)))
                 return negate_if(len(tree.children) > 2, condition)
             case "builtin_call":
                 return self.builtin(tree)
@@ -517,7 +501,7 @@ class ExpressionReader(TermReader, ABC):
         operand = None
         if inner and inner[0].data != "string":
             operand = self.expression(inner[0])
-        if any(isinstance(node, Aggregate) for node in own_parts(operand)):
+        if any(isinstance(node, Aggregate) for node in algebra.own_parts(operand)):
             raise self.fault(tree, "an aggregate may not contain another one")
         words = [token for token in tree.children if isinstance(token, Token)]
         name = words[0].upper()
@@ -552,4 +536,4 @@ def conjunction(conditions: list[Expression]) -> Expression:
 
 def has_aggregate(expression: Expression) -> bool:
     """Return whether an aggregate stands in an expression, EXISTS left aside."""
-    return any(isinstance(node, Aggregate) for node in own_parts(expression))
+    return any(isinstance(node, Aggregate) for node in algebra.own_parts(expression))

@@ -14,35 +14,13 @@ from typing import TypeVar
 from refengine.model.compare import LEAST_DECIMAL, TOLERANCE
 from refengine.model.elements import Relation, Row, Term, Triple, row
 from refengine.model.errors import NoSingleAnswer
+from refengine.sparql import algebra, values
 from refengine.sparql.aggregates import MOST_PARTIAL_SUMS, aggregate
-from refengine.sparql.algebra import (
-    Aggregate,
-    Distinct,
-    Expression,
-    Group,
-    OrderBy,
-    Pattern,
-    Project,
-    Reduced,
-    Slice,
-    TriplePattern,
-    Variable,
-    without_path,
-)
+from refengine.sparql.algebra import Distinct, Expression, Group, Reduced, Slice, Variable
 from refengine.sparql.expressions import LabelledNodes
 from refengine.sparql.order import Keys, check_border, name_solution, sort_indices
 from refengine.sparql.run import Run, Solution
-from refengine.sparql.values import (
-    DECIMAL,
-    ERROR,
-    RANKS,
-    Computed,
-    Number,
-    Result,
-    Unknown,
-    boolean,
-    same,
-)
+from refengine.sparql.values import DECIMAL, ERROR, Computed, Number, Result, Unknown, boolean, same
 
 # Answers: solutions as a relation, in the query's form (§16)
 
@@ -79,7 +57,7 @@ def tolerated_slack(rank: int, exact: int | Fraction | float) -> Fraction:
     A slack is a unit of the last digit that every evaluator keeps, for each rounding; rounding to
     the nearest errs by half of it.
     """
-    relative = 2 * Fraction(TOLERANCE.get(RANKS[rank], 0)) * abs(Fraction(exact))
+    relative = 2 * Fraction(TOLERANCE.get(values.RANKS[rank], 0)) * abs(Fraction(exact))
     if rank == DECIMAL:
         return max(relative, LEAST_DECIMAL)
     return relative
@@ -322,7 +300,7 @@ def is_same_result(one: Result, other: Result) -> bool:
     return same(one, other)
 
 
-def aggregate_group(run: Run, function: Aggregate, members: Sequence[Solution]) -> Result:
+def aggregate_group(run: Run, function: algebra.Aggregate, members: Sequence[Solution]) -> Result:
     """Apply a set function to a group: to its solutions themselves (COUNT(*)), or to an
     expression's results.
     """
@@ -347,7 +325,7 @@ def count_solutions(run: Run, members: Sequence[Solution], is_distinct: bool) ->
     if is_distinct:
         members = keep_distinct(run, members)
     results = [boolean(True)] * len(members)
-    return aggregate(Aggregate("COUNT", None), results, run.choices.choose)
+    return aggregate(algebra.Aggregate("COUNT", None), results, run.choices.choose)
 
 
 # ORDER BY with LIMIT and OFFSET (§15.4, §15.5), where the order leaves no choice
@@ -359,7 +337,7 @@ class OrderBelow:
     variables that are left of them (None: all), and whether DISTINCT or REDUCED comes last.
     """
 
-    pattern: Pattern
+    pattern: algebra.Pattern
     conditions: tuple[tuple[Expression, bool], ...]
     variables: tuple[Variable, ...] | None
     is_distinct: bool
@@ -379,11 +357,11 @@ def order_below(bounds: Slice) -> OrderBelow:
     if isinstance(inner, Distinct | Reduced):
         inner = inner.pattern
     variables = None
-    if isinstance(inner, Project):
+    if isinstance(inner, algebra.Project):
         variables = inner.variables
         inner = inner.pattern
     conditions: tuple[tuple[Expression, bool], ...] = ()
-    if isinstance(inner, OrderBy):
+    if isinstance(inner, algebra.OrderBy):
         conditions = inner.conditions
     return OrderBelow(inner, conditions, variables, is_distinct, is_reduced)
 
@@ -466,7 +444,7 @@ def project(solutions: Iterable[Solution], variables: Sequence[Variable]) -> lis
 
 
 def fill_template(
-    run: Run, template: Sequence[TriplePattern], solutions: Iterable[Solution]
+    run: Run, template: Sequence[algebra.TriplePattern], solutions: Iterable[Solution]
 ) -> Iterator[Triple]:
     """Yield for each solution the template's triples of which it binds all variables, with new
     blank nodes (§16.2.1).
@@ -476,7 +454,7 @@ def fill_template(
         nodes: dict[Variable, Term] = {}
         for pattern in template:
             subject, predicate, object_ = [
-                fill_place(run, part, solution, nodes) for part in without_path(pattern)
+                fill_place(run, part, solution, nodes) for part in algebra.without_path(pattern)
             ]
             if subject is not None and predicate is not None and object_ is not None:
                 yield subject, predicate, object_

@@ -164,6 +164,21 @@ def expected_optional(left: Counter, right: Counter) -> Counter:
     return bag
 
 
+def expected_optional_where_later(left: Counter, right: Counter) -> Counter:
+    """The condition is z > y: an error, and so no partner, where one is unbound."""
+    bag: Counter = Counter()
+    for one in left:
+        later = [
+            (b, both) for a, b, both in pairs_of(left, right) if a == one and None not in both[1:]
+        ]
+        later = [(b, both) for b, both in later if both[2] > both[1]]
+        for b, both in later:
+            bag[both] += left[one] * right[b]
+        if not later:
+            bag[*one, None] += left[one]
+    return bag
+
+
 def expected_minus(left: Counter, right: Counter) -> Counter:
     return Counter(
         {one: n for one, n in left.items() if one[1] is None or one[1] not in {y for y, _ in right}}
@@ -175,9 +190,14 @@ def expected_exists(left: Counter, right: Counter) -> Counter:
     return Counter({(*one, TRUE if one in with_partner else None): n for one, n in left.items()})
 
 
+IS_LATER = Call(">", (Variable("z"), Variable("y")))
 NODES: dict[str, tuple[Callable, Callable]] = {
     "join": (MaintainedJoin, expected_join),
     "optional": (lambda left, right: MaintainedOptional(left, right, None), expected_optional),
+    "optional with a condition": (
+        lambda left, right: MaintainedOptional(left, right, IS_LATER),
+        expected_optional_where_later,
+    ),
     "minus": (MaintainedMinus, expected_minus),
     "exists": (lambda left, right: MaintainedExists(left, right, "e"), expected_exists),
 }
@@ -194,10 +214,10 @@ def test_nodes_of_drawn_bags(name: str, may_be_unbound: bool):
     emitted: Counter = Counter()
     node.emit = lambda solution, count: add_count(emitted, solution, count)
     bags: tuple[Counter, Counter] = (Counter(), Counter())
-    ys = ["a", "b", None] if may_be_unbound else ["a", "b"]
+    ys = [ONE, TWO, None] if may_be_unbound else [ONE, TWO]
     for _ in range(150):
         which = rng.randrange(2)
-        other = rng.choice(["c", None])
+        other = rng.choice([TWO, None])
         solution = (other, rng.choice(ys)) if which == 0 else (rng.choice(ys), other)
         count = max(rng.choice([-2, -1, 1, 2]), -bags[which][solution])
         if count:

@@ -13,18 +13,8 @@ import pyoxigraph
 
 from refengine.model.elements import Dataset as Statements
 from refengine.model.elements import Quad, Relation, Term, Triple, is_blank, literal, parse_literal
-from refengine.sparql.algebra import (
-    AlgebraQuery,
-    Basic,
-    Join,
-    LeftJoin,
-    Minus,
-    Pattern,
-    Values,
-    always_bound,
-    visible,
-    walk,
-)
+from refengine.sparql import algebra
+from refengine.sparql.algebra import AlgebraQuery, Join, Pattern, always_bound, visible, walk
 from refengine.sparql.datasets import changing_part, is_time, static_part, times_of_triples
 from refengine.sparql.functions import TIMESTAMP
 from refengine.sparql.solutions import ask_answer, construct_answer, select_answer
@@ -68,7 +58,7 @@ def pairs_of_sides(query: AlgebraQuery) -> Iterator[tuple[Pattern, Pattern]]:
         match node:
             case Join(members):
                 yield from ((Join(members[:i]), part) for i, part in enumerate(members) if i)
-            case LeftJoin(left, right, _) | Minus(left, right):
+            case algebra.LeftJoin(left, right, _) | algebra.Minus(left, right):
                 yield left, right
 
 
@@ -84,8 +74,8 @@ def most_solutions(pattern: Pattern, triples: int) -> int:
     """Estimate how many solutions a pattern may have over so many triples if no variable is shared:
     a path counts as a triple pattern, and the rows of several VALUES are added.
     """
-    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, Values))
-    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, Basic))
+    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, algebra.Values))
+    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, algebra.Basic))
     many: int = (rows or 1) * max(triples, 1) ** min(patterns, 20)
     return min(MOST_SOLUTIONS, many)
 
