@@ -8,8 +8,8 @@ from itertools import product
 from random import Random
 
 import pytest
+from body_trials import draw_computed_trial, draw_expression_trial
 from conftest import draws
-from expression_trials import draw_computed_trial, draw_expression_trial
 from incremental_trials import agree, asked, chosen
 from test_bodies import assert_is_the_definitions, run_maintained, run_supported
 
