@@ -91,8 +91,10 @@ class SupportedSolutions:
         self.by_first: dict[int, list[SupportedSolution]] = {}
         self._reset_above()
         answer = self.above.answer
-        self.is_projected_pattern = isinstance(answer, MaintainedProjection) and isinstance(
-            answer.child, MaintainedBasicPattern
+        self.is_projected_pattern = (
+            isinstance(answer, MaintainedProjection)
+            and isinstance(answer.child, MaintainedBasicPattern)
+            and not answer.is_distinct
         )
         self.rows: dict[Solution, Row] = {}
         self._join(numbered, elements)

@@ -122,15 +122,16 @@ def test_a_union_of_like_parts_keeps_their_slots():
     assert emitted == {("a", None): 3}
 
 
-def test_a_projection_shows_bound_variables():
-    child = MaintainedNode("xyz", "x")
-    node = MaintainedProjection(child, ["z", "x", "never", "x"])
-    changes: list = []
-    node.emit = lambda row, count: changes.append((row, count))
-    child.emit(("a", "b", None), 2)
-    child.emit(("a", "c", None), 1)
-    child.emit(("a", "b", None), -3)
-    assert changes == [((("x", "a"),), count) for count in (2, 1, -3)]
+def test_a_projection_shows_bound_variables_and_each_distinct_row_once():
+    for is_distinct, counts in ((False, [2, 1, -3]), (True, [1, -1])):
+        child = MaintainedNode("xyz", "x")
+        node = MaintainedProjection(child, ["z", "x", "never", "x"], is_distinct)
+        changes: list = []
+        node.emit = lambda row, count, changes=changes: changes.append((row, count))
+        child.emit(("a", "b", None), 2)
+        child.emit(("a", "c", None), 1)
+        child.emit(("a", "b", None), -3)
+        assert changes == [((("x", "a"),), count) for count in counts]
 
 
 def test_places_that_are_picked():

@@ -583,13 +583,14 @@ def _ask(pattern: algebra.Pattern, builder: NodeBuilder) -> MaintainedNode:
 
 def _projection(body: Body, builder: NodeBuilder) -> MaintainedNode:
     pattern: algebra.Pattern = body.algebra.pattern
-    is_computed = may_compute(pattern)
+    is_distinct = isinstance(pattern, algebra.Distinct)
     if isinstance(pattern, algebra.Distinct):
         builder.is_set = True
-        return MaintainedProjection(builder.node(pattern), body.variables, is_computed)
+        pattern = pattern.pattern
     if isinstance(pattern, algebra.Project):
         pattern = pattern.pattern
+    is_computed = may_compute(pattern)
     child = builder.node(pattern)
     if is_computed and builder.is_set:
         (child,) = check_forms([child], body.variables)
-    return MaintainedProjection(child, body.variables, is_computed)
+    return MaintainedProjection(child, body.variables, is_distinct, is_computed)

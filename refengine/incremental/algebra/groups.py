@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
@@ -21,7 +20,6 @@ from refengine.incremental.algebra.expressions import (
 from refengine.incremental.algebra.nodes import (
     MaintainedExtend,
     MaintainedNode,
-    PickKey,
     Solution,
     add_count,
     check_forms,
@@ -49,14 +47,12 @@ from refengine.sparql.values import (
 
 
 class RunningAggregate:
-    """One aggregate of one group: over the terms of a slot or of several, or, without a slot,
-    over whole solutions. With `is_distinct` each member counts once.
+    """One aggregate of one group: over the terms of a slot, or, without a slot, over whole
+    solutions. With `is_distinct` each member counts once.
     """
 
-    def __init__(self, slot: int | tuple[int, ...] | None, is_distinct: bool = False) -> None:
-        self.member_of: PickKey = lambda solution: solution
-        if slot is not None:
-            self.member_of = itemgetter(slot) if isinstance(slot, int) else pick_terms(slot)
+    def __init__(self, slot: int | None, is_distinct: bool = False) -> None:
+        self.slot = slot
         self.seen: Counter[Solution | Term | None] | None = None
         if is_distinct:
             self.seen = Counter()
@@ -65,7 +61,7 @@ class RunningAggregate:
         """Insert a solution so many times, or retract it if the count is negative. Raises
         NotCovered.
         """
-        member = self.member_of(solution)
+        member = solution if self.slot is None else solution[self.slot]
         if self.seen is not None:
             count = add_count(self.seen, member, count)
         if count:
@@ -156,6 +152,23 @@ class RunningMembers(RunningAggregate):
         choose = NoChoices().choose
         result = ask_definition(lambda: aggregate(self.function, results, choose))
         return None if result is ERROR else result
+
+
+class RunningSolutionCount(RunningAggregate):
+    """COUNT(DISTINCT *): how many different solutions there are, by the terms of some slots."""
+
+    def __init__(self, slots: tuple[int, ...]) -> None:
+        super().__init__(None)
+        self.pick = pick_terms(slots)
+        self.counts: Counter[Solution] = Counter()
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Add to the count of a solution."""
+        add_count(self.counts, self.pick(member), count)
+
+    def value(self) -> Term:
+        """Return the number of different solutions, as an xsd:integer."""
+        return literal(str(len(self.counts)), XSD + "integer")
 
 
 def aggregated_number(term: Term) -> Number | None:
@@ -495,10 +508,10 @@ def compile_aggregate(
     variable of its argument (None: of COUNT(*)), and `visible` are those of whole solutions.
     """
     is_distinct = function.is_distinct
-    if argument is None:
-        slots = tuple(child.slots[name] for name in visible) if is_distinct else None
-        return lambda: RunningCount(slots, is_distinct)
-    slot = child.slots[argument]
+    if argument is None and is_distinct:
+        slots = tuple(child.slots[name] for name in visible)
+        return lambda: RunningSolutionCount(slots)
+    slot = None if argument is None else child.slots[argument]
     match function.name:
         case "COUNT":
             return lambda: RunningCount(slot, is_distinct)

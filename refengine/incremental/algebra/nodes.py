@@ -319,7 +319,7 @@ class MaintainedUnion(MaintainedNode):
 
 
 class MaintainedProjection(MaintainedNode):
-    """SELECT: rows of some of the variables.
+    """SELECT: rows of some of the variables, under DISTINCT each once.
 
     With `is_computed` a solution may have computed numbers, of which a row has the terms alone.
     Raises NotCovered for one that is rounded so far that it is no answer.
@@ -329,23 +329,29 @@ class MaintainedProjection(MaintainedNode):
         self,
         child: MaintainedNode,
         names: Sequence[str],
+        is_distinct: bool,
         is_computed: bool = False,
     ) -> None:
         super().__init__(names, ())
         self.child = child
+        self.is_distinct = is_distinct
         # the rows' cells, by name (a variable may be selected twice)
         self.cells: list[tuple[str, int]] = []
         for name in sorted(set(names)):
             slot = child.slots.get(name)
             if slot is not None:
                 self.cells.append((name, slot))
+        self.counts: Counter[Row] = Counter()
         child.emit = self._change_computed if is_computed else self._change
 
     def _change(self, solution: Solution, count: int) -> None:
         row = tuple(
             [(name, term) for name, slot in self.cells if (term := solution[slot]) is not None]
         )
-        self.emit(row, count)
+        if self.is_distinct:
+            count = add_count(self.counts, row, count)
+        if count:
+            self.emit(row, count)
 
     def _change_computed(self, solution: Solution, count: int) -> None:
         shown = list(solution)
