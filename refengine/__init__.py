@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.semantics import OneOf as OneOf
     from refengine.core.semantics import Profile as Profile
     from refengine.core.semantics import Semantics as Semantics
-    from refengine.incremental.pushes import Engine as Engine
+    from refengine.incremental.engine import Engine as Engine
     from refengine.model.compare import Mode as Mode
     from refengine.model.elements import Element as Element
     from refengine.model.elements import Relation as Relation
@@ -76,7 +76,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
 HOMES = {
     "model.compare": ("Mode",),
     "model.entrance": ("difference", "equal"),
-    "incremental.pushes": ("Engine",),
+    "incremental.engine": ("Engine",),
     "core.engine": (
         "Evaluation",
         "Plan",

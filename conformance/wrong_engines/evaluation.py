@@ -16,7 +16,7 @@ from refengine.core.report import Firing
 from refengine.core.semantics import End, Instant, MissedInstants, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.incremental import ContentFollower, parts
-from refengine.incremental.algebra.numbers import ExactSum
+from refengine.incremental.algebra.expressions import ExactSum
 from refengine.incremental.parts import Part
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Element, Stream

@@ -13,18 +13,18 @@ from refengine.model.errors import NoSingleAnswer
 from refengine.model.terms import Term
 from refengine.sparql import (
     aggregates,
+    evaluation,
     grammar,
+    matching,
     order,
-    paths,
     regex,
     translate,
     values,
 )
 from refengine.sparql.algebra import Aggregate, Repeated
-from refengine.sparql.evaluation import substitution
-from refengine.sparql.evaluation.run import Run
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.functions import ARITIES_BY_IRI
+from refengine.sparql.run import Run
 from refengine.sparql.values import ERROR, Computed, Number, Result
 
 # R2R-10 to R2R-20: what the two libraries have right
@@ -162,7 +162,7 @@ def nothing_is_too_deep(right: Right, text: str) -> list[int]:
 
 @wrong(
     "R2R-18",
-    replaces=paths.pairs,
+    replaces=matching.pairs,
     half="`?`, `*` and `+` give it once",
 )
 def a_cycle_is_not_closed(right: Right, graph: Any, path: Any, *rest: Any) -> Any:
@@ -179,7 +179,7 @@ def a_replacement_is_inserted_as_written(right: Right, template: str, groups: in
     return [template]
 
 
-@wrong("R2R-19", replaces=substitution.substitute)
+@wrong("R2R-19", replaces=evaluation.substitute)
 def nothing_is_substituted(right: Right, node: Any, solution: Mapping[str, Term]) -> Any:
     """Evaluates EXISTS without the current solution."""
     return node

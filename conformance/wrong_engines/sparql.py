@@ -24,10 +24,10 @@ from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, Unsup
 from refengine.model.terms import Term, parse_literal
 from refengine.sparql import (
     choices,
-    evaluation,
+    expressions,
     grammar,
+    solutions,
     translate,
-    unknowns,
 )
 from refengine.sparql.algebra import AlgebraQuery, Group
 from refengine.sparql.choices import Choices
@@ -139,7 +139,7 @@ def every_choice_is_open(right: Right, run: Callable[[Choices], Any], same: Any)
 
 @wrong(
     "QRY-3",
-    replaces=unknowns.of_unknown,
+    replaces=expressions.of_unknown,
     half="the form alone is known",
 )
 def nothing_is_known_of_a_uuid(right: Right, name: str, results: Sequence[Term]) -> Result:
@@ -240,7 +240,7 @@ def what_pyoxigraph_answers_is_right(
 @wrong(
     "R2R-2",
     "R2R-9",
-    replaces=evaluation.select_answer,
+    replaces=solutions.select_answer,
     seen=f"{YASPER} and csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)",
 )
 def sets_of_solutions(
@@ -253,7 +253,7 @@ def sets_of_solutions(
     return Relation(variables, Counter(distinct))
 
 
-@wrong("R2R-2", replaces=evaluation.select_answer, is_habit=True)
+@wrong("R2R-2", replaces=solutions.select_answer, is_habit=True)
 def unbound_is_empty_text(
     right: Right,
     variables: tuple[str, ...],
@@ -265,7 +265,7 @@ def unbound_is_empty_text(
     return right(variables, bound)
 
 
-@wrong("R2R-3", replaces=evaluation.ask_answer)
+@wrong("R2R-3", replaces=solutions.ask_answer)
 def a_false_ask_has_no_row(right: Right, holds: bool) -> Any:
     """Gives no row for a false ASK."""
     relation: Relation = right(holds)
@@ -274,7 +274,7 @@ def a_false_ask_has_no_row(right: Right, holds: bool) -> Any:
     return Relation(relation.variables, Counter())
 
 
-@wrong("R2R-4", replaces=evaluation.construct_answer, half="a set of triples")
+@wrong("R2R-4", replaces=solutions.construct_answer, half="a set of triples")
 def construct_makes_only_iris(right: Right, triples: Iterable[Triple]) -> Any:
     """Gives no triples of CONSTRUCT but those of three IRIs."""
     return right([triple for triple in triples if all(term.startswith("<") for term in triple)])
@@ -289,7 +289,7 @@ def _relation_of_triples(triples: Iterable[Triple]) -> Relation:
 
 @wrong(
     "R2R-4",
-    replaces=evaluation.construct_answer,
+    replaces=solutions.construct_answer,
     half="those that RDF does not allow are left out",
     seen=f"{CQELS}: a literal as subject, a blank node as predicate",
 )

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from refengine.core.query import Body
 from refengine.model.elements import canonical_dataset
 from refengine.model.elements import XSD, Dataset, Quad, Triple
-from refengine.sparql.functions.signatures import ARITIES, CASTS
+from refengine.sparql.functions import ARITIES, CASTS
 from refengine.strategies import bodies, triples
 from refengine.strategies.payloads import LITERALS
 from tools.arq.comparison import AGREE, Difference, compare_answers, our_answer

@@ -28,8 +28,8 @@ from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
 from refengine.core.semantics import R2S, Collection, Condition
 from refengine.core.window import WindowView
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.supports import SupportedSolutions
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag
 from refengine.model.errors import RefengineError, Unsupported

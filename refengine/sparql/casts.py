@@ -8,34 +8,9 @@ from fractions import Fraction
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer, require
 from refengine.model.xsd import INTEGERS, Moment, single
-from refengine.sparql.functions.dates import DATE_TIME
-from refengine.sparql.values import (
-    DATE_TYPES,
-    DECIMAL,
-    ERROR,
-    FLOAT,
-    INTEGER,
-    RANKS,
-    STRING_TYPES,
-    SURE_INTEGERS,
-    Error,
-    Failure,
-    Number,
-    OtherLiteral,
-    Result,
-    StringValue,
-    as_binary,
-    boolean,
-    decimal_of,
-    decimal_text,
-    double_text,
-    number_term,
-    read_literal,
-    shorten,
-    text,
-    truth,
-    value_of,
-)
+from refengine.sparql import values
+from refengine.sparql.functions import DATE_TIME
+from refengine.sparql.values import ERROR, FLOAT, INTEGER, RANKS, Number, Result, boolean, text
 
 LONGEST_EXACT = 16  # characters of a double whose decimal digits end
 
@@ -44,12 +19,12 @@ def cast(term: Term, kind: str) -> Result:
     """R2R-14: Cast a term to one of the datatypes of §17.5, as XPath casts values (F&O §17)."""
     if kind == "string":
         return _cast_to_string(term)
-    operand = value_of(term)
-    if isinstance(operand, StringValue):
+    operand = values.value_of(term)
+    if isinstance(operand, values.StringValue):
         if operand.language:
             return ERROR
         return _cast_text(operand.lexical.strip(" \t\n\r"), kind)
-    if isinstance(operand, OtherLiteral):
+    if isinstance(operand, values.OtherLiteral):
         _refuse_extended_cast(operand, kind)
         return ERROR
     match kind, operand:
@@ -58,7 +33,7 @@ def cast(term: Term, kind: str) -> Result:
         case "boolean", bool():
             return boolean(operand)
         case "boolean", Number():
-            holds = truth(term)
+            holds = values.truth(term)
             if holds is ERROR:
                 return ERROR
             return boolean(holds)
@@ -70,29 +45,28 @@ def cast(term: Term, kind: str) -> Result:
             return ERROR
 
 
-def _refuse_extended_cast(operand: OtherLiteral, kind: str) -> None:
+def _refuse_extended_cast(operand: values.OtherLiteral, kind: str) -> None:
     """Raise NoSingleAnswer where an evaluator may cast a literal of a type that SPARQL has no cast
     for: a token, a date.
     """
-    if operand.datatype in STRING_TYPES:
-        raise NoSingleAnswer(
-            f"casting an {shorten(operand.datatype)}, which an evaluator may know as a string"
-        )
-    is_date = operand.datatype in DATE_TYPES and not operand.is_ill_typed
+    if operand.datatype in values.STRING_TYPES:
+        datatype = values.shorten(operand.datatype)
+        raise NoSingleAnswer(f"casting an {datatype}, which an evaluator may know as a string")
+    is_date = operand.datatype in values.DATE_TYPES and not operand.is_ill_typed
     if is_date and kind == "dateTime":
         raise NoSingleAnswer("casting a date, which SPARQL leaves to extensions")
 
 
 def _cast_text(characters: str, kind: str) -> Result:
     """Cast a string without a language: read it as a literal of the datatype."""
-    result = read_literal(characters, XSD + kind)
+    result = values.read_literal(characters, XSD + kind)
     match result:
-        case Failure() | None:
+        case values.Failure() | None:
             return ERROR
         case bool():
             return boolean(result)
         case Number():
-            return number_term(result)
+            return values.number_term(result)
         case _:
             return literal(characters, XSD + kind)
 
@@ -102,7 +76,7 @@ def _cast_number(number: Number, kind: str) -> Result:
     converted = _convert(number, RANKS.index(kind))
     if converted is ERROR:
         return ERROR
-    return number_term(converted)
+    return values.number_term(converted)
 
 
 def cast_date_time(lexical_form: str) -> str:
@@ -137,13 +111,13 @@ def form_kept_by_cast(term: Term, kind: str) -> Result:
 
 def _cast_to_string(term: Term) -> Result:
     """Cast a term to a string. Raises NoSingleAnswer for a literal of a type that is not cast."""
-    operand = value_of(term)
+    operand = values.value_of(term)
     if term.startswith("<"):
         return text(term[1:-1])
     match operand:
         case None:
             return ERROR
-        case StringValue(characters, ""):
+        case values.StringValue(characters, ""):
             return text(characters)
         case Number() | bool():
             return text(cast_text(operand))
@@ -165,22 +139,22 @@ def cast_text(operand: Number | bool) -> str:
         raise NoSingleAnswer("the digits of a rounded number as a string")
     if operand.rank == INTEGER:
         return str(operand.value)
-    if operand.rank == DECIMAL:
-        return decimal_text(Fraction(operand.value))
+    if operand.rank == values.DECIMAL:
+        return values.decimal_text(Fraction(operand.value))
     return _double_as_cast(float(operand.value))
 
 
 def _double_as_cast(number: float) -> str:
     """Return the text of a float or a double by XPath's cast to a string."""
     if not math.isfinite(number) or not number:
-        return double_text(number).removesuffix(".0")
+        return values.double_text(number).removesuffix(".0")
     exact = Fraction(number)
     has_exponent = not Fraction(1, 10**6) <= abs(exact) < 10**6
     exponent = math.floor(math.log10(abs(number)))
     if has_exponent:
         exact /= Fraction(10) ** exponent
-    digits = decimal_text(exact)
-    if decimal_of(exact).slack or len(digits) > LONGEST_EXACT:
+    digits = values.decimal_text(exact)
+    if values.decimal_of(exact).slack or len(digits) > LONGEST_EXACT:
         raise NoSingleAnswer("the digits of a double as a string")
     if not has_exponent:
         return digits
@@ -189,24 +163,24 @@ def _double_as_cast(number: float) -> str:
     return f"{digits}E{exponent}"
 
 
-def _convert(number: Number, rank: int) -> Number | Error:
+def _convert(number: Number, rank: int) -> Number | values.Error:
     """Return a number in another type."""
     own, exact, slack, is_bound = number
     if rank >= FLOAT:
-        binary = as_binary(number, rank)
+        binary = values.as_binary(number, rank)
         if rank == FLOAT:
             binary = single(binary)
         return Number(rank, binary, slack, is_bound)
     if own >= FLOAT and not math.isfinite(exact):
         return ERROR
-    if rank == DECIMAL:
-        decimal = decimal_of(Fraction(exact))
+    if rank == values.DECIMAL:
+        decimal = values.decimal_of(Fraction(exact))
         if slack:
             return decimal._replace(slack=decimal.slack + Fraction(slack), is_bound=is_bound)
         return decimal
     if slack and math.trunc(exact - slack) != math.trunc(exact + slack):
         raise NoSingleAnswer("the whole part of a rounded number")
     whole = math.trunc(exact)
-    if abs(whole) >= SURE_INTEGERS and own != INTEGER:
+    if abs(whole) >= values.SURE_INTEGERS and own != INTEGER:
         raise NoSingleAnswer("an integer beyond 64 bits, for which an evaluator may have an error")
     return Number(INTEGER, whole)
