@@ -25,8 +25,7 @@ from refengine.core.static import Static
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
-from refengine.model.elements import graph_of
-from refengine.model.elements import Dataset, Element, Stream, refuse_no_streams
+from refengine.model.elements import Dataset, Element, Stream, graph_of, refuse_no_streams
 from refengine.model.errors import InvalidQuery, InvalidStream
 from refengine.model.messages import display, nearest
 

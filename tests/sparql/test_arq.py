@@ -12,30 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import find
 
-<<<<<<< HEAD
 from refengine.core.query import Body
 from refengine.model.elements import Dataset, literal
-from refengine.sparql.functions.signatures import ARITIES
+from refengine.sparql.functions import ARITIES
 from tools.arq.__main__ import CALLED, Comparing, calls, datasets
 from tools.arq.comparison import Answer, compare_answers, our_answer, solutions
 from tools.arq.explained import FILE, PREFIXES, explain, explanations, table
-=======
-from refengine.model.elements import Dataset, Relation, literal
-from refengine.model.errors import Unsupported
-from refengine.sparql import functions, grammar
-from tools.arq.__main__ import read, report
-from tools.arq.differ import (
-    Answer,
-    Difference,
-    compare_answers,
-    definition,
-    our_answer,
-    shrink,
-    solutions,
-)
-from tools.arq.draw import Draw, draw
-from tools.arq.explained import FILE, explain, explanations, table
->>>>>>> ready/sparql
 from tools.arq.jena import Jena, lacks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,13 +25,6 @@ INTEGER, DOUBLE = (
     "http://www.w3.org/2001/XMLSchema#integer",
     "http://www.w3.org/2001/XMLSchema#double",
 )
-<<<<<<< HEAD
-=======
-# what names data from elsewhere, what ARQ does not have, and what has no single answer
-NOT_DRAWN = {"BASE", "FROM", "NAMED", "SERVICE", "SILENT", "WINDOW"}
-NOT_DRAWN |= {"DESCRIBE", "RAND", "UUID", "STRUUID"}
-CASTS = {f"xsd:{name}" for name in functions.CASTS}
->>>>>>> ready/sparql
 
 
 class OtherEvaluator:
@@ -69,17 +44,9 @@ def test_functions_and_casts_are_called(word: str) -> None:
     assert word in find(calls(), lambda body: word in body.text).text
 
 
-<<<<<<< HEAD
 def test_each_function_that_has_one_answer_is_called() -> None:
     names = {name for name, _ in CALLED}
     assert set(ARITIES) - names == {"RAND", "NOW", "UUID", "STRUUID", "BOUND"}
-=======
-def test_every_operator_and_function_is_drawn() -> None:
-    texts = "\n".join(draw(1, number).text for number in range(4000))
-    words = {*grammar.KEYWORDS.split(), *grammar.AGGREGATES, *functions.ARITIES, *CASTS} - NOT_DRAWN
-    assert [word for word in words if not re.search(rf"\b{word}\b", texts, re.IGNORECASE)] == []
-    assert all(path in texts for path in ("^(", ")*", ")+", ")?", "!(", "|", "/"))
->>>>>>> ready/sparql
 
 
 def test_the_first_difference_that_is_not_explained_ends_a_run(

@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from refengine.core.query import Body
-from refengine.model.elements import canonical_dataset
-from refengine.model.elements import XSD, Dataset, Quad, Triple
+from refengine.model.elements import XSD, Dataset, Quad, Triple, canonical_dataset
 from refengine.sparql.functions import ARITIES, CASTS
 from refengine.strategies import bodies, triples
 from refengine.strategies.payloads import LITERALS
