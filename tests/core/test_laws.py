@@ -705,7 +705,7 @@ def differences(
     wrong_engine("R2S-2", "every operator is rstream"),
     wrong_engine("R2S-2", "r2s over sets"),
     wrong_engine("R2S-4", "no base"),
-    wrong_engine("R2S-8", "a row comes once in all"),
+    wrong_engine("R2S-8", "the base grows"),
     beyond={
         "numbers that are near, and not equal": differences(
             terms=NEAR, kinds=[WindowKind.TIME], most=1, report="content-change"
