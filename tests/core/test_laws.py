@@ -784,7 +784,7 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
     alone(elements={"min_size": 4}),
     wrong_engine("R2S-4", "the base is what was sent"),
     wrong(r2s.emits_output, once_is_first),
-    wrong_engine("R2S-5", "empty is never sent"),
+    wrong_engine("R2S-5", "zeros are empty"),
     wrong_engine("R2S-5", "empty is always sent"),
 )
 def empty_answers(trial: Trial) -> bool:
