@@ -348,3 +348,15 @@ def append_of_all(
     if not answers.is_append:
         return change
     return change._replace(came=change.now, gone=Bag())
+
+
+@wrong(
+    "R2S-8",
+    "R2S-2",
+    replaces=RelationToStream.step,
+)
+def the_base_grows(right: Right, sending: RelationToStream, change: AnswerChange) -> Any:
+    """Never sends a row again that it has sent before. Rstream sends all."""
+    base = vars(sending).get("grown", Counter())
+    vars(sending)["grown"] = base | change.now
+    return right(sending, change._replace(came=change.now, gone=base))

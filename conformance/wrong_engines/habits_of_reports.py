@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from conformance.wrong_engines.habits import is_sentinel
-from conformance.wrong_engines.wrong_engine import Right, habit, wrong
+from conformance.wrong_engines.wrong_engine import Right, habit
 from refengine.core import engine
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
@@ -156,7 +156,7 @@ def _with_rows(operator: RelationToStream, output: Output, rows: Bag) -> Output:
     return output._replace(rows=rows, is_emitted=output.is_emitted and is_sent)
 
 
-@wrong("R2S-1", "R2S-8", "R2S-2", replaces=RelationToStream.step, is_habit=True)
+@habit("R2S-1", replaces=RelationToStream.step)
 def a_row_comes_once_in_all(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
     """Never gives an equal row again in a case."""
     output: Output = right(operator, change)

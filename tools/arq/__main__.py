@@ -10,6 +10,7 @@ exit code is 0, 1 if there is such a difference, and 2 without ARQ.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -25,7 +26,7 @@ from refengine.sparql.functions import ARITIES, CASTS
 from refengine.strategies import bodies, triples
 from refengine.strategies.payloads import LITERALS
 from tools.arq.comparison import AGREE, Difference, compare_answers, our_answer
-from tools.arq.explained import explain, explanations, searched_texts, table
+from tools.arq.explained import PREFIXES, explain, explanations, searched_texts, table
 from tools.arq.jena import Jena, lacks
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
@@ -47,7 +48,8 @@ def calls(draw: st.DrawFn) -> Body:
     name, (fewest, most) = draw(st.sampled_from(CALLED))
     count = draw(st.integers(fewest, fewest + 1 if most is None else most))
     operands = draw(st.lists(st.sampled_from(OPERANDS), min_size=count, max_size=count))
-    return Body(f"SELECT ({name}({', '.join(operands)}) AS ?v) {{}}")
+    call = re.sub(rf"<{XSD}(\w+)>", r"xsd:\1", f"{name}({', '.join(operands)})")
+    return Body(f"{PREFIXES}SELECT ({call} AS ?v) {{}}")
 
 
 @st.composite
