@@ -18,16 +18,16 @@ from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
 from conformance.bench.citybench.configuration import Knobs, read_experiments
 from conformance.bench.citybench.generator import Parameters
-from conformance.bench.citybench.measures import measure
-from conformance.bench.citybench.queries import QUERIES
-from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
-from conformance.bench.citybench.tables import published_means
-from conformance.bench.metrics.citybench import (
+from conformance.bench.citybench.measures import (
     Completeness,
     completeness,
     latencies,
+    measure,
     observation_variables,
 )
+from conformance.bench.citybench.queries import QUERIES
+from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
+from conformance.bench.citybench.tables import published_means
 from conformance.bench.wordings import make_wordings
 from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
