@@ -5,7 +5,7 @@ often they execute a query in a second; each beside what the paper has.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +17,7 @@ from conformance.bench.figures import (
     kind_cell,
     mean,
     table_of_runs,
-    worst_of,
+    verdict_cells,
 )
 from conformance.bench.functional import reasons_table
 from conformance.bench.lsbench.activity import STREAMS, Parameters
@@ -27,7 +27,7 @@ from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
 from conformance.bench.metrics.lsbench import cmet
 from conformance.bench.queries import table_of_queries
-from conformance.bench.tables import NO_VALUE, Cell, Table
+from conformance.bench.tables import NO_VALUE, Cell, Column, Table, make_table
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
 
@@ -106,17 +106,11 @@ def _functional(results: Sequence[Result]) -> Table:
     and the paper's Table 1.
     """
     engines = sorted({result.engine for result in results})
-    by_query: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        by_query.setdefault((result.experiment, result.engine), []).append(result)
+    cells_of = verdict_cells(results, engines)
     rows = []
     for name, query in queries().items():
         of_paper = read_published_figures()["queries"][name]
         found = class_of(from_table(query.table))
-        cells = [
-            kind_cell(worst_of(by_query[name, engine])) if (name, engine) in by_query else NO_VALUE
-            for engine in engines
-        ]
         told = [Cell(MARKS.get(of_paper[key], of_paper[key])) for key in ENGINES_OF_THE_PAPER]
         rows.append(
             (
@@ -125,7 +119,7 @@ def _functional(results: Sequence[Result]) -> Table:
                 Cell(f"{of_paper['patterns']}/{of_paper['streams']}"),
                 Cell(" ".join(found.features)),
                 Cell(" ".join(_features_of_paper(of_paper))),
-                *cells,
+                *cells_of(name),
                 *told,
             )
         )
@@ -160,41 +154,37 @@ def _features_of_paper(of_paper: Entry) -> list[str]:
 
 def _outputs(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
     """Return the table of output sizes and of the mismatch with what is due."""
-    rows = []
-    for key, by_engine in runs.items():
-        for engine, result in by_engine.items():
-            measures = measures_of(result)
-            rows.append(
-                (
-                    Cell(key.query),
-                    Cell(key.rate_text),
-                    Cell(engine),
-                    kind_cell(result),
-                    amount_cell(measures["size"]),
-                    amount_cell(measures.get("due")),
-                    _percent_cell(measures.get("mismatch")),
-                    _percent_cell(measures.get("lacking")),
-                )
-            )
-    return Table(
-        "Output sizes and mismatch with what is due",
+    columns: Sequence[Column[tuple[RunKey, Result]]] = (
+        ("query", lambda run: Cell(run[0].query)),
+        ("elements/s", lambda run: Cell(run[0].rate_text)),
+        ("engine", lambda run: Cell(run[1].engine)),
+        ("verdict", lambda run: kind_cell(run[1])),
+        ("rows", lambda run: amount_cell(measures_of(run[1])["size"])),
+        ("rows due", lambda run: amount_cell(measures_of(run[1]).get("due"))),
         (
-            "query",
-            "elements/s",
-            "engine",
-            "verdict",
-            "rows",
-            "rows due",
             "mismatch with what is due %",
-            "mismatch of what is due %",
+            lambda run: _percent_cell(measures_of(run[1]).get("mismatch")),
         ),
-        tuple(rows),
+        (
+            "mismatch of what is due %",
+            lambda run: _percent_cell(measures_of(run[1]).get("lacking")),
+        ),
+    )
+    return make_table(
+        "Output sizes and mismatch with what is due",
+        columns,
+        [(key, result) for key, by_engine in runs.items() for result in by_engine.values()],
         "Due is what the reference engine computes under the engine's own semantics. The two "
         "percentages are LSBench's mismatch of the output with it, and of it with the output. A "
         "row that comes after a later one counts as lost. They do not tell at which instant rows "
         "come, which the verdict does. Rates are those of the elements' times: "
         "without --live an engine gets elements as fast as it takes them.",
     )
+
+
+def _percent_of(key: str) -> Callable[[tuple[RunKey, Result]], Cell]:
+    """Return the cell of a percentage among the measures of a run."""
+    return lambda run: _percent_cell(measures_of(run[1]).get(key))
 
 
 def _percent_cell(value: float | None) -> Cell:
