@@ -16,12 +16,12 @@ from conformance.bench.figures import (
     ResultsOfTest,
     amount_cell,
     group_by_test,
-    mean_of,
+    mean,
     table_of_runs,
 )
 from conformance.bench.functional import functional_table, reasons_table
 from conformance.bench.queries import table_of_queries
-from conformance.bench.tables import NO_VALUE, Cell, Column, Table, make_table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.verdict.results import Result
 
 ENGINES = {"csparql": "C-SPARQL", "cqels": "CQELS"}
@@ -81,24 +81,22 @@ def _published_of(test: ResultsOfTest) -> Mapping[str, Mapping[str, float]]:
 
 def _measures(tests: Sequence[ResultsOfTest]) -> Table:
     """Return the table of CityBench's measures."""
-    columns: Sequence[Column[ResultsOfTest]] = (
-        ("engine", lambda test: test.first_cells[0]),
-        ("test", lambda test: test.first_cells[1]),
-        ("verdict", lambda test: test.first_cells[2]),
-        ("latency ms", lambda test: _mean_cell(test.measures(), "latency", 1)),
-        ("memory MiB", lambda test: _mean_cell(test.measures(), "memory", 1)),
-        ("completeness", lambda test: _completeness_cell(_completeness_of(test))),
-        ("unexpected", lambda test: _mean_cell(_completeness_of(test), "unexpected", 0)),
-        *(
-            _published_column(engine, key, words)
-            for engine in ENGINES
-            for key, words in (("latency", "latency ms"), ("memory", "memory MiB"))
-        ),
-    )
-    return make_table(
+    published = [
+        f"{title} {what}" for title in ENGINES.values() for what in ("latency ms", "memory MiB")
+    ]
+    return Table(
         "Latency, memory and completeness",
-        columns,
-        tests,
+        (
+            "engine",
+            "test",
+            "verdict",
+            "latency ms",
+            "memory MiB",
+            "completeness",
+            "unexpected",
+            *published,
+        ),
+        tuple(map(_row, tests)),
         "Latency is from when an observation is sent to the first answer that names it, in the "
         "mean; without --live, elements are sent as fast as the engine takes them, and it says "
         "little. Memory is the mean of the samples, of the harness and of all that it started. "
@@ -110,20 +108,24 @@ def _measures(tests: Sequence[ResultsOfTest]) -> Table:
     )
 
 
-def _mean_cell(measures: Sequence[Mapping[str, Any]], key: str, decimals: int) -> Cell:
-    """Return the cell of the mean of a measure over the runs that have it."""
-    return amount_cell(mean_of(measures, key), decimals)
-
-
-def _published_column(engine: str, key: str, words: str) -> Column[ResultsOfTest]:
-    """Return the column of what CityBench published of an engine."""
-    title = f"{ENGINES[engine]} {words}"
-    return title, lambda test: amount_cell(_published_of(test).get(engine, {}).get(key), 1)
-
-
-def _completeness_of(test: ResultsOfTest) -> list[Mapping[str, Any]]:
-    """Return the completeness of each run of which it is known."""
-    return [one["completeness"] for one in test.measures() if "completeness" in one]
+def _row(test: ResultsOfTest) -> tuple[Cell, ...]:
+    """Return the row of a test."""
+    measures = test.measures()
+    found = [one["completeness"] for one in measures if "completeness" in one]
+    published = _published_of(test)
+    cells = [
+        amount_cell(published.get(engine, {}).get(key), 1)
+        for engine in ENGINES
+        for key in ("latency", "memory")
+    ]
+    return (
+        *test.first_cells,
+        amount_cell(mean(one["latency"] for one in measures), 1),
+        amount_cell(mean(one.get("memory") for one in measures), 1),
+        _completeness_cell(found),
+        amount_cell(mean(one["unexpected"] for one in found)),
+        *cells,
+    )
 
 
 def _completeness_cell(found: Sequence[Mapping[str, Any]]) -> Cell:

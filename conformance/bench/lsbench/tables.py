@@ -5,7 +5,7 @@ often they execute a query in a second; each beside what the paper has.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -27,7 +27,7 @@ from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
 from conformance.bench.metrics.lsbench import cmet
 from conformance.bench.queries import table_of_queries
-from conformance.bench.tables import NO_VALUE, Cell, Column, Table, make_table
+from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
 
@@ -154,37 +154,41 @@ def _features_of_paper(of_paper: Entry) -> list[str]:
 
 def _outputs(runs: Mapping[RunKey, Mapping[str, Result]]) -> Table:
     """Return the table of output sizes and of the mismatch with what is due."""
-    columns: Sequence[Column[tuple[RunKey, Result]]] = (
-        ("query", lambda run: Cell(run[0].query)),
-        ("elements/s", lambda run: Cell(run[0].rate_text)),
-        ("engine", lambda run: Cell(run[1].engine)),
-        ("verdict", lambda run: kind_cell(run[1])),
-        ("rows", lambda run: amount_cell(measures_of(run[1])["size"])),
-        ("rows due", lambda run: amount_cell(measures_of(run[1]).get("due"))),
-        (
-            "mismatch with what is due %",
-            lambda run: _percent_cell(measures_of(run[1]).get("mismatch")),
-        ),
-        (
-            "mismatch of what is due %",
-            lambda run: _percent_cell(measures_of(run[1]).get("lacking")),
-        ),
-    )
-    return make_table(
+    rows = []
+    for key, by_engine in runs.items():
+        for engine, result in by_engine.items():
+            measures = measures_of(result)
+            rows.append(
+                (
+                    Cell(key.query),
+                    Cell(key.rate_text),
+                    Cell(engine),
+                    kind_cell(result),
+                    amount_cell(measures["size"]),
+                    amount_cell(measures.get("due")),
+                    _percent_cell(measures.get("mismatch")),
+                    _percent_cell(measures.get("lacking")),
+                )
+            )
+    return Table(
         "Output sizes and mismatch with what is due",
-        columns,
-        [(key, result) for key, by_engine in runs.items() for result in by_engine.values()],
+        (
+            "query",
+            "elements/s",
+            "engine",
+            "verdict",
+            "rows",
+            "rows due",
+            "mismatch with what is due %",
+            "mismatch of what is due %",
+        ),
+        tuple(rows),
         "Due is what the reference engine computes under the engine's own semantics. The two "
         "percentages are LSBench's mismatch of the output with it, and of it with the output. A "
         "row that comes after a later one counts as lost. They do not tell at which instant rows "
         "come, which the verdict does. Rates are those of the elements' times: "
         "without --live an engine gets elements as fast as it takes them.",
     )
-
-
-def _percent_of(key: str) -> Callable[[tuple[RunKey, Result]], Cell]:
-    """Return the cell of a percentage among the measures of a run."""
-    return lambda run: _percent_cell(measures_of(run[1]).get(key))
 
 
 def _percent_cell(value: float | None) -> Cell:

@@ -10,10 +10,24 @@ from conformance.bench.rmlstreamer.published import PUBLISHED
 from conformance.bench.rmlstreamer.run import JoinFigures
 from conformance.bench.rmlstreamer.workloads import WORKLOADS
 from conformance.bench.table_page import PageSection, PageWords, table_page
-from conformance.bench.tables import Cell, Column, Table, make_table
+from conformance.bench.tables import Cell, Table
 from conformance.report.drawings.curves import Curve, draw_curves, number_text, range_text
 from conformance.report.drawings.drawing import Drawing
 
+COLUMNS = (
+    "window",
+    "IOU",
+    "published IOU",
+    "by key",
+    "complete",
+    "latency, later",
+    "latency, mean",
+    "published latency",
+    "held, most",
+    "held, mean",
+    "duration",
+    "of a key",
+)
 NOTE = (
     "IOU: intersection over union of the matches and the whole join, which has all pairs of left "
     "and right records with the same key, without windows; by key: the mean of the keys' own; "
@@ -39,19 +53,32 @@ def _table(name: str, results: Sequence[JoinFigures]) -> Table:
         f"{WORKLOADS[name].title}: {first.records:,} records in {first.seconds} s, "
         f"{first.whole_join:,} pairs in the whole join (seed {first.seed})"
     )
-    return make_table(title, COLUMNS, results)
+    return Table(title, COLUMNS, tuple(map(_row, results)))
 
 
-def _published_union(figures: JoinFigures) -> str:
-    """Return the published intersection over union; nothing where none is published."""
+def _row(figures: JoinFigures) -> tuple[Cell, ...]:
+    """Return the row of a window."""
     published = PUBLISHED.get((figures.workload, figures.window))
-    return "" if published is None else f"{published.intersection_over_union:.3f}"
-
-
-def _published_latency(figures: JoinFigures) -> str:
-    """Return the published latency; nothing where none is known."""
-    published = PUBLISHED.get((figures.workload, figures.window))
-    return "" if published is None or published.latency is None else f"{published.latency}"
+    published_union, published_latency = "", ""
+    if published is not None:
+        published_union = f"{published.intersection_over_union:.3f}"
+    if published is not None and published.latency is not None:
+        published_latency = f"{published.latency}"
+    texts = (
+        figures.window,
+        f"{figures.intersection_over_union:.3f}",
+        published_union,
+        f"{figures.by_key:.3f}",
+        f"{figures.completeness:.3f}",
+        _milliseconds(figures.since_later),
+        _milliseconds(figures.mean_of_both),
+        published_latency,
+        f"{figures.most_held:,}",
+        f"{figures.mean_held:,.0f}",
+        f"{figures.mean_duration:,.0f}",
+        f"{figures.most_of_a_key}",
+    )
+    return tuple(Cell(text) for text in texts)
 
 
 def _milliseconds(value: float | None) -> str:
@@ -59,22 +86,6 @@ def _milliseconds(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}"
-
-
-COLUMNS: Sequence[Column[JoinFigures]] = (
-    ("window", lambda one: Cell(one.window)),
-    ("IOU", lambda one: Cell(f"{one.intersection_over_union:.3f}")),
-    ("published IOU", lambda one: Cell(_published_union(one))),
-    ("by key", lambda one: Cell(f"{one.by_key:.3f}")),
-    ("complete", lambda one: Cell(f"{one.completeness:.3f}")),
-    ("latency, later", lambda one: Cell(_milliseconds(one.since_later))),
-    ("latency, mean", lambda one: Cell(_milliseconds(one.mean_of_both))),
-    ("published latency", lambda one: Cell(_published_latency(one))),
-    ("held, most", lambda one: Cell(f"{one.most_held:,}")),
-    ("held, mean", lambda one: Cell(f"{one.mean_held:,.0f}")),
-    ("duration", lambda one: Cell(f"{one.mean_duration:,.0f}")),
-    ("of a key", lambda one: Cell(f"{one.most_of_a_key}")),
-)
 
 
 def page(results: Sequence[JoinFigures]) -> str:
