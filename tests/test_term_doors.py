@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable
 import pyarrow
 import pytest
 
-from conformance.bench.metrics import citybench, lsbench, run, yabench
+from conformance.bench.citybench import measures as citybench
+from conformance.bench.metrics import lsbench, run, yabench
 from conformance.spark import blocks, compared_rows
 from conformance.verdict.outcomes import judge_relations
 from refengine import (

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from conformance.bench.metrics import citybench, lsbench, yabench
+from conformance.bench.citybench import measures as citybench
+from conformance.bench.metrics import lsbench, yabench
 from conformance.spark import compare_reports, mismatch, truth
 from conformance.verdict.outcomes import judge_relations
 from refengine import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -67,6 +67,15 @@ def worst_of(results: Iterable[Result]) -> Result:
     than an error, and either is worse than what was not judged.
     """
     return min(results, key=lambda result: (KINDS.index(result.kind), result.key))
+
+
+def verdict_cells(results: Iterable[Result], engines: Sequence[str]) -> Callable[[str], list[Cell]]:
+    """Return a function that gives the cells of an experiment: its worst outcome on each engine."""
+    runs: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        runs.setdefault((result.experiment, result.engine), []).append(result)
+    worst = {key: kind_cell(worst_of(found)) for key, found in runs.items()}
+    return lambda experiment: [worst.get((experiment, engine), NO_VALUE) for engine in engines]
 
 
 class ResultsOfTest(NamedTuple):

@@ -1,5 +1,5 @@
 """The windows of a join by enumeration, in the plainest code: key after key, window after window,
-each found by looking through all steps. `join.WindowJoin` is held to it on drawn streams.
+each found by looking through all steps. `adaptive_join.WindowJoin` is held to it on drawn streams.
 
 A *place* is the position of a step among all steps, counted from 0. The end of the streams is the
 place behind the last step.

@@ -1,17 +1,24 @@
 """§14 The bounded join by the words of SPEC.md: plain lists, every combination tried, nothing
-remembered that could be looked up again.
+remembered that could be looked up again; and the continuous query that means the unlimited join.
 
-It is slow and short. Tests compare `join.BoundedJoin` with it.
+It is slow and short. Tests compare `bounded_join.BoundedJoin` with it.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 from typing import NamedTuple
 
+from refengine.core import r2r
+from refengine.core.answers import EvaluateBody
+from refengine.core.engine import evaluate
+from refengine.core.profiles import profile
+from refengine.core.query import BORDERED, Query
 from refengine.core.r2r import scope_blank_nodes
+from refengine.core.semantics import Closure, Semantics
 from refengine.joins.bounded_join import Resources, Result, merge_arrivals
 from refengine.joins.inputs import Binding, BoundedQuery, Input, Source, holds_for, solution_of
 from refengine.joins.policies import (
@@ -32,7 +39,7 @@ from refengine.joins.shedding import (
     SemanticShedding,
     Shedding,
 )
-from refengine.model.elements import Element, Stream, Term, Triple
+from refengine.model.elements import Bag, Element, Stream, Term, Triple
 from refengine.sparql.algebra import Variable, all_variables
 
 
@@ -338,3 +345,33 @@ def terms_of(source: Source, triples: Sequence[Triple]) -> dict[Variable, Term] 
 def _number(binding: Binding | None) -> int:
     """Return the number of a binding; 0 for a free slot."""
     return 0 if binding is None else binding.number
+
+
+# BND-2: what an unlimited join is held to, the continuous query under a semantics
+
+# a row goes out with the arrival that completes it, while all its elements are in the windows
+PROFILE = profile("cqels-observed").but(slide="stated", instant="trigger")
+
+
+def semantics_of_unlimited(query: Query) -> Semantics:
+    """Return the semantics under which a query means its unlimited join: append, looked at at each
+    arrival, with both borders of a window in it.
+    """
+    has_borders = any(window.kind in BORDERED for window in query.windows)
+    closure = Closure.CLOSED if has_borders else None
+    return PROFILE.but(closure=closure).semantics()
+
+
+def rows_of_query(
+    query: Query,
+    streams: Mapping[str, Stream],
+    answer: EvaluateBody = r2r.confirmed_answer,
+) -> Bag:
+    """BND-2: Return the rows that a query gives in all, under the semantics of unlimited joins.
+    `answer` is R2R, as for `engine.evaluate`.
+    """
+    rows: Bag = Counter()
+    semantics = semantics_of_unlimited(query)
+    for report in evaluate(query, streams, semantics, answer=answer):
+        rows += report.relation.rows
+    return rows

@@ -6,7 +6,7 @@ At most M of them are bounded (BND-3). The others have slots beyond the M, as ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from refengine.joins.inputs import Binding, BoundedQuery, Terms
@@ -214,8 +214,3 @@ def reach_of_source(query: BoundedQuery, source: int) -> int | None:
     if len(known) < len(reaches):
         return None
     return max(known)
-
-
-def sorted_bindings(memory: Memory) -> Sequence[Binding]:
-    """Return what a memory holds, in the order in which it came."""
-    return sorted(memory.bindings.values(), key=lambda binding: binding.number)

@@ -195,15 +195,6 @@ class Clock(Policy):
         return Scores(self)
 
 
-def exponential_clock(rho: float) -> Clock:
-    """Return CLOCK_exp with a factor rho and the paper's threshold.
-
-    The paper's text and its tables do not list the same values of rho: one has 0.57 where the other
-    has 0.75. So rho is always given.
-    """
-    return Clock(Decay.EXPONENTIAL, amount=rho, tau=TAU_OF_EXPONENTIAL)
-
-
 class Scores(Eviction):
     """The scores of CLOCK, one for each slot that was ever filled, and its pointer."""
 

@@ -119,7 +119,11 @@ def _clock(parameters: list[str], base: dict[str, Any]) -> Clock:
 
 
 def _exponential(rho: float) -> dict[str, Any]:
-    """Return the fields of CLOCK_exp, as yet unchecked, since other keys may change them."""
+    """Return the fields of CLOCK_exp, as yet unchecked, since other keys may change them.
+
+    The paper's text and its tables do not list the same values of rho: one has 0.57 where the other
+    has 0.75. So rho is always given.
+    """
     return {"decay": Decay.EXPONENTIAL, "amount": rho, "tau": TAU_OF_EXPONENTIAL}
 
 

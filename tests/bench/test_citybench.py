@@ -18,24 +18,21 @@ from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
 from conformance.bench.citybench.configuration import Knobs, read_experiments
 from conformance.bench.citybench.generator import Parameters
-from conformance.bench.citybench.measures import measure
-from conformance.bench.citybench.queries import QUERIES
-from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
-from conformance.bench.citybench.tables import published_means
-from conformance.bench.metrics.citybench import (
+from conformance.bench.citybench.measures import (
     Completeness,
     completeness,
     latencies,
+    measure,
     observation_variables,
 )
-from conformance.bench.wordings import make_wordings
+from conformance.bench.citybench.queries import QUERIES
+from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
+from conformance.bench.citybench.tables import published_means
 from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
-from refengine import dialects
-from refengine.core.query import from_table
 from refengine.core.question import Question
 from refengine.model.elements import literal, row
 from refengine.model.errors import InvalidStream, RefengineError
@@ -361,20 +358,6 @@ def test_the_nearest_car_park_is_the_one_at_the_smaller_distance():
         event = node_of[feature_of[one["evtId"]]]
         assert one["nearest"] == min(car_parks, key=lambda park: square(park, event))
     assert rows
-
-
-@pytest.mark.parametrize("dialect", [name for name in dialects.DIALECTS if name != "cqels2"])
-@pytest.mark.parametrize("name", QUERIES)
-def test_every_query_is_said_in_every_language(name, dialect):
-    said = []
-    for wording in make_wordings(QUERIES[name].table):
-        try:
-            said.append(
-                dialects.render(from_table(wording), dialect, static=bool(QUERIES[name].graphs))
-            )
-        except RefengineError:
-            continue
-    assert said
 
 
 # Measures

@@ -20,7 +20,7 @@ from suite_run import run_suite
 
 from conformance import schemas
 from conformance.__main__ import main
-from conformance.bench.recordings import csrbench, own_engines, secret
+from conformance.bench.recordings import csrbench, own_engines
 from conformance.command_line.processes import run_in_processes
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
@@ -79,13 +79,6 @@ def test_the_queries_may_be_texts_in_a_dialect(tmp_path, capsys, monkeypatch):
 def test_golden_vectors(secret_vectors, capsys):
     assert main(["secret", *map(str, sorted(secret_vectors.glob("*.jsonl")))]) == 0
     assert capsys.readouterr().out == "1270 of 1270 agree\n"
-
-
-@pytest.mark.needs_shared
-def test_golden_experiments_alone(secret_vectors):
-    vectors = list(secret.read_vectors(secret_vectors / "experiments.jsonl"))
-    assert len(vectors) == 70
-    assert [vector.name for vector in vectors if secret.disagreement(vector)] == []
 
 
 @pytest.mark.needs_shared

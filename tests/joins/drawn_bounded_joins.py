@@ -15,7 +15,7 @@ from refengine import stream
 from refengine.core.query import Body, Query, Window, WindowKind
 from refengine.joins import Resources, Selection
 from refengine.joins.policies import ArrivalCredit, Clock, Fifo, Lru, Pointer, Random, Threshold
-from refengine.joins.policies import exponential_clock as exponential
+from refengine.joins.resource_texts import parse_resources
 from refengine.joins.shedding import NoShedding, RandomShedding, RateShedding, SemanticShedding
 
 NUMBER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -51,6 +51,10 @@ SHAPES = {
     ),
 }
 TERMS = ("<urn:a>", "<urn:b>", "_:c", *(f'"{number}"^^<{NUMBER}>' for number in range(4)))
+
+
+def policy_of(text):
+    return parse_resources(text, 1).policy
 
 
 class Draw(random.Random):
@@ -97,8 +101,8 @@ class Draw(random.Random):
             credit=self.choice(list(ArrivalCredit)),
             most_score=self.choice([None, None, 1, 2]),
         )
-        exponent = replace(exponential(0.5), credit=self.choice(list(ArrivalCredit)))
-        others = [exponential(0.25), exponent, Lru(), Fifo(), Random(self.randint(0, 9))]
+        exponent = replace(policy_of("clock-exp:0.5"), credit=self.choice(list(ArrivalCredit)))
+        others = [policy_of("clock-exp:0.25"), exponent, Lru(), Fifo(), Random(self.randint(0, 9))]
         return self.choice([clock, *others])
 
     def shedding(self):

@@ -9,7 +9,6 @@ from drawn_bounded_joins import for_each_draw
 from refengine import from_table, stream
 from refengine.joins import BoundedJoin, Resources, bounded_query, run_join
 from refengine.joins.bounded_join import merge_arrivals
-from refengine.joins.memory import sorted_bindings
 from refengine.joins.policies import Clock, Fifo, Lru
 
 
@@ -26,7 +25,7 @@ def test_what_a_memory_holds_a_larger_one_holds_too(draw):
     )
     for name, element in merge_arrivals(join, streams):
         assert {*small.push(name, element)} <= {*large.push(name, element)}
-        assert {*sorted_bindings(small.memory)} <= {*sorted_bindings(large.memory)}
+        assert {*small.memory.bindings.values()} <= {*large.memory.bindings.values()}
 
 
 def test_lru_may_find_less_with_more_memory_in_a_join_of_three_inputs():

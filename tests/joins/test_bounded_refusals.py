@@ -9,7 +9,7 @@ import pytest
 from refengine import from_table, stream
 from refengine.joins import BoundedJoin, Resources, bounded_query, run_join
 from refengine.joins.measures import Measuring
-from refengine.joins.policies import Clock, Decay, exponential_clock
+from refengine.joins.policies import Clock, Decay
 from refengine.joins.resource_texts import parse_resources
 from refengine.model.errors import InvalidStream, RefengineError, Unsupported
 
@@ -127,7 +127,9 @@ def test_texts_name_every_field_of_clock():
         Clock(amount=0.5, start_score=2, tau=1, most_score=9, **others)
     )
     assert parse_resources("clock-exp:0.5:w0=3", None).policy.start_score == 3
-    assert parse_resources("clock-exp:0.5", 1).policy == exponential_clock(0.5)
+    assert parse_resources("clock-exp:0.5", 1).policy == Clock(
+        Decay.EXPONENTIAL, amount=0.5, tau=0.01
+    )
 
 
 @pytest.mark.parametrize("memory", [0, -1, 1.5, "1", True, 10**30, 10**9 + 1])

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
-from conformance.bench.figures import kind_cell, table_of_runs, worst_of
+from conformance.bench.figures import table_of_runs, verdict_cells
 from conformance.bench.recordings import csrbench, own_engines
 from conformance.bench.streams import StoredStream
-from conformance.bench.tables import NO_VALUE, Cell, Table
+from conformance.bench.tables import Cell, Table
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
@@ -85,19 +85,8 @@ def _verdicts(results: Sequence[Result]) -> Table:
     worst is shown.
     """
     engines = csrbench.columns(result.engine for result in results)
-    runs: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        runs.setdefault((result.experiment, result.engine), []).append(result)
-    rows = [
-        (
-            Cell(name),
-            *(
-                kind_cell(worst_of(runs[name, engine])) if (name, engine) in runs else NO_VALUE
-                for engine in engines
-            ),
-        )
-        for name in csrbench.QUERIES
-    ]
+    cells_of = verdict_cells(results, engines)
+    rows = [(Cell(name), *cells_of(name)) for name in csrbench.QUERIES]
     return Table(
         "Verdicts",
         ("query", *engines),

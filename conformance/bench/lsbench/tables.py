@@ -17,7 +17,7 @@ from conformance.bench.figures import (
     kind_cell,
     mean,
     table_of_runs,
-    worst_of,
+    verdict_cells,
 )
 from conformance.bench.functional import reasons_table
 from conformance.bench.lsbench.activity import STREAMS, Parameters
@@ -106,17 +106,11 @@ def _functional(results: Sequence[Result]) -> Table:
     and the paper's Table 1.
     """
     engines = sorted({result.engine for result in results})
-    by_query: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        by_query.setdefault((result.experiment, result.engine), []).append(result)
+    cells_of = verdict_cells(results, engines)
     rows = []
     for name, query in queries().items():
         of_paper = read_published_figures()["queries"][name]
         found = class_of(from_table(query.table))
-        cells = [
-            kind_cell(worst_of(by_query[name, engine])) if (name, engine) in by_query else NO_VALUE
-            for engine in engines
-        ]
         told = [Cell(MARKS.get(of_paper[key], of_paper[key])) for key in ENGINES_OF_THE_PAPER]
         rows.append(
             (
@@ -125,7 +119,7 @@ def _functional(results: Sequence[Result]) -> Table:
                 Cell(f"{of_paper['patterns']}/{of_paper['streams']}"),
                 Cell(" ".join(found.features)),
                 Cell(" ".join(_features_of_paper(of_paper))),
-                *cells,
+                *cells_of(name),
                 *told,
             )
         )
