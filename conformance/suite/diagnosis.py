@@ -24,7 +24,7 @@ from conformance.verdict.rules import CaseResult
 PASSES_OF_A_RULE = 1  # passes of each rule on which a candidate is tried, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cause:
     """A part of a diagnosis: a `deviation` of the engine, which `text` names. It is needed to
     explain some fails: `rules_by_case` has the rules that the engine breaks by it in each of their
@@ -154,7 +154,13 @@ def _make_cause(
     deviation = candidate.deviation(explained)
     rules_by_case = {case.id: case.rules_broken_by(deviation) for case in explained}
     entry = "\n".join(write_entry(deviation)) if can_be_stated else ""
-    return Cause(candidate.text, deviation, rules_by_case, entry, against)
+    return Cause(
+        text=candidate.text,
+        deviation=deviation,
+        rules_by_case=rules_by_case,
+        entry=entry,
+        against=against,
+    )
 
 
 def _case_result(result: Result) -> CaseResult:

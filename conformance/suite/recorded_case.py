@@ -36,7 +36,7 @@ REPORTS_BOUND = 1_000  # outputs of one assignment
 INSTANTS_BOUND = 10_000  # from 0 or the first element to the last: some wrong engines visit each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RecordedCase:
     """The `relations` that an engine answered to the question of a case.
 
@@ -282,4 +282,12 @@ def restore_recorded_case(tested: Engine, case: Case, result: Result) -> Recorde
         for report in reports
     )
     instants = tuple(report.get("instant") for report in reports)
-    return RecordedCase(tested, result, question, relations, windows, closure, instants)
+    return RecordedCase(
+        tested=tested,
+        result=result,
+        question=question,
+        relations=relations,
+        windows=windows,
+        window_closure=closure,
+        instants=instants,
+    )

@@ -262,7 +262,15 @@ def test_other_windows_make_the_instants_that_are_recorded_of_them() -> None:
     instants = tuple(report.instant for report in _reports(tested, question, (FIRST,), None))
     assert instants != tuple(report.instant for report in _reports(tested, question, (), None))
     result = bare(case.id, "fail", engine="mine", rule=case.rule)
-    recorded = RecordedCase(tested, result, question, (), (), None, instants)
+    recorded = RecordedCase(
+        tested=tested,
+        result=result,
+        question=question,
+        relations=(),
+        windows=(),
+        window_closure=None,
+        instants=instants,
+    )
     explaining = [
         candidate.text
         for candidate in (

@@ -101,7 +101,7 @@ def test_a_file_that_has_no_name_any_more_is_refused(tmp_path):
 
 
 def test_an_interrupted_run_says_which_files_are_of_an_earlier_one(tmp_path, monkeypatch):
-    ask = item._run_case
+    ask = item._ask
     asked = []
 
     def interrupt_at_second_case(*words):
@@ -110,7 +110,7 @@ def test_an_interrupted_run_says_which_files_are_of_an_earlier_one(tmp_path, mon
             raise KeyboardInterrupt
         return ask(*words)
 
-    monkeypatch.setattr(item, "_run_case", interrupt_at_second_case)
+    monkeypatch.setattr(item, "_ask", interrupt_at_second_case)
     diagnosis, found = tmp_path / "diagnosis.toml", tmp_path / "found.ndjson"
     for path in (diagnosis, found):
         path.write_text(KEPT)

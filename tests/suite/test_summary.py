@@ -30,7 +30,12 @@ def test_the_properties_of_a_run_count_the_rules_and_name_what_was_found() -> No
             case="f", rule="WIN-3", outcome="fail", evidence=WRONG, caught_wrong_engine="WIN-3 x"
         ),
     ]
-    cause = Cause("closure=[]", CLOSED, {"b": ("WIN-2",), "e": ("WIN-2",)}, "")
+    cause = Cause(
+        text="closure=[]",
+        deviation=CLOSED,
+        rules_by_case={"b": ("WIN-2",), "e": ("WIN-2",)},
+        entry="",
+    )
     diagnosis = Diagnosis("mine", ("b", "e", "f"), (cause,))
     summary = RunSummary([holds, silent, unreached, *fails, result("other")], [diagnosis])
     assert list(summary.properties()) == [
