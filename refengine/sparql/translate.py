@@ -20,36 +20,8 @@ from lark import Token, Tree
 from refengine.model.elements import Term
 from refengine.model.errors import ForbiddenAccess, InvalidQuery, Unsupported, require
 from refengine.model.messages import display
-from refengine.sparql.algebra import (
-    Aggregate,
-    AlgebraQuery,
-    Basic,
-    Call,
-    Distinct,
-    Expression,
-    Extend,
-    Filter,
-    Graph,
-    GraphClause,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    Pattern,
-    Project,
-    Reduced,
-    Slice,
-    TriplePattern,
-    Union,
-    Values,
-    Variable,
-    all_variables,
-    free_variables,
-    own_parts,
-    visible,
-    walk,
-)
+from refengine.sparql import algebra
+from refengine.sparql.algebra import Aggregate, AlgebraQuery, Expression, Join, Pattern, Variable
 from refengine.sparql.datasets import NAME_OF_GRAPH, NAME_OF_WINDOW, NAMES, witness_name
 from refengine.sparql.grammar import parse_body, read_escapes
 from refengine.sparql.reading import (
@@ -86,7 +58,7 @@ class PatternReader(TripleReader, ExpressionReader):
         pattern, condition = self.group_and_condition(tree)
         if condition is None:
             return pattern
-        return Filter(condition, pattern)
+        return algebra.Filter(condition, pattern)
 
     def group_and_condition(self, tree: Tree[Token]) -> tuple[Pattern, Expression | None]:
         """Translate a group, and return its own filters apart: OPTIONAL takes them for its
@@ -97,7 +69,7 @@ class PatternReader(TripleReader, ExpressionReader):
             return self.select(inner, child(inner, "values_clause")), None
         pattern: Pattern = Join(())
         filters: list[Tree[Token]] = []
-        triples: list[TriplePattern] = []
+        triples: list[algebra.TriplePattern] = []
         for element in trees(inner):
             match element.data:
                 case "filter":
@@ -113,12 +85,12 @@ class PatternReader(TripleReader, ExpressionReader):
             return pattern, None
         return pattern, conjunction(conditions)
 
-    def with_triples(self, pattern: Pattern, triples: list[TriplePattern]) -> Pattern:
+    def with_triples(self, pattern: Pattern, triples: list[algebra.TriplePattern]) -> Pattern:
         """Join the collected triple patterns, which are one basic graph pattern, and empty their
         list: the next ones are another.
         """
         if triples:
-            pattern = join_patterns(pattern, Basic(tuple(triples)))
+            pattern = join_patterns(pattern, algebra.Basic(tuple(triples)))
             triples.clear()
         self.basic_number += 1
         return pattern
@@ -128,9 +100,9 @@ class PatternReader(TripleReader, ExpressionReader):
         match element.data:
             case "optional":
                 right, condition = self.group_and_condition(trees(element)[0])
-                return LeftJoin(pattern, right, condition)
+                return algebra.LeftJoin(pattern, right, condition)
             case "minus":
-                return Minus(pattern, self.group(trees(element)[0]))
+                return algebra.Minus(pattern, self.group(trees(element)[0]))
             case "bind":
                 return self.bind(pattern, element)
             case "inline_data":
@@ -141,9 +113,9 @@ class PatternReader(TripleReader, ExpressionReader):
                 parts = tuple(map(self.group, trees(element)))
                 if len(parts) == 1:
                     return join_patterns(pattern, parts[0])
-                return join_patterns(pattern, Union(parts))
+                return join_patterns(pattern, algebra.Union(parts))
 
-    def named_pattern(self, element: Tree[Token]) -> Graph:
+    def named_pattern(self, element: Tree[Token]) -> algebra.Graph:
         """Translate GRAPH or WINDOW. Raises Unsupported for GRAPH within WINDOW (R2R-8)."""
         of_windows = element.data == "window"
         if self.window_depth and not of_windows:
@@ -155,19 +127,19 @@ class PatternReader(TripleReader, ExpressionReader):
         self.window_depth += of_windows
         group = self.group(inner)
         self.window_depth -= of_windows
-        return Graph(name, group, of_windows)
+        return algebra.Graph(name, group, of_windows)
 
     def bind(self, pattern: Pattern, element: Tree[Token]) -> Pattern:
         """Add BIND to the pattern before it."""
         expression, target = trees(element)
         variable = self.variable(target)
-        if variable.name in visible(pattern):
+        if variable.name in algebra.visible(pattern):
             raise self.fault(
                 target, f"?{variable.name} is in scope already; give BIND another variable"
             )
         return extend(pattern, [(variable, self.expression(expression, with_aggregates=False))])
 
-    def data(self, tree: Tree[Token]) -> Values:
+    def data(self, tree: Tree[Token]) -> algebra.Values:
         """Translate the rows of VALUES."""
         variables = tuple(self.variable(node) for node in trees(tree) if node.data == "var")
         if len(set(variables)) < len(variables):
@@ -182,7 +154,7 @@ class PatternReader(TripleReader, ExpressionReader):
             rows.append(tuple(map(self.cell, cells)))
         if len(rows) > MOST_ROWS:
             raise self.fault(tree, f"VALUES of more than {MOST_ROWS} rows", Unsupported, "R2R-17")
-        return Values(variables, tuple(rows))
+        return algebra.Values(variables, tuple(rows))
 
     def cell(self, tree: Tree[Token]) -> Term | None:
         """Translate a value of VALUES; None for UNDEF."""
@@ -202,9 +174,9 @@ def join_patterns(left: Pattern, right: Pattern) -> Pattern:
 
 def extend(pattern: Pattern, bindings: list[tuple[Variable, Expression]]) -> Pattern:
     """Return a pattern extended by bindings, together with those that it ends with."""
-    if isinstance(pattern, Extend):
+    if isinstance(pattern, algebra.Extend):
         return replace(pattern, bindings=(*pattern.bindings, *bindings))
-    return Extend(pattern, tuple(bindings))
+    return algebra.Extend(pattern, tuple(bindings))
 
 
 # Grouped queries (§11, §18.2.4.1): which variables they may show, and their aggregates as variables
@@ -323,7 +295,7 @@ class ClauseReader(PatternReader):
             if output is None:
                 used = {self.variable(branch(item, -1))}
             else:
-                used = free_variables(output.expression)
+                used = algebra.free_variables(output.expression)
             if loose := sorted(used - grouped):
                 name = loose[0].name
                 reason = (
@@ -347,10 +319,10 @@ class ClauseReader(PatternReader):
         operands = (
             node.argument
             for part in expressions
-            for node in own_parts(part)
+            for node in algebra.own_parts(part)
             if isinstance(node, Aggregate) and node.argument is not None
         )
-        if any(named & free_variables(operand) for operand in operands):
+        if any(named & algebra.free_variables(operand) for operand in operands):
             reason = "an aggregate over a variable that GROUP BY names"
             raise self.fault(form, reason, Unsupported, "QRY-3")
 
@@ -364,7 +336,9 @@ class ClauseReader(PatternReader):
         §18.2.4 it is not bound yet.
         """
         items = {output.variable: output.item for output in outputs}
-        for variable in sorted(set().union(*map(all_variables, having)) - {key for key, _ in keys}):
+        for variable in sorted(
+            set().union(*map(algebra.all_variables, having)) - {key for key, _ in keys}
+        ):
             if variable in items:
                 reason = (
                     f"HAVING over ?{variable.name}, which SELECT names by AS; write its expression "
@@ -396,8 +370,8 @@ class Grouping:
                 return self.variable_of(expression)
             case Variable() if samples and expression not in self.bound:
                 return self.variable_of(Aggregate("SAMPLE", expression))
-            case Call(name, arguments):
-                return Call(name, tuple(self.lift(part, samples) for part in arguments))
+            case algebra.Call(name, arguments):
+                return algebra.Call(name, tuple(self.lift(part, samples) for part in arguments))
             case _:
                 return expression
 
@@ -432,15 +406,15 @@ def read_body(text: str) -> tuple[AlgebraQuery, str]:
         raise InvalidQuery(reason, rule="QRY-1", place="body")
     reader = Reader(text)
     try:
-        algebra = reader.query(parse_body(text))
+        query = reader.query(parse_body(text))
     except RecursionError:
         raise Unsupported("nested too deeply", rule="QRY-1", place="body") from None
-    if algebra.windows:
+    if query.windows:
         reader.write_names_for_witnesses()
     plain = text
     for start, end, written in sorted(reader.edits, reverse=True):
         plain = plain[:start] + written + plain[end:]
-    return algebra, plain
+    return query, plain
 
 
 class Reader(ClauseReader):
@@ -472,7 +446,7 @@ class Reader(ClauseReader):
         form: str,
         pattern: Pattern,
         variables: tuple[str, ...],
-        template: tuple[TriplePattern, ...] = (),
+        template: tuple[algebra.TriplePattern, ...] = (),
     ) -> AlgebraQuery:
         """Return the algebra of a body, with its base, its language tags, its graphs and its
         windows.
@@ -492,11 +466,11 @@ class Reader(ClauseReader):
         for clause in form.find_data("service"):
             raise self.fault(clause, "SERVICE would reach the network", ForbiddenAccess, "QRY-2")
 
-    def graph_clause(self, tree: Tree[Token]) -> GraphClause:
+    def graph_clause(self, tree: Tree[Token]) -> algebra.GraphClause:
         """Read FROM or FROM NAMED."""
         words = [token.type for token in tree.children if isinstance(token, Token)]
         graph = self.iri(leaf(branch(tree, -1)))
-        return GraphClause(graph, "NAMED" in words, tree.meta.start_pos, tree.meta.end_pos)
+        return algebra.GraphClause(graph, "NAMED" in words, tree.meta.start_pos, tree.meta.end_pos)
 
     def prologue(self, tree: Tree[Token]) -> None:
         """Read BASE and PREFIX in their order; each may use those before it."""
@@ -516,7 +490,7 @@ class Reader(ClauseReader):
             last = require(child(form, "short_template")).children[-1]
             template = self.triples(last if isinstance(last, Tree) else None)
             self.basic_number += 1
-            pattern, _ = self.pattern_and_order(form, [], values, where=Basic(template))
+            pattern, _ = self.pattern_and_order(form, [], values, where=algebra.Basic(template))
         else:
             inner = trees(child(form, "construct_template"))
             template = self.triples(inner[0] if inner else None)
@@ -533,17 +507,17 @@ class Reader(ClauseReader):
         is_star = clause.children[-1] == "*"
         pattern, order = self.pattern_and_order(form, items, values, is_star=is_star)
         if is_star:
-            variables = [Variable(name) for name in visible(pattern)]
+            variables = [Variable(name) for name in algebra.visible(pattern)]
         else:
             variables = self.listed_variables(clause, items)
         if order:
-            pattern = OrderBy(pattern, order)
-        pattern = Project(pattern, tuple(variables))
+            pattern = algebra.OrderBy(pattern, order)
+        pattern = algebra.Project(pattern, tuple(variables))
         words = [token.type for token in clause.children if isinstance(token, Token)]
         if "DISTINCT" in words:
-            pattern = Distinct(pattern)
+            pattern = algebra.Distinct(pattern)
         elif "REDUCED" in words:
-            pattern = Reduced(pattern)
+            pattern = algebra.Reduced(pattern)
         return self.add_slice(pattern, form)
 
     def listed_variables(self, clause: Tree[Token], items: list[Tree[Token]]) -> list[Variable]:
@@ -574,7 +548,7 @@ class Reader(ClauseReader):
                     part, "LIMIT and OFFSET have at most 18 digits", Unsupported, "R2R-17"
                 )
             counts[part.data] = int(digits)
-        return Slice(pattern, counts.get("offset_clause", 0), counts.get("limit_clause"))
+        return algebra.Slice(pattern, counts.get("offset_clause", 0), counts.get("limit_clause"))
 
     # What stands around WHERE
 
@@ -594,7 +568,7 @@ class Reader(ClauseReader):
         """
         if where is None:
             where = self.group(require(child(child(form, "where_clause"), "group_graph_pattern")))
-        clauses = self.clauses(form, items, visible(where))
+        clauses = self.clauses(form, items, algebra.visible(where))
         pattern = where
         if clauses.are_grouped():
             if is_star:
@@ -603,17 +577,17 @@ class Reader(ClauseReader):
             if form.data not in SELECT_FORMS:
                 self.write_as_subquery(form, values, clauses)
         if clauses.having:
-            pattern = Filter(conjunction(clauses.having), pattern)
+            pattern = algebra.Filter(conjunction(clauses.having), pattern)
         if values is not None:
             pattern = join_patterns(pattern, self.data(branch(values, -1)))
-        self.check_scope(clauses.outputs, visible(pattern))
+        self.check_scope(clauses.outputs, algebra.visible(pattern))
         if clauses.outputs:
             bindings = [(output.variable, output.expression) for output in clauses.outputs]
             pattern = extend(pattern, bindings)
         if form.data in SELECT_FORMS:
             return pattern, tuple(clauses.order)
         if clauses.order:
-            pattern = OrderBy(pattern, tuple(clauses.order))
+            pattern = algebra.OrderBy(pattern, tuple(clauses.order))
         return self.add_slice(pattern, form), ()
 
     def add_grouping(
@@ -628,7 +602,7 @@ class Reader(ClauseReader):
         self.check_aliases(clauses.having, clauses.outputs, keys)
         grouping = Grouping(clauses)
         clauses.lift(grouping)
-        return Group(where, clauses.keys, tuple(grouping.aggregates))
+        return algebra.Group(where, clauses.keys, tuple(grouping.aggregates))
 
     def check_scope(self, outputs: list[OutputColumn], scope: dict[str, None]) -> None:
         """Refuse a variable of AS that is in scope already."""
@@ -684,7 +658,9 @@ class Reader(ClauseReader):
 
 def answer_variables(form: Tree[Token], pattern: Pattern) -> tuple[str, ...]:
     """Return the names of SELECT's variables in their order, those of `*` sorted."""
-    listed = next(node for node in walk(pattern) if isinstance(node, Project)).variables
+    listed = next(
+        node for node in algebra.walk(pattern) if isinstance(node, algebra.Project)
+    ).variables
     names = [variable.name for variable in listed]
     if require(child(form, "select_clause")).children[-1] == "*":
         names.sort()

@@ -31,6 +31,7 @@ from refengine.model.elements import XSD, Dataset
 from refengine.model.errors import RefengineError
 from refengine.strategies import graphs, inputs, queries, semantics
 
+A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
 P, Q, N = "<urn:p>", "<urn:q>", "<urn:n>"
 PATTERNS = (
     f"?x {P} ?y",
@@ -283,6 +284,14 @@ def asked(body: str, kind: str = "time", **window: Any) -> Query:
     """Return a query over one window."""
     sizes = {"size": 2, "slide": 2} if kind == "time" else {}
     return from_table({"body": body, "windows": [{"stream": "s", "kind": kind, **sizes, **window}]})
+
+
+def integer(number: int | str) -> str:
+    return literal(str(number), XSD + "integer")
+
+
+def decimal(text: str) -> str:
+    return literal(text, XSD + "decimal")
 
 
 def double(text: str) -> str:

@@ -15,7 +15,7 @@ from body_trials import BodyTrial, draw_mixed_trial, draw_trial
 from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from incremental_trials import P, agree, chosen, covered, trials
+from incremental_trials import A, B, C, N, P, Q, agree, chosen, covered, trials
 from incremental_trials import double as number
 from test_limits import Answer
 
@@ -183,7 +183,6 @@ def test_bodies_answer_as_the_definition_does():
 # GRAPH and named windows, by hand
 
 
-A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
 V, W = "<urn:v>", "<urn:w>"  # the names of two graphs
 
 
@@ -441,7 +440,6 @@ def test_named_windows_and_graphs_are_as_the_definition_has_them(trial):
 # All together: GRAPH, joins, expressions, LIMIT and property paths
 
 
-Q, N = "<urn:q>", "<urn:n>"
 DRAWS = max(60, draws(150))  # of fewer, the share that is covered says little
 GRAPHS = ("<urn:w1>", "<urn:w1>", "<urn:w2>", "<urn:static>")
 

@@ -15,8 +15,12 @@ from hypothesis import strategies as st
 from incremental_trials import (
     FILTERS,
     RESULTS,
+    A,
+    B,
+    C,
     N,
     P,
+    Q,
     agree,
     asked,
     chosen,
@@ -444,8 +448,6 @@ def test_a_value_that_decides(name):
 # The examples in the docstrings, by hand
 
 
-P, Q = "<urn:p>", "<urn:q>"
-A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
 ALL = "SELECT * { ?s ?p ?o }"
 
 

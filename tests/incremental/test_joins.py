@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from body_trials import NUMBERS, OTHERS, BodyTrial
-from incremental_trials import agree, asked, chosen
+from incremental_trials import A, B, C, P, Q, agree, asked, chosen, integer
 from test_bodies import CONTENTS, run_maintained, run_supported
 
 from refengine import Body, literal, stream
@@ -35,14 +35,6 @@ from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql.algebra import Call, Variable
 from refengine.sparql.values import DECIMAL, DOUBLE, Computed, Number, equals, number_term
-
-P, Q, R = "<urn:p>", "<urn:q>", "<urn:r>"
-A, B, C = "<urn:a>", "<urn:b>", "<urn:c>"
-
-
-def integer(text: str) -> str:
-    return literal(text, XSD + "integer")
-
 
 ONE, TWO, THREE = map(integer, "123")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from incremental_trials import N, agree, asked, chosen, double
+from incremental_trials import N, agree, asked, chosen, double, integer
 
 from refengine import Body, literal, stream
 from refengine.core import r2r
@@ -31,10 +31,6 @@ from refengine.sparql.solutions import order_below
 from refengine.sparql.values import DOUBLE, ERROR, Computed, Number, Result
 
 CHOICE = "LIMIT or OFFSET cuts between solutions that ORDER BY leaves in any order"
-
-
-def integer(n: int) -> Term:
-    return literal(str(n), XSD + "integer")
 
 
 def value(subject: str, term: Term | int) -> Triple:

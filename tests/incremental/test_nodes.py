@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from incremental_trials import double
+from incremental_trials import decimal, double, integer
 
 from refengine import Body, literal, sparql
 from refengine.incremental.algebra.expressions import (
@@ -45,14 +45,6 @@ from refengine.model.elements import XSD, parse_literal
 from refengine.sparql.algebra import Aggregate, Call, Values, Variable
 from refengine.sparql.order import MOST_TIED
 from refengine.sparql.values import DOUBLE, Number
-
-
-def integer(n: int) -> str:
-    return literal(str(n), XSD + "integer")
-
-
-def decimal(text: str) -> str:
-    return literal(text, XSD + "decimal")
 
 
 def collect_from(node: MaintainedNode) -> Counter:

@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from incremental_trials import agree, asked, chosen
+from incremental_trials import P, Q, agree, asked, chosen
 
 from refengine import Body, stream
 from refengine.core import r2r
@@ -23,8 +23,6 @@ from refengine.sparql.algebra import (
     Repeated,
     Sequence,
 )
-
-P, Q = "<urn:p>", "<urn:q>"
 
 
 def link(text: str) -> Triple:
