@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from conformance.bench.benchmark import Run
 from conformance.bench.citybench.configuration import Knobs
 from conformance.bench.metrics.resources import MEBIBYTE
-from refengine.model.elements import canonical_bags, canonical_rows
-from refengine.model.elements import Bag, Row, Term
+from refengine.model.elements import Bag, Row, Term, canonical_bags, canonical_rows
 from refengine.model.terms import canonical
 from refengine.oracle.judge import Judgement
 
