@@ -44,7 +44,8 @@ class Engine(engine.Engine):
     What `push`, `advance` and `finish` return, one after the other, are the reports of `evaluate`
     over the same streams, each as soon as nothing that may still come can change it (ENG-8). The
     elements that no evaluation to come needs are forgotten; a report keeps those that it is about.
-    Windows by key, unbounded ones and those of matches that use up elements may need all.
+    Windows by key, unbounded ones and those of matches that use up elements may need all. An engine
+    is used by one thread at a time, and cannot be copied or pickled.
 
     >>> from refengine import Engine, from_table, profile
     >>> tumbling = {"stream": "s", "kind": "time", "size": 10, "slide": 10}

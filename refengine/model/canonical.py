@@ -58,9 +58,8 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
     is_tuple = isinstance(payload, tuple) and len(payload) in (3, 4)
     if (is_tuple and is_term(payload[0])) or kind_of(payload) in STATEMENTS:
         payload = [payload]
-    if isinstance(payload, str):
-        payload = None  # which has characters, and no triples
     try:
+        _refuse_text(payload)
         return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
@@ -68,6 +67,12 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
             rule="MOD-4",
             place=place,
         ) from None
+
+
+def _refuse_text(value: object) -> None:
+    """Raise TypeError for a text: it has characters, and no triples."""
+    if isinstance(value, str):
+        raise TypeError
 
 
 def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
@@ -173,6 +178,7 @@ def _statements(
     statements: Iterable[Triple | Quad], place: str, fourth: Callable[[Term], Term]
 ) -> Dataset:
     try:
+        _refuse_text(statements)
         return _canonical_dataset(frozenset(statements), fourth)
     except TypeError:  # no iterable, or with lists in it
         reason = (

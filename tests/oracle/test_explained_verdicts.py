@@ -192,6 +192,13 @@ def test_a_frozen_value_is_pickled_and_hashed(name: str):
     assert copied == value and hash(copied) == hash(value) and {value: 1}[copied] == 1
 
 
+@pytest.mark.parametrize("verdict", [PASS, FAIL], ids=["pass", "fail"])
+def test_a_verdict_comes_back_from_another_process(verdict):
+    copied = pickle.loads(pickle.dumps(verdict))
+    assert copied == verdict and copied.explain() == verdict.explain()
+    assert copied.reports.first(99) == verdict.reports.first(99)
+
+
 def test_a_pickled_report_has_its_contents_and_no_more():
     assert len(pickle.dumps(LONG_REPORTS[3])) < 50_000  # ten elements of 500 characters, of 1000
 
