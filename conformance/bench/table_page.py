@@ -8,8 +8,9 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from conformance.bench.tables import Table
-from conformance.report.drawings.drawing import WIDTH, Drawing
 from conformance.report.template import read_asset, template
+from refengine.drawings.drawing import Drawing
+from refengine.drawings.style import style
 
 
 class PageSection(NamedTuple):
@@ -50,6 +51,5 @@ def table_page(
         tables=tables,
         sections=sections,
         left_out=left_out,
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
+        style=Markup(style() + read_asset("page.css")),
     )

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from conformance.metrics.lsbench import mismatches
 from conformance.report import texts
-from conformance.report.pairs import Report, bag, is_cut, total
+from conformance.report.pairs import bag, is_cut, total
 from conformance.report.source import Entry
+from refengine.drawings.pairs import Report
 from refengine.model.errors import RefengineError
 
 ENGINES, QUERIES, ROWS = 12, 60, 20_000

@@ -94,7 +94,9 @@ class Judgement:
         return f"<Judgement: {outcome(self)}{t0}, {self.tried} assignments tried>"
 
     def _repr_html_(self) -> str:
-        """Return the verdict as a notebook shows it, with the reports beside the relations."""
+        """Return the verdict as a notebook shows it, with its time line, and the reports beside the
+        relations.
+        """
         return table_of_verdict(self)
 
     @property

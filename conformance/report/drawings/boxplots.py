@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from conformance.report.drawings.drawing import WIDTH, Drawing
+from refengine.drawings.drawing import WIDTH, Drawing
 
 WINDOWS = 60  # the most that are drawn
 LEFT, RIGHT, PANEL = 84, WIDTH - 16, 120
