@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import Semantics
 from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Stream, refuse_no_stream, refuse_no_streams
+from refengine.model.elements import (
+    Dataset,
+    Statements,
+    Stream,
+    refuse_no_stream,
+    refuse_no_streams,
+)
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Question:
     """A continuous query and the data that it is asked over.
 
@@ -26,14 +32,18 @@ class Question:
 
     query: Query
     streams: Mapping[str, Stream]
-    static: Dataset = frozenset()
+    static: Dataset
 
-    def __post_init__(self) -> None:
-        refuse_no_query(self.query)
-        refuse_no_streams(self.streams)
-        for name, stream in self.streams.items():
+    def __init__(
+        self, query: Query, streams: Mapping[str, Stream], static: Statements = frozenset()
+    ) -> None:
+        refuse_no_query(query)
+        refuse_no_streams(streams)
+        for name, stream in streams.items():
             refuse_no_stream(name, stream)
-        object.__setattr__(self, "static", canonical_dataset(self.static))
+        found = {"query": query, "streams": streams, "static": canonical_dataset(static)}
+        for field, value in found.items():
+            object.__setattr__(self, field, value)
 
     def under(self, semantics: Semantics) -> Setting:
         """Return the question with the semantics under which it is answered."""

@@ -21,7 +21,7 @@ from refengine.core.semantics import Semantics
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
-from refengine.model.elements import Dataset, Element, Stream, refuse_no_streams
+from refengine.model.elements import Element, Statements, Stream, refuse_no_streams
 
 
 class IncrementalRun(Iterator[Report]):
@@ -33,7 +33,7 @@ class IncrementalRun(Iterator[Report]):
         self,
         query: Query,
         planned: Plan,
-        static: Dataset,
+        static: Statements,
         answer: EvaluateBody,
         max_reports: int,
         skip: int,
@@ -88,7 +88,7 @@ def evaluate_incrementally(
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
     *,
-    static: Dataset = frozenset(),
+    static: Statements = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> IncrementalRun:
@@ -118,7 +118,7 @@ def evaluate_plan(
     query: Query,
     planned: Plan,
     *,
-    static: Dataset = frozenset(),
+    static: Statements = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
     skip: int = 0,

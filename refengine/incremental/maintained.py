@@ -24,7 +24,7 @@ from refengine.incremental.arrival_buffer import buffer_of
 from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
 from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Bag, Dataset
+from refengine.model.elements import Bag, Dataset, Statements
 from refengine.model.errors import Unsupported
 
 NO_ROWS: Bag = Counter()  # not to be changed
@@ -130,7 +130,7 @@ class MaintainedWhileCovered:
         self,
         query: Query,
         planned: Plan,
-        static: Dataset,
+        static: Statements,
         answer: EvaluateBody,
         skip: int = 0,
         is_definition_asked: bool = False,

@@ -21,7 +21,7 @@ from refengine.model.messages import display
 from refengine.model.terms import PLAIN_TRIPLES, Term, canonical, graph_name, triple_of
 
 if TYPE_CHECKING:
-    from refengine.model.elements import Bag, Dataset, Element, Quad, Relation, Triple
+    from refengine.model.elements import Bag, Dataset, Element, Quad, Relation, Statements, Triple
 
 T = TypeVar("T")
 
@@ -160,23 +160,21 @@ def _in_order(graph: Collection[T]) -> Collection[T]:
     return graph
 
 
-def canonical_dataset(static: Iterable[Triple | Quad], place: str = "static data") -> Dataset:
+def canonical_dataset(static: Statements, place: str = "static data") -> Dataset:
     """MOD-4: Return static data with canonical terms: triples of the default graph and quads of
     named ones. Raises InvalidStream, with the place.
     """
     return _statements(static, place, graph_name)
 
 
-def canonical_dataset_with_times(statements: Iterable[Triple | Quad], place: str) -> Dataset:
+def canonical_dataset_with_times(statements: Statements, place: str) -> Dataset:
     """MOD-4: Return what `canonical_dataset` does for a dataset that may also have times: a literal
     in the fourth place (R2R-21).
     """
     return _statements(statements, place, _graph_or_time)
 
 
-def _statements(
-    statements: Iterable[Triple | Quad], place: str, fourth: Callable[[Term], Term]
-) -> Dataset:
+def _statements(statements: Statements, place: str, fourth: Callable[[Term], Term]) -> Dataset:
     try:
         _refuse_text(statements)
         return _canonical_dataset(frozenset(statements), fourth)
@@ -328,7 +326,7 @@ def _refuse_marked_variables(names: Iterable[str]) -> None:
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
-def _canonical_dataset(static: Dataset, fourth: Callable[[Term], Term]) -> Dataset:
+def _canonical_dataset(static: frozenset[Any], fourth: Callable[[Term], Term]) -> Dataset:
     found = frozenset(_canonical_statement(statement, fourth) for statement in _in_order(static))
     if found == static:
         return static

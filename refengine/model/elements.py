@@ -10,7 +10,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from refengine.model.canonical import (
     CanonicalElements,
@@ -34,6 +34,26 @@ MOST_SHOWN = 10  # elements or rows in a repr
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
 Dataset = frozenset[Triple | Quad]
+
+
+class Statement(Protocol):
+    """A triple or a quad of another library, such as pyoxigraph."""
+
+    @property
+    def subject(self) -> Any:
+        """The subject."""
+
+    @property
+    def predicate(self) -> Any:
+        """The predicate."""
+
+    @property
+    def object(self) -> Any:
+        """The object."""
+
+
+# data as a user may give it: a set of triples and quads, a graph of rdflib, a store of pyoxigraph
+Statements = Iterable[tuple[Any, ...] | Statement]
 # a solution mapping: (variable, term), sorted, bound variables only
 Row = tuple[tuple[str, Term], ...]
 Bag = Counter[Row]
