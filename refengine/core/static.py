@@ -16,9 +16,8 @@ from refengine.model.held import IRIS, kind_of, text_of
 from refengine.model.messages import display, nearest
 from refengine.sparql.grammar import place_in_body
 
-Static = (
-    Statements | Mapping[Any, Statements]
-)  # data for every query, or by the IRIs of their graphs
+# data for every query, or by the IRIs of their graphs
+Static = Statements | Mapping[Any, Statements]
 
 
 def resolve_static(
