@@ -21,12 +21,15 @@ IRIS = frozenset({"URIRef", "NamedNode"})
 BLANKS = frozenset({"BNode", "BlankNode"})
 LITERALS = frozenset({"Literal"})
 STATEMENTS = frozenset({"Triple", "Quad"})
+OF_PYTHON = frozenset({str, tuple, frozenset, set, list})  # told at once, for the rate of `push`
 
 
 def kind_of(value: object) -> str:
     """Return the name of the kind of term or statement that a value of rdflib or pyoxigraph is; ''
     for all other values.
     """
+    if type(value) in OF_PYTHON:
+        return ""
     for base in type(value).__mro__:
         library = base.__module__.partition(".")[0]
         is_of_rdf = library in ("rdflib", "pyoxigraph") or hasattr(value, "n3")
