@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects natural evidence brute fuzz draws bounded oracle w3c texts answers arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -77,9 +77,6 @@ engines: $(READY) ## install the engines of npm and Maven Central: RSP-JS (Node.
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))
 
-natural: $(READY) ## print what a run says of an engine with each of 79 defects, or DEFECT=..., that were made without knowing the diagnosis (an hour)
-	@$(PY) -m tools.natural_defects $(DEFECT)
-
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
 	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
@@ -96,8 +93,8 @@ fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dial
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'
 
 # What is drawn in other files than those of brute, fuzz, bounded and oracle.
-DRAWN := tests/adaptive tests/benchmarks/test_metrics.py tests/benchmarks/test_shifted_answers.py \
-  tests/benchmarks/test_yabench.py \
+DRAWN := tests/joins tests/bench/test_metrics.py tests/bench/test_shifted_answers.py \
+  tests/bench/test_yabench.py \
   tests/command_line/test_provenance.py tests/core/test_consumption.py tests/core/test_equivalences.py \
   tests/core/test_push.py tests/harness/test_client.py tests/harness/test_heartbeat.py \
   tests/harness/test_zero_engine.py tests/incremental tests/model tests/oracle tests/rdf \
@@ -110,7 +107,7 @@ draws: $(READY) ## try every other property on new draws, up to eight times as m
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/bounded/test_definition.py tests/bounded/test_memories.py --durations=0
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/joins/test_bounded_definition.py tests/joins/test_bounded_memories.py --durations=0
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py tests/oracle/test_beginnings.py tests/oracle/test_stated_windows_drawn.py -rP
@@ -123,10 +120,6 @@ texts: $(READY) ## read the published query texts of tools/published_texts.csv i
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
 	@$(PY) -m tools.published_texts "$(FOLDER)" $(if $(VERBOSE),--verbose)
 
-answers: $(READY) ## run CityBench's and LSBench's published texts in FOLDER=... (as for texts), and compare their answers (a minute)
-	@[ -n "$(FOLDER)" ] || { echo "answers: give FOLDER=..., a folder of checkouts" >&2; exit 2; }
-	@$(PY) -m tools.published_answers "$(FOLDER)"
-
 JARS := build/arq/jars
 
 $(JARS)/ready.stamp: tools/arq/pom.xml
@@ -137,7 +130,7 @@ $(JARS)/ready.stamp: tools/arq/pom.xml
 	@touch $@
 
 arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
-	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1) $(if $(ANSWER),--answer $(ANSWER))
+	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1)
 
 bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
 	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
@@ -169,10 +162,8 @@ $(S3)/ready.stamp: tools/s3/pom.xml
 s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server on this machine, over s3a (a minute; needs Java and Maven)
 	@$(PY) -m pytest -q tests/object_storage.py
 
-# In a temporary folder, or in WORK=..., where an interrupted run goes on; with an environment of its own.
-mutants: ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; WORK=... goes on where it ended)
-	@$(call find_python,mutants,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
-	exec "$$python" -m tools.mutate $(OF) $(if $(WORK),--folder "$(WORK)") $(if $(JOBS),--jobs $(JOBS)) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(SURVIVORS),--survivors) $(if $(SECONDS_EACH),--seconds $(SECONDS_EACH))
+mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/mutation.md)
+	@$(PY) -m tools.mutate $(OF) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ANEW),--anew)
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
 lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)

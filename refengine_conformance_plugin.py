@@ -1,5 +1,5 @@
 """The pytest plugin that every run in the environment loads: it has the options of the suite, and
-loads the suite, `conformance.plugin`, where one of them is given or its items are collected.
+loads the suite, `conformance.plugin.hooks`, where one of them is given or its items are collected.
 
 Nothing of the suite is imported before. A project may have a package `conformance` of its own, and
 plugins with options of the same names as ours: no run of theirs notices this module. Each option
@@ -177,7 +177,7 @@ def load_suite(config: pytest.Config) -> None:
     if (reason := why_no_suite()) is not None:
         raise pytest.UsageError(reason)
     if not config.pluginmanager.has_plugin(SUITE):
-        config.pluginmanager.register(import_module(SUITE), SUITE)
+        config.pluginmanager.register(import_module(f"{SUITE}.hooks"), SUITE)
 
 
 def why_no_suite() -> str | None:

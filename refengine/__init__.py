@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the names below, for what checks types
-    from refengine import adaptive as adaptive
-    from refengine import bounded as bounded
     from refengine import dialects as dialects
     from refengine import incremental as incremental
+    from refengine import joins as joins
     from refengine import sparql as sparql
     from refengine import strategies as strategies
     from refengine import testing as testing
@@ -19,16 +18,16 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.engine import evaluate as evaluate
     from refengine.core.engine import evaluations as evaluations
     from refengine.core.engine import plan as plan
-    from refengine.core.entrance import QueryTable as QueryTable
-    from refengine.core.entrance import WindowTable as WindowTable
-    from refengine.core.entrance import from_table as from_table
     from refengine.core.profiles import PROFILES as PROFILES
     from refengine.core.profiles import profile as profile
     from refengine.core.query import Body as Body
     from refengine.core.query import Query as Query
+    from refengine.core.query import QueryTable as QueryTable
     from refengine.core.query import Unit as Unit
     from refengine.core.query import Window as Window
     from refengine.core.query import WindowKind as WindowKind
+    from refengine.core.query import WindowTable as WindowTable
+    from refengine.core.query import from_table as from_table
     from refengine.core.question import Question as Question
     from refengine.core.schedule import Held as Held
     from refengine.core.semantics import UNKNOWN as UNKNOWN
@@ -37,7 +36,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
     from refengine.core.semantics import OneOf as OneOf
     from refengine.core.semantics import Profile as Profile
     from refengine.core.semantics import Semantics as Semantics
-    from refengine.incremental.pushes import Engine as Engine
+    from refengine.incremental.engine import Engine as Engine
     from refengine.model.compare import Mode as Mode
     from refengine.model.elements import Element as Element
     from refengine.model.elements import Relation as Relation
@@ -77,7 +76,7 @@ if TYPE_CHECKING:  # the names below, for what checks types
 HOMES = {
     "model.compare": ("Mode",),
     "model.entrance": ("difference", "equal"),
-    "incremental.pushes": ("Engine",),
+    "incremental.engine": ("Engine",),
     "core.engine": (
         "Evaluation",
         "Plan",
@@ -110,13 +109,15 @@ HOMES = {
     ),
     "rdf.frames": ("stream_from_dataframe", "to_arrow", "to_dicts", "to_pandas", "to_polars"),
     "core.schedule": ("Held",),
-    "core.entrance": ("QueryTable", "WindowTable", "from_table"),
     "core.query": (
         "Body",
         "Query",
+        "QueryTable",
         "Unit",
         "Window",
         "WindowKind",
+        "WindowTable",
+        "from_table",
     ),
     "core.question": ("Question",),
     "oracle.judge": ("Judgement", "judge"),
@@ -128,7 +129,9 @@ HOMES = {
 }
 _HOME = {name: home for home, names in HOMES.items() for name in names}
 # The packages that are public as they are, without those that need Hypothesis
-PACKAGES = ("adaptive", "bounded", "dialects", "incremental", "sparql")
+PACKAGES = ("dialects", "incremental", "joins", "sparql")
+# Old names of `joins`, which warn when they are imported
+OLD_NAMES = ("adaptive", "bounded")
 FOR_TESTS = ("strategies", "testing")
 
 __all__ = sorted([*_HOME, *PACKAGES, "__version__"])
@@ -137,7 +140,7 @@ __all__ = sorted([*_HOME, *PACKAGES, "__version__"])
 if not TYPE_CHECKING:  # to which every name would be there
 
     def __getattr__(name: str) -> Any:
-        if name in PACKAGES or name in FOR_TESTS:
+        if name in (*PACKAGES, *FOR_TESTS, *OLD_NAMES):
             return import_module(f"{__name__}.{name}")
         if name == "__version__":
             return _version()

@@ -436,7 +436,7 @@ def _witnesses(options: argparse.Namespace) -> Sequence[str]:
 
 def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterator[str]:
     """Yield what a user should know of the streams before the first report."""
-    from refengine.core import startup
+    from refengine.core import silence
     from refengine.oracle import orders
 
     names = {spec.stream for spec in query.windows}
@@ -449,7 +449,7 @@ def _notes(query: Query, streams: Mapping[str, Stream], planned: Plan) -> Iterat
     if planned.late:
         place = f"the first at {planned.late[0].app}, arrival {planned.late[0].sys}"
         yield f"{len(planned.late)} late elements dropped, {place} (MOD-2)"
-    yield from startup.notes_on_hidden_ranges(planned)
+    yield from silence.notes_on_hidden_ranges(planned)
 
 
 def _overrides(words: list[str]) -> dict[str, str]:

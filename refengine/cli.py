@@ -205,7 +205,8 @@ def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:
             return []  # each has its own
         words = [query, *loose, *fields]
 
-    queries = _words_for_query(words)
+    queries = [word for word in words if not _is_field(word)]
+    queries = queries or [word for word in words if os.path.exists(word)]
     if not queries:
         options.command_parser.error("the following arguments are required: QUERY")
     query, *others = queries
@@ -217,16 +218,6 @@ def _place(options: argparse.Namespace, loose: list[str]) -> list[str]:
     options.query = path(query)
     options.semantics = [profile, *words]
     return []
-
-
-def _words_for_query(words: list[str]) -> list[str]:
-    """Return the words that may be QUERY: those that have not the form key=value, or else those
-    that are files.
-    """
-    queries = [word for word in words if not _is_field(word)]
-    if not queries:
-        queries = [word for word in words if os.path.exists(word)]
-    return queries
 
 
 def _is_field(word: str) -> bool:

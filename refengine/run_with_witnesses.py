@@ -13,8 +13,7 @@ from refengine.core.engine import Plan, Step
 from refengine.core.query import Body, Query
 from refengine.incremental import IncrementalRun, Provenance
 from refengine.model import compare
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Relation
+from refengine.model.elements import Dataset, Relation, canonical_dataset
 from refengine.model.errors import Disputed, Unsupported
 
 # of the datasets together over which incremental answers are confirmed

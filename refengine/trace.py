@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from refengine.core import engine, report, startup, window
+from refengine.core import engine, report, silence, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
 from refengine.core.semantics import Condition, Empty, Semantics, Tick
@@ -85,7 +85,7 @@ def _window(
 ) -> Iterator[str]:
     kind = view.spec.kind
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
-        if reason := startup.reason(view, semantics):
+        if reason := silence.why_not_shown(view, semantics):
             yield f"WIN-12 {reason}"
         else:
             yield "ENG-5 it has no scope yet"

@@ -66,7 +66,7 @@ def serve(listening):
     import os
     import signal
 
-    from conformance.harness.adapters import reference
+    from conformance.engines.adapters import reference
 
     for name in IMPORTED_LATE:
         importlib.import_module(name)

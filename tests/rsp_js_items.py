@@ -13,7 +13,7 @@ from lasting_harnesses import LastingHarnesses
 from suite_run import run_suite
 
 from conformance.harness import engine_file, pool
-from conformance.suite import examination
+from conformance.suite import summary
 from conformance.verdict import outcomes
 from conformance.verdict.results import Result, from_json
 
@@ -54,7 +54,7 @@ def run_without_causes(*words: str) -> subprocess.CompletedProcess[str]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outcomes, "explain_fail_in_full", lambda *_: "fail")
-        patch.setattr(examination, "_find_caught_wrong_engine", lambda *_: "")
+        patch.setattr(summary, "_find_caught_wrong_engine", lambda *_: "")
         return run_suite(*words)
 
 

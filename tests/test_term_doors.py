@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 import pyarrow
 import pytest
 
-from conformance.metrics import citybench, lsbench, run, yabench
+from conformance.bench.metrics import citybench, lsbench, run, yabench
 from conformance.spark import blocks, compared_rows
 from conformance.verdict.outcomes import judge_relations
 from refengine import (
@@ -36,10 +36,10 @@ from refengine import (
     sparql,
     stream,
 )
-from refengine.bounded import BoundedJoin, bounded_query
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
 from refengine.incremental.parts import Part
+from refengine.joins import BoundedJoin, bounded_query
 from refengine.oracle.judge import judge
 from refengine.oracle.trial import RecordingToJudge
 from refengine.rdf.documents import read_static

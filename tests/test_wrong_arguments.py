@@ -15,7 +15,7 @@ import numpy
 import pandas
 import pytest
 
-from conformance.metrics import citybench, lsbench, yabench
+from conformance.bench.metrics import citybench, lsbench, yabench
 from conformance.spark import compare_reports, mismatch, truth
 from conformance.verdict.outcomes import judge_relations
 from refengine import (
@@ -49,10 +49,9 @@ from refengine import (
     to_arrow,
     to_dicts,
 )
-from refengine.adaptive import WindowJoin, join_window
-from refengine.bounded import BoundedJoin, bounded_query, run_join
 from refengine.core.question import Question
 from refengine.core.semantics import R2S
+from refengine.joins import BoundedJoin, WindowJoin, bounded_query, join_window, run_join
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import judge
 from refengine.rdf.documents import read_static

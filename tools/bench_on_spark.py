@@ -15,30 +15,32 @@ Exit codes: 0 it is written, 2 bad input, no Spark or nowhere to write, 130 inte
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.bench.benchmark import Choice, Workload
 from conformance.bench.catalogue import find_benchmark
 from conformance.bench.streams import GeneratedStream
 from conformance.spark import jobs, session, truth
+from conformance.spark.formats.pieces import URL
 from refengine import cli
 from refengine.model.errors import RefengineError, require
-from refengine.model.messages import display, nearest
+from refengine.model.messages import display, nearest, plain
 from refengine.rdf.lines import parse_line_with_time
-from tools.spark_parts import (
-    SCHEMA_OF_STREAMS,
-    RowOfStreams,
-    frame_of_parts,
-    url_of,
-    write_frame,
-)
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
 LINES_OF_PART = 1 << 40  # more than a part has: what is in an earlier part comes first
+ROWS = 14_000  # that go to Spark at once
+SCHEMA = "time long, element long, stream string, subject string, predicate string, object string"
+
+RowOfStreams = tuple[int, int, str, str, str, str]  # of SCHEMA
 
 
 class StreamPart(NamedTuple):
@@ -82,12 +84,38 @@ def rows_of_part(part: StreamPart) -> Iterator[RowOfStreams]:
         yield time, part.number * LINES_OF_PART + number, part.stream, *triple
 
 
+def batches_of_parts(
+    parts: Sequence[StreamPart], numbers: Iterable[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Yield the rows of some parts as SCHEMA has them, in a worker of Spark. `numbers` are those of
+    the parts.
+    """
+    import pyarrow
+
+    names, kinds = zip(*(column.split() for column in SCHEMA.split(", ")), strict=True)
+    types = {"long": pyarrow.int64(), "string": pyarrow.string()}
+    for some in numbers:
+        for number in some.column(0).to_pylist():
+            rows = rows_of_part(parts[number])
+            while block := list(islice(rows, ROWS)):
+                columns = zip(*block, kinds, strict=True)
+                yield pyarrow.RecordBatch.from_arrays(
+                    [pyarrow.array(values, types[kind]) for *values, kind in columns], names
+                )
+
+
 def triples_of(spark: SparkSession, workload: Workload, count: int | None = None) -> DataFrame:
     """Return the triples of all streams of a workload, which executors make in about `count` parts
     of each stream (None: two for each slot for tasks). Raises RefengineError.
     """
+    from pyspark import cloudpickle
+
     parts = parts_of(workload, count or 2 * jobs.slots(spark))
-    return frame_of_parts(spark, rows_of_part, [(part,) for part in parts], (), SCHEMA_OF_STREAMS)
+    # The executors need not have this module installed: it is sent with the job.
+    this_module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(this_module)  # type: ignore[no-untyped-call]  # it has none
+    numbers = spark.range(0, len(parts), 1, len(parts))
+    return numbers.mapInArrow(partial(batches_of_parts, parts), SCHEMA)
 
 
 def truth_of(triples: DataFrame, workload: Workload) -> DataFrame:
@@ -117,6 +145,28 @@ def main(arguments: list[str] | None = None) -> int:
     with session.open_session(options.spark, light=True) as spark:
         write_both(spark, workload, options.out, options.parts)
     return 0
+
+
+def url_of(out: str) -> str:
+    """Return the URL of a folder, which may be a path of this machine."""
+    if URL.match(out):
+        return out
+    return f"file://{os.path.abspath(out)}"
+
+
+def write_frame(frame: DataFrame, out: str) -> None:
+    """Write a DataFrame as Parquet to a folder or URL. Raises RefengineError if it cannot be made
+    or written.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        frame.write.parquet(url_of(out))
+    except PySparkException as error:
+        reason = jobs.reason(error)
+        if "PATH_ALREADY_EXISTS" in str(error):
+            reason = "is there already; name another folder"
+        raise RefengineError(plain(reason), rule="usage", place=out) from None
 
 
 def write_both(spark: SparkSession, workload: Workload, out: str, count: int | None) -> None:

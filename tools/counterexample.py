@@ -20,8 +20,7 @@ from conformance.corpus import Case
 from conformance.harness.engine_file import Engine
 from conformance.report import texts
 from conformance.report.texts import Shorten
-from conformance.suite.exchange import asked_question
-from conformance.suite.sentinel import is_sentinel
+from conformance.suite.exchange import asked_question, is_sentinel
 from conformance.verdict.evidence import UNCONFIRMED, evidence
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate

@@ -20,8 +20,7 @@ from pathlib import Path
 
 from conformance.harness.engine_file import Engine, engine
 from conformance.harness.pool import Harnesses
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import Item, live_items
+from conformance.suite.item import Item, ItemSelection, live_items
 from conformance.suite.summary import summarize_run
 from conformance.verdict.results import Outcome, Result
 from tools.known_defects import DEFECTS, PROFILES, Defect, draw_pairs, write_engine_file

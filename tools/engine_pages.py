@@ -30,7 +30,7 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.report import source
 from conformance.suite import questions
 from conformance.suite.deviations import Claim, broken_rules
-from conformance.suite.expectations import expects_reports
+from conformance.suite.probe import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules

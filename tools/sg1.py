@@ -1,10 +1,6 @@
 """YABench's stream generator SG1: air temperature observations of weather stations, as a `.n3t`
 stream.
 
-    python tools/sg1.py --out FILE --duration TIME [--stations N] [--interval TIME] [--seed N]
-        [--min-temp N] [--max-temp N]
-                        [--together]
-
 Each station observes once an interval, at a phase of its own in [0, interval): observation k of a
 station is at k · interval + phase, so that `stations` · duration / interval observations fall into
 [0, duration). An observation is the seven triples below, all with its time (ms); a line of the file
@@ -27,20 +23,11 @@ the duration.
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import os
-import re
-import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 TRIPLES = 7  # of an observation
-UNITS = {"": 1, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 SSW = "http://knoesis.wright.edu/ssw/"
 WEATHER = SSW + "ont/weather.owl#"
 OM_OWL = SSW + "ont/sensor-observation.owl#"
@@ -49,7 +36,6 @@ FLOAT = "http://www.w3.org/2001/XMLSchema#float"
 
 WORD = 2**64 - 1
 GAMMA = 0x9E3779B97F4A7C15
-CHUNK = 5000  # observations written at once, some 7 MB
 
 
 def split_mix(seed: int, n: int) -> int:
@@ -179,129 +165,7 @@ def lines(observation: Observation) -> str:
     )
 
 
-def chunks(parameters: Parameters) -> Iterator[bytes]:
-    """Yield the stream's bytes, a few megabytes at a time."""
-    found = observations(parameters)
-    while chunk := "".join(map(lines, islice(found, CHUNK))):
-        yield chunk.encode("ascii")
-
-
-class WrittenStream(NamedTuple):
-    """What was written."""
-
-    size: int
-    sha256: str
-
-
-def write(parameters: Parameters, path: Path) -> WrittenStream:
-    """Writes the stream. The file, behind its links, is there only when it is whole. Raises OSError
-    for what is no file.
-    """
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path} is no regular file")
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    digest, size = hashlib.sha256(), 0
-    try:
-        with part.open("xb") as file:
-            for chunk in chunks(parameters):
-                file.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return WrittenStream(size, digest.hexdigest())
-
-
-def whole(text: str) -> int:
-    """Return the integer that a text writes. Raises ArgumentTypeError for another text."""
-    if not re.fullmatch(r"-?[0-9]{1,20}", text):
-        raise argparse.ArgumentTypeError(f"must be an integer, got {text}")
-    return int(text)
-
-
-def milliseconds(text: str) -> int:
-    """Return a time as YABench writes it: 200s, 5m, 2h, 500ms; without a unit in ms."""
-    match = re.fullmatch(r"([0-9]{1,20})(ms|s|m|h|)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"must be a time such as 500ms, 30s, 5m or 1h, got {text}")
-    return int(match[1]) * UNITS[match[2]]
-
-
-def file(text: str) -> Path:
-    """Return a path of the command line."""
-    if not text:
-        raise argparse.ArgumentTypeError("an empty path")
-    return Path(text)
-
-
-def end_run(*_: object) -> None:
-    """End a run as an error does when SIGTERM comes, so that nothing is left of it."""
-    raise SystemExit(128 + signal.SIGTERM)
-
-
-def arguments(description: str) -> argparse.ArgumentParser:
-    """Return a parser of a stream's parameters, under the names that Parameters has for them."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument(
-        "--stations", type=whole, default=10, metavar="N", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--interval",
-        type=milliseconds,
-        default=300_000,
-        metavar="TIME",
-        help="between two observations of a station, such as 500ms, 1s, 5m or 1h; default: 5m",
-    )
-    parser.add_argument(
-        "--duration",
-        type=milliseconds,
-        required=True,
-        metavar="TIME",
-        help="a multiple of the interval",
-    )
-    parser.add_argument("--seed", type=whole, default=1, metavar="N", help="default: %(default)s")
-    parser.add_argument(
-        "--min-temp", type=whole, default=0, metavar="N", dest="lowest", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--max-temp",
-        type=whole,
-        default=100,
-        metavar="N",
-        dest="highest",
-        help="above the highest temperature; default: %(default)s",
-    )
-    parser.add_argument(
-        "--together",
-        action="store_true",
-        help="all stations observe at once, at the start of each interval",
-    )
-    return parser
-
-
-def main() -> None:
-    """Write the stream that the command line asks for to a file."""
-    signal.signal(signal.SIGTERM, end_run)
-    parser = arguments("Makes a stream as YABench's generator SG1 does.")
-    parser.add_argument(
-        "--out", type=file, required=True, metavar="FILE", help="the stream, FILE.n3t"
-    )
-    options = vars(parser.parse_args())
-    out = options.pop("out")
-    try:
-        parameters = Parameters(**options)
-        written = write(parameters, out)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    except KeyboardInterrupt:
-        parser.exit(130, "sg1: interrupted; nothing was written\n")
-    print(
-        f"{out}: {parameters.triples} triples, {written.size} bytes, sha256 {written.sha256}",
-        file=sys.stderr,
-    )
-
-
-if __name__ == "__main__":
-    main()
+def stream_lines(parameters: Parameters) -> Iterator[str]:
+    """Yield the lines of the stream."""
+    for observation in observations(parameters):
+        yield from lines(observation).splitlines()

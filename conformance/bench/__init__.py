@@ -1,12 +1,11 @@
-"""The command `conformance bench`: whole runs of the benchmarks of the literature. Streams are
-made, an engine is fed and sampled, its answers are judged and measured, and tables and a page are
-made of the results.
+"""The benchmarks of the literature. `conformance bench` runs one: streams are made, an engine is
+fed and sampled, its answers are judged and measured, and tables and a page are made of the results.
 
-A benchmark is a folder here that declares a `benchmark.Benchmark`; `catalogue` lists them.
+A benchmark is a folder here that declares a `benchmark.Benchmark`; `catalogue` lists them. Two
+folders have workloads of joins, which need no engine: `clock` and `rmlstreamer`. On floors of their
+own, since verdicts and the suite need them, are `metrics`, what benchmarks measure, and
+`recordings`, what CSRBench, YABench and SECRET left behind.
 
-The package `benchmarks` has a similar name: it is what is known of a benchmark without any run, its
-queries and recordings, which the test suite needs, too.
-
-Imports refengine, `metrics`, `verdict`, `installation`, `harness`, `benchmarks`, `suite` and
-`report`. Begin with `benchmark`, then `run`.
+Imports refengine, `verdict`, `engines.installation`, `harness`, `suite` and `report`. Begin with
+`benchmark`, then `run`.
 """

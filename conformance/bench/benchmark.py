@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.bench.metrics.run import Reading
 from conformance.bench.streams import StaticDataset, StaticSource, StreamSource
 from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
-from conformance.metrics.run import Reading
 from conformance.suite.exchange import Exchange
 from conformance.verdict.results import Result
 from refengine.core.query import Query, from_table
@@ -171,6 +171,8 @@ class Benchmark:
     scale, and `experiments` are the names of all experiments. `workloads` gives the tests that a
     user chose, and `tables` shows results.
 
+    `refused` has the options that the benchmark has no use for, each with the reason.
+
     `measure` gives measures of a run beyond those of every benchmark, `files` the files of a run in
     the benchmark's own formats, and `files_of_all` those of all runs of one experiment on an
     engine. `recorded` judges the recordings of a folder, those of the engines that are named; None
@@ -188,6 +190,7 @@ class Benchmark:
     files: Callable[[Run, Result], Files] = write_nothing
     files_of_all: Callable[[Sequence[Result]], Files] = write_nothing_of_all
     recorded: Callable[[Path, Sequence[str]], list[Result]] | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def tables_with_rows(self, results: Sequence[Result]) -> list[Table]:
         """Return the tables of results that have rows. A table has none if no experiment of it was

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from conformance.bench.benchmark import name_of_test
+from conformance.bench.metrics.resources import MEBIBYTE
 from conformance.bench.tables import NO_VALUE, Cell, Table
-from conformance.metrics.resources import MEBIBYTE
 from conformance.report.matrix import KINDS
 from conformance.verdict.results import Result
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.bench.benchmark import Benchmark, Run, Workload
 from conformance.bench.feeding import count_elements
+from conformance.bench.metrics.run import Reading
 from conformance.harness.engine_file import Engine
-from conformance.metrics.run import Reading
 from conformance.suite.deviations import Claim, find_explaining_deviations, write_explanation
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.suite.probe import describe_deviations
@@ -80,7 +80,7 @@ def judge_run(
         suite=benchmark.name,
         case=case_of(workload, run.number),
         evidence=table,
-        benchmark_run=_benchmark_run(workload, run.number),
+        benchmark_run=run_of_test(workload, run.number),
         judgement=None,
     )
     if result.outcome is not Outcome.FAIL:
@@ -113,7 +113,9 @@ def _judge(
         argument = (
             f"no verdict: profile {profile.name}; {error} (a greater --verdict-seconds allows more)"
         )
-        return Result(profile.name, "", "", "", Outcome.UNSUPPORTED, argument)
+        return Result(
+            engine=profile.name, suite="", case="", outcome=Outcome.UNSUPPORTED, argument=argument
+        )
 
 
 def _explain_fail(
@@ -214,25 +216,7 @@ def measure_windows(
     )
 
 
-def result_without_evidence(
-    benchmark: Benchmark, engine: str, workload: Workload, number: int, fault: tuple[Outcome, str]
-) -> Result:
-    """Return the result of a run without evidence, with its outcome and the reason: the engine
-    could not be asked or broke down, or `judge_run` raised an error.
-    """
-    outcome, reason = fault
-    return Result(
-        engine,
-        benchmark.name,
-        case_of(workload, number),
-        "",
-        outcome,
-        reason,
-        benchmark_run=_benchmark_run(workload, number),
-    )
-
-
-def _benchmark_run(workload: Workload, number: int) -> BenchmarkRun:
+def run_of_test(workload: Workload, number: int) -> BenchmarkRun:
     """Return which run of which test it is."""
     return BenchmarkRun(workload.experiment, workload.test, number)
 

@@ -12,26 +12,15 @@ from pathlib import Path
 from conformance.bench.benchmark import Benchmark
 from conformance.bench.page import page
 from conformance.bench.run import FILES, folder_of, write_files
-from conformance.bench.tables import all_as_text
+from conformance.bench.table_page import PAGE, RESULTS, TABLES, write_results
 from conformance.verdict import results
 from conformance.verdict.outputs import check_outputs
-from conformance.verdict.results import Result, writing
-
-RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+from conformance.verdict.results import Result
 
 
 def check_output(out: Path, inputs: Iterable[Path]) -> None:
     """Raise RefengineError if what is written to a folder would replace an input."""
     check_outputs([out / name for name in (RESULTS, TABLES, PAGE, FILES)], inputs)
-
-
-def results_file(out: Path) -> Path:
-    """Return the file of results of a folder, which is made. Raises RefengineError if it cannot be
-    written, so that this is known before the run begins.
-    """
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-    return results.target(out / RESULTS)
 
 
 def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> None:
@@ -44,10 +33,4 @@ def write_output(benchmark: Benchmark, done: Sequence[Result], out: Path) -> Non
         files = benchmark.files_of_all(list(of_experiment))
         write_files(folder_of(out, engine, experiment), files)
     tables = benchmark.tables_with_rows(done)
-    results.replace(
-        {
-            out / RESULTS: results.lines(done),
-            out / TABLES: all_as_text(tables),
-            out / PAGE: [page(benchmark, tables, done)],
-        }
-    )
+    write_results(out, results.lines(done), tables, page(benchmark, tables, done))

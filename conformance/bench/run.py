@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.feeding import BenchmarkHarnesses, feed
-from conformance.bench.judging import case_of, judge_run, result_without_evidence
+from conformance.bench.judging import case_of, judge_run, run_of_test
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import Engine
@@ -109,8 +109,9 @@ def _read(path: Path) -> bytes:
 
 
 def check_choice(benchmark: Benchmark, choice: Choice) -> None:
-    """Raise RefengineError for an experiment that the benchmark does not have, and for an option
-    that chooses among the benchmark's own experiments, beside `--config`.
+    """Raise RefengineError for an experiment that the benchmark does not have, for an option that
+    it has no use for, and for one that chooses among the benchmark's own experiments, beside
+    `--config`.
     """
     if choice.config is not None:
         _check_configured(benchmark, choice)
@@ -122,6 +123,9 @@ def check_choice(benchmark: Benchmark, choice: Choice) -> None:
                 rule="usage",
                 place="--only",
             )
+    for option, given in (("--config", choice.config), ("--data", choice.data)):
+        if given is not None and option in benchmark.refused:
+            raise RefengineError(benchmark.refused[option], rule="usage", place=option)
 
 
 def _check_configured(benchmark: Benchmark, choice: Choice) -> None:
@@ -205,9 +209,9 @@ def _run_task(
     try:
         feeding = feed(tested, workload, loaded.question, plan.choice.is_live, harnesses)
     except (Unsupported, Declined) as error:
-        return _without_evidence(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_evidence(plan.benchmark, task, Outcome.UNSUPPORTED, error)
     except Broken as error:
-        return _without_evidence(plan, task, Outcome.ERROR, error)
+        return _without_evidence(plan.benchmark, task, Outcome.ERROR, error)
 
     run = Run(workload, tested.name, task.number, feeding)
     try:
@@ -221,24 +225,29 @@ def _run_task(
         )
     # Measures rest on more reports than the verdict does, and their answers may be disputed.
     except Disputed as error:
-        return _without_evidence(plan, task, Outcome.DISPUTED, error)
+        return _without_evidence(plan.benchmark, task, Outcome.DISPUTED, error)
     # The query or its semantics has no answer that can be judged, which is not the engine's fault.
     except RefengineError as error:
-        return _without_evidence(plan, task, Outcome.UNSUPPORTED, error)
+        return _without_evidence(plan.benchmark, task, Outcome.UNSUPPORTED, error)
     folder = folder_of(plan.out, tested.name, workload.experiment)
     write_files(folder, plan.benchmark.files(run, result))
     return result
 
 
 def _without_evidence(
-    plan: BenchmarkPlan, task: Task, outcome: Outcome, error: Exception
+    benchmark: Benchmark, task: Task, outcome: Outcome, error: Exception
 ) -> Result:
     """Return the result of a run without evidence: the engine could not be asked or broke down, or
     `judge_run` raised an error.
     """
-    fault = (outcome, str(error))
-    return result_without_evidence(
-        plan.benchmark, task.tested.name, task.workload, task.number, fault
+    engine, suite, case = task.key(benchmark)
+    return Result(
+        engine=engine,
+        suite=suite,
+        case=case,
+        outcome=outcome,
+        argument=str(error),
+        benchmark_run=run_of_test(task.workload, task.number),
     )
 
 

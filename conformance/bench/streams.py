@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from conformance.installation.places import cache_folder
+from conformance.engines.installation.places import cache_folder
 from conformance.verdict.results import replace, writing
 from refengine.model.elements import Dataset, Stream
 from refengine.model.errors import RefengineError
@@ -107,6 +107,11 @@ class GeneratedStream:
     def fingerprint(self) -> str:
         """Return the name, which states all that the lines depend on."""
         return self.name
+
+
+def name_of_stream(*values: object) -> str:
+    """Return the name of a generated stream in a file .n3t, which states what it depends on."""
+    return f"{'-'.join(map(str, values))}.n3t"
 
 
 class StaticSource(Protocol):

@@ -1,16 +1,39 @@
-"""A page with tables and plots: one HTML file without a script, from the template of benchmarks."""
+"""What is written of a run: results as lines of JSON, tables as text, and a page with tables and
+plots, one HTML file without a script, from the template of benchmarks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from conformance.bench.tables import Table
+from conformance.bench.tables import Table, all_as_text
 from conformance.report.template import read_asset, template
+from conformance.verdict import results
+from conformance.verdict.results import writing
 from refengine.drawings.drawing import Drawing
 from refengine.drawings.style import style
+
+RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
+
+
+def results_file(out: Path) -> Path:
+    """Return the file of results of a folder, which is made. Raises RefengineError if it cannot be
+    written, so that this is known before the run begins.
+    """
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    return results.target(out / RESULTS)
+
+
+def write_results(out: Path, lines: Iterable[str], tables: Sequence[Table], html: str) -> None:
+    """Write results, tables and page to a folder. Raises RefengineError."""
+    results.replace(
+        {out / RESULTS: lines, out / TABLES: all_as_text(tables), out / PAGE: [html]},
+    )
 
 
 class PageSection(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from refengine.model.messages import escape_unprintable
 
@@ -41,6 +41,24 @@ class Table:
         counts as text.
         """
         return column > 0 and all(NUMBERS.fullmatch(row[column].text) for row in self.rows)
+
+
+# A column: its title, and the cell that it has of an item.
+Item = TypeVar("Item")
+Column = tuple[str, Callable[[Item], Cell]]
+
+
+def make_table(
+    title: str,
+    columns: Sequence[Column[Item]],
+    items: Iterable[Item],
+    note: str = "",
+    *,
+    is_prose: bool = False,
+) -> Table:
+    """Return a table with a row for each item."""
+    rows = tuple(tuple(cell_of(item) for _, cell_of in columns) for item in items)
+    return Table(title, tuple(head for head, _ in columns), rows, note, is_prose)
 
 
 def as_text(table: Table) -> Iterator[str]:

@@ -10,18 +10,18 @@ from conformance.command_line.options import (
     add_page_folder,
     announce,
     check_positive,
+    find_named,
     progress_bar,
 )
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display, nearest, plain
+from refengine.model.messages import display, plain
 
 if TYPE_CHECKING:
-    from conformance.adaptive.run import JoinFigures
-    from conformance.adaptive.workloads import Workload
+    from conformance.bench.rmlstreamer.run import JoinFigures
+    from conformance.bench.rmlstreamer.workloads import Workload
     from conformance.command_line.options import Commands
 
 MOST_SECONDS = 86_400  # of a workload: a day
-RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
 
 
 def add_parser(commands: Commands) -> None:
@@ -68,11 +68,9 @@ def run(options: argparse.Namespace) -> int:
     """Run the windows, write the results and what is made of them, and print the tables; return the
     exit code. Raises RefengineError.
     """
-    from conformance.adaptive.page import page, tables_of
-    from conformance.adaptive.run import figures_from
+    from conformance.bench.rmlstreamer.page import page, tables_of
+    from conformance.bench.table_page import PAGE, results_file, write_results
     from conformance.bench.tables import all_as_text
-    from conformance.verdict import results
-    from conformance.verdict.results import writing
 
     check_positive("--seconds", options.seconds)
     if options.seconds > MOST_SECONDS:
@@ -82,17 +80,11 @@ def run(options: argparse.Namespace) -> int:
             place="--seconds",
         )
     workloads, windows = _chosen(options)
-    with writing(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    target = results.target(options.out / RESULTS)
-
-    lines = [figures.to_json_line() for figures in _run_all(workloads, windows, options)]
-    results.replace({target: lines})
-    done = [figures_from(line) for line in lines]
+    results_file(options.out)
+    done = _run_all(workloads, windows, options)
     tables = tables_of(done)
-    results.replace(
-        {options.out / TABLES: all_as_text(tables), options.out / PAGE: [page(done)]},
-    )
+    lines = [figures.to_json_line() for figures in done]
+    write_results(options.out, lines, tables, page(done))
     print("\n".join(all_as_text(tables)))
     print(f"conformance: {plain(str(options.out / PAGE))} is the page", file=sys.stderr)
     return 0
@@ -100,14 +92,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Workload], list[str]]:
     """Return the workloads and the names of the windows of a run. Raises RefengineError."""
-    from conformance.adaptive.run import WINDOWS
-    from conformance.adaptive.workloads import WORKLOADS, find_workload
+    from conformance.bench.rmlstreamer.run import WINDOWS
+    from conformance.bench.rmlstreamer.workloads import WORKLOADS
 
     for name in options.window:
-        if name not in WINDOWS:
-            reason = f"{display(name)} is no window{nearest(name, WINDOWS)}"
-            raise RefengineError(reason, rule="usage", place="--window")
-    workloads = [find_workload(name) for name in dict.fromkeys(options.workload or WORKLOADS)]
+        find_named("window", name, WINDOWS, "--window")
+    workloads = [
+        find_named("workload", name, WORKLOADS, "--workload")
+        for name in dict.fromkeys(options.workload or WORKLOADS)
+    ]
     return workloads, list(dict.fromkeys(options.window or WINDOWS))
 
 
@@ -117,7 +110,7 @@ def _run_all(
     options: argparse.Namespace,
 ) -> list[JoinFigures]:
     """Return the figures of all windows over all workloads, and say which workload has begun."""
-    from conformance.adaptive.run import run_workload
+    from conformance.bench.rmlstreamer.run import run_workload
 
     done = []
     with progress_bar(total=len(workloads), desc="adaptive", unit="workload")() as progress:

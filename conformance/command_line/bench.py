@@ -142,7 +142,8 @@ def add_parser(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the benchmark, write and print its tables; return the exit code."""
     from conformance.bench.catalogue import find_benchmark
-    from conformance.bench.output import PAGE, check_output, results_file, write_output
+    from conformance.bench.output import check_output, write_output
+    from conformance.bench.table_page import PAGE, results_file
     from conformance.bench.tables import all_as_text
     from conformance.harness.engine_file import files_of_engine
 
@@ -295,14 +296,15 @@ def _run_and_write(plan: BenchmarkPlan, is_resumed: bool) -> list[Result]:
     """Run all tasks but those that an interrupted run has done, and write everything; return the
     results. Each result is in the journal as soon as it is there. Raises _Interrupted.
     """
-    from conformance.bench.output import results_file, write_output
-    from conformance.verdict.journal import Journal, read_journal
+    from conformance.bench.output import write_output
+    from conformance.bench.table_page import results_file
+    from conformance.verdict.journal import RESULTS, Journal, read_journal
 
     tasks = plan.tasks()  # raises before anything is written
     fingerprint = plan.fingerprint()
     target = results_file(plan.out)
-    done = read_journal(target, fingerprint) if is_resumed else {}
-    journal = Journal(target, fingerprint, done.values())
+    done = read_journal(target, fingerprint, RESULTS) if is_resumed else {}
+    journal = Journal(target, fingerprint, RESULTS, done.values())
     try:
         for result in _run_tasks(plan, tasks, done):
             journal.add(result)

@@ -9,19 +9,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.command_line.options import add_page_folder, check_positive, progress_bar
+from conformance.command_line.options import (
+    add_page_folder,
+    check_positive,
+    find_named,
+    progress_bar,
+)
 from refengine import cli
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, plain
 
 if TYPE_CHECKING:
-    from conformance.bounded.page import WorkloadOnPage
-    from conformance.bounded.sweep import RunFigures, SweepTask
-    from conformance.bounded.workloads import JoinWorkload
+    from conformance.bench.clock.page import WorkloadOnPage
+    from conformance.bench.clock.sweep import RunFigures, SweepTask
+    from conformance.bench.clock.workloads import JoinWorkload
     from conformance.command_line.options import Commands
     from refengine.model.elements import Stream
 
-RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
 ALL = "all"
 
 
@@ -144,33 +148,34 @@ def run(options: argparse.Namespace) -> int:
     """Run the sweep, write the results and what is made of them, and print the tables; return the
     exit code. Raises RefengineError.
     """
-    from conformance.bounded.journal import SweepJournal
-    from conformance.verdict import results
+    from conformance.bench.clock.sweep import SWEEPS
+    from conformance.bench.table_page import PAGE, RESULTS, TABLES, results_file
+    from conformance.verdict.journal import Journal, read_journal
     from conformance.verdict.outputs import check_outputs
-    from conformance.verdict.results import writing
 
     check_positive("--seeds", options.seeds)
     workloads = _workloads(options)
     tasks = _tasks(options, workloads)
-    with writing(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    target = results.target(options.out / RESULTS)
+    target = results_file(options.out)
     check_outputs([options.out / name for name in (RESULTS, TABLES, PAGE)], _inputs(options))
-    journal = SweepJournal(target, _fingerprint(options), options.resume)
+    fingerprint = _fingerprint(options)
+    done = read_journal(target, fingerprint, SWEEPS) if options.resume else {}
+    journal = Journal(target, fingerprint, SWEEPS, done.values())
     try:
-        for figures in _run_all(options, workloads, tasks, journal.done):
+        for figures in _run_all(options, workloads, tasks, done):
             journal.add(figures)
-        _write(options, workloads, [journal.done[task] for task in tasks])
+            done[figures.task] = figures
+        _write(options, workloads, [done[task] for task in tasks])
     except KeyboardInterrupt:
         print(
-            f"conformance: interrupted; {len(journal.done)} of {len(tasks)} runs are done: the "
+            f"conformance: interrupted; {len(done)} of {len(tasks)} runs are done: the "
             "same command with --resume goes on",
             file=sys.stderr,
         )
         return 130
     finally:
         journal.close()
-    journal.remove()
+    journal.remove_if_in(done.values())
     print(f"conformance: {plain(str(options.out / PAGE))} is the page", file=sys.stderr)
     return 0
 
@@ -186,7 +191,7 @@ def _inputs(options: argparse.Namespace) -> Iterator[Path]:
 
 def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:
     """Return what is joined. Raises RefengineError."""
-    from conformance.bounded.workloads import WORKLOADS, find_workload
+    from conformance.bench.clock.workloads import WORKLOADS
 
     if options.reproduce and (options.join is not None or options.stream):
         raise RefengineError(
@@ -194,7 +199,7 @@ def _workloads(options: argparse.Namespace) -> list[JoinWorkload]:
         )
     if options.reproduce:
         names = WORKLOADS if ALL in options.reproduce else dict.fromkeys(options.reproduce)
-        found = [find_workload(name) for name in names]
+        found = [find_named("workload", name, WORKLOADS, "--reproduce") for name in names]
         if options.observations is None:
             return found
         return [_over_observations(workload, options.observations) for workload in found]
@@ -209,7 +214,7 @@ def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
     """Return a workload of the wind over the dumps of a folder. Raises RefengineError."""
     from dataclasses import replace
 
-    from conformance.bounded.observations import read_wind
+    from conformance.bench.clock.observations import read_wind
 
     if workload.name not in ("wind", "wind-near"):
         raise RefengineError(
@@ -227,10 +232,10 @@ def _over_observations(workload: JoinWorkload, folder: Path) -> JoinWorkload:
 
 def _workload_of_files(options: argparse.Namespace) -> JoinWorkload:
     """Return the workload of the user's query and streams. Raises RefengineError."""
-    from conformance.bounded.workloads import JoinWorkload
-    from refengine.bounded import Selection, bounded_query
-    from refengine.bounded.join import merge_arrivals
-    from refengine.bounded.measures import Measuring
+    from conformance.bench.clock.workloads import JoinWorkload
+    from refengine.joins import Selection, bounded_query
+    from refengine.joins.bounded_join import merge_arrivals
+    from refengine.joins.measures import Measuring
     from refengine.rdf.queries import read_query
     from refengine.rdf.streams import read_stream_and_rest
 
@@ -274,8 +279,8 @@ def _share(text: str) -> Fraction:
 
 def _tasks(options: argparse.Namespace, workloads: Sequence[JoinWorkload]) -> list[SweepTask]:
     """Return the runs of a sweep. Raises RefengineError."""
-    from conformance.bounded.paper import policies_of
-    from conformance.bounded.sweep import tasks_of
+    from conformance.bench.clock.paper import policies_of
+    from conformance.bench.clock.sweep import tasks_of
 
     policies = _words(options.policy)
     if not policies and not options.reproduce:
@@ -317,7 +322,7 @@ def _run_all(
     done: Mapping[SweepTask, RunFigures],
 ) -> Iterator[RunFigures]:
     """Run what is left, and yield the figures of each run, with a progress bar."""
-    from conformance.bounded.sweep import run_task
+    from conformance.bench.clock.sweep import run_task
 
     by_name = {workload.name: workload for workload in workloads}
     left = [task for task in tasks if task not in done]
@@ -342,27 +347,22 @@ def _write(
     runs: Sequence[RunFigures],
 ) -> None:
     """Write results, tables and page, and print the tables. Raises RefengineError."""
+    from conformance.bench.clock.page import page, tables_of
+    from conformance.bench.table_page import write_results
     from conformance.bench.tables import all_as_text
-    from conformance.bounded.page import page, tables_of
-    from conformance.verdict import results
 
     shown = {workload.name: _on_page(workload) for workload in workloads}
     titles = {name: one.title for name, one in shown.items()}
     has_paper = bool(options.reproduce)
-    tables = list(all_as_text(tables_of(runs, titles, has_paper)))
-    results.replace(
-        {
-            options.out / RESULTS: [run.line() for run in runs],
-            options.out / TABLES: tables,
-            options.out / PAGE: [page(runs, shown, has_paper)],
-        }
-    )
-    print("\n".join(tables))
+    tables = tables_of(runs, titles, has_paper)
+    lines = [run.line() for run in runs]
+    write_results(options.out, lines, tables, page(runs, shown, has_paper))
+    print("\n".join(all_as_text(tables)))
 
 
 def _on_page(workload: JoinWorkload) -> WorkloadOnPage:
     """Return what the page shows of a workload."""
-    from conformance.bounded.page import WorkloadOnPage
-    from conformance.bounded.sweep import needed_over_time
+    from conformance.bench.clock.page import WorkloadOnPage
+    from conformance.bench.clock.sweep import needed_over_time
 
     return WorkloadOnPage(workload.title, workload.query_text, list(needed_over_time(workload)))

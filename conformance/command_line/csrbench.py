@@ -92,7 +92,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the recordings, print and write the verdicts; return the exit code."""
-    from conformance.benchmarks import csrbench, own_engines
+    from conformance.bench.recordings import csrbench, own_engines
     from conformance.verdict import results
     from conformance.verdict.outputs import check_outputs
 
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _tasks(options: argparse.Namespace) -> list[Task]:
     """Return the tasks of the run, which can be done at the same time."""
-    from conformance.benchmarks import csrbench, own_engines
+    from conformance.bench.recordings import csrbench, own_engines
     from conformance.verdict.outcomes import Judging
     from refengine.sparql.witnesses import WITNESSES
 
@@ -156,7 +156,7 @@ def _print(verdicts: list[Result], form: str) -> None:
     """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings, and
     who computed the answers, go to standard error.
     """
-    from conformance.benchmarks import csrbench, csrbench_table
+    from conformance.bench.recordings import csrbench, csrbench_table
     from conformance.verdict import results
 
     match form:

@@ -127,8 +127,8 @@ def _install(names: Sequence[str], silence: int | None) -> int:
     if it is silent for `silence` seconds, or, for None, as long as is usual.
     """
     from conformance.command_line.options import check_positive, progress_bar
+    from conformance.engines.installation import install
     from conformance.harness import engine_file
-    from conformance.installation import install
 
     check_positive("--silence", silence)
     seconds = silence or install.SECONDS_OF_SILENCE
@@ -196,8 +196,8 @@ def _why_not_installed(engine: Engine) -> str:
 
 def _add(name: str, place: str) -> int:
     """Check what a user brings, and keep where it is."""
+    from conformance.engines.installation import brought_engines
     from conformance.harness import engine_file
-    from conformance.installation import brought_engines
 
     engine_file.check_name(name)
     if place.endswith(".toml"):
@@ -239,8 +239,8 @@ def _examine_added(name: str) -> int:
 
 def _remove(names: Sequence[str]) -> int:
     """Remove engines; return 1 if one of them was not there."""
+    from conformance.engines.installation import brought_engines, install
     from conformance.harness import engine_file
-    from conformance.installation import brought_engines, install
 
     missing = 0
     for name in names:

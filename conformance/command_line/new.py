@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
-    from conformance.skeletons import LANGUAGES
+    from conformance.engines.skeletons import LANGUAGES
 
     new = commands.add_parser(
         "new",
@@ -41,8 +41,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the skeleton, and print its files; return the exit code."""
+    from conformance.engines.skeletons import write_skeleton
     from conformance.harness import engine_file
-    from conformance.skeletons import write_skeleton
 
     engine_file.check_free_name(options.name)
     folder = options.folder or Path(options.name)

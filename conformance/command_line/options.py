@@ -6,19 +6,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from refengine import cli
 from refengine.model.errors import RefengineError
-from refengine.model.messages import plain
+from refengine.model.messages import display, nearest, plain
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+Named = TypeVar("Named")
 
 
 def note_absent_witnesses() -> None:
@@ -95,6 +98,14 @@ def check_positive(option: str, value: int | None) -> None:
     """Raise RefengineError if the value of an option is less than one."""
     if value is not None and value < 1:
         raise RefengineError(f"{option} must be > 0, got {value}", rule="usage")
+
+
+def find_named(what: str, name: str, known: Mapping[str, Named], option: str) -> Named:
+    """Return what has a name. Raises RefengineError, which names the nearest one and the option."""
+    if name not in known:
+        reason = f"{display(name)} is no {what}{nearest(name, known)}"
+        raise RefengineError(reason, rule="usage", place=option)
+    return known[name]
 
 
 def progress_bar(**words: Any) -> Callable[..., tqdm[NoReturn]]:

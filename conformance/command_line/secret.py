@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Hold the reference engine to the vectors; return the exit code. Raises RefengineError for a
     file or folder without vectors.
     """
-    from conformance.benchmarks import secret
+    from conformance.bench.recordings import secret
 
     note_absent_witnesses()
     agreeing = total = 0

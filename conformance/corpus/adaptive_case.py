@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from refengine.adaptive import join, profiles
-from refengine.adaptive.records import JoinRecord, Side, Step, Watermark
-from refengine.adaptive.window import JoinWindow
+from refengine.joins import adaptive_join, join_profiles
+from refengine.joins.records import JoinRecord, Side, Step, Watermark
+from refengine.joins.window import JoinWindow
 
 KEY = "k"  # of a record that states none
 
@@ -17,7 +17,7 @@ KEY = "k"  # of a record that states none
 def window_of(table: Mapping[str, Any]) -> JoinWindow:
     """Return the window that a table gives as changes of a profile. Raises InvalidWindow."""
     changes = {name: value for name, value in table.items() if name != "profile"}
-    return profiles.join_window(table["profile"], changes)
+    return join_profiles.join_window(table["profile"], changes)
 
 
 def steps_of(tables: Sequence[Mapping[str, Any]]) -> list[Step]:
@@ -36,7 +36,9 @@ def differences_of_join(block: Mapping[str, Any]) -> list[str]:
     """Return a line for each way in which the join differs from what a block expects. Raises
     RefengineError.
     """
-    outcomes = list(join.find_outcomes(window_of(block["window"]), steps_of(block["steps"])))
+    outcomes = list(
+        adaptive_join.find_outcomes(window_of(block["window"]), steps_of(block["steps"]))
+    )
     lines = []
     if "error" in block:
         lines.append(f": expected {block['error']}: …{block['message']}…, got no error")
@@ -45,18 +47,18 @@ def differences_of_join(block: Mapping[str, Any]) -> list[str]:
         got = [
             [outcome.left.name, outcome.right.name, outcome.at]
             for outcome in outcomes
-            if isinstance(outcome, join.Match)
+            if isinstance(outcome, adaptive_join.Match)
         ]
         if got != expected:
             lines.append(f": expected the matches {expected}, got {got}")
     if "windows" in block:
-        evictions = [outcome for outcome in outcomes if isinstance(outcome, join.Eviction)]
+        evictions = [outcome for outcome in outcomes if isinstance(outcome, adaptive_join.Eviction)]
         lines += _differences_of_windows(block["windows"], evictions)
     return lines
 
 
 def _differences_of_windows(
-    expected: Sequence[Mapping[str, Any]], evictions: Sequence[join.Eviction]
+    expected: Sequence[Mapping[str, Any]], evictions: Sequence[adaptive_join.Eviction]
 ) -> list[str]:
     """Return a line for each window that differs, by the keys that a block states."""
     if len(expected) != len(evictions):
@@ -73,7 +75,7 @@ def _differences_of_windows(
     return lines
 
 
-def _eviction_by_keys(eviction: join.Eviction) -> dict[str, Any]:
+def _eviction_by_keys(eviction: adaptive_join.Eviction) -> dict[str, Any]:
     """Return an eviction by the keys of a block."""
     return {
         "key": eviction.key,

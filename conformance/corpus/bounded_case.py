@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from refengine.bounded import BoundedQuery, Resources, Selection, bounded_query, run_join
-from refengine.bounded.measures import Figures, Measuring, measure, run_unlimited
-from refengine.bounded.names import parse_resources
 from refengine.core.query import Query
+from refengine.joins import BoundedQuery, Resources, Selection, bounded_query, run_join
+from refengine.joins.measures import Figures, Measuring, measure, run_unlimited
+from refengine.joins.resource_texts import parse_resources
 from refengine.model import compare
 from refengine.model.elements import Bag, Stream
 

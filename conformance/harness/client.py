@@ -27,9 +27,9 @@ import psutil
 from jsonschema import ValidationError
 
 from conformance.corpus.schema_problems import explain_problem
+from conformance.engines.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.harness.missing_class import find_missing_class
 from conformance.harness.resources import SAMPLE_INTERVAL, Sample, measure_use
-from conformance.installation.child_process import DIE_WITH_PARENT, describe_exit
 from conformance.schemas import accepts, place_and_message, problems, validator
 from refengine.model.messages import display, plain, why
 from refengine.rdf.recordings import refuse_key_twice

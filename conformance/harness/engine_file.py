@@ -19,13 +19,17 @@ from typing import Any
 
 from conformance import corpus
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
+from conformance.engines.installation.brought_engines import (
+    find_engine_file,
+    is_name,
+    names_with_file,
+)
+from conformance.engines.installation.places import installed_folder
+from conformance.engines.installation.source import BroughtEngine, Package
+from conformance.engines.installation.source import InvalidEngine as InvalidEngine
+from conformance.engines.installation.startable import COMMAND as COMMAND
+from conformance.engines.installation.startable import StartableEngine
 from conformance.harness.client import Limits
-from conformance.installation.brought_engines import find_engine_file, is_name, names_with_file
-from conformance.installation.places import installed_folder
-from conformance.installation.source import BroughtEngine, Package
-from conformance.installation.source import InvalidEngine as InvalidEngine
-from conformance.installation.startable import COMMAND as COMMAND
-from conformance.installation.startable import StartableEngine
 from conformance.schemas import path_text, problems
 from refengine import dialects
 from refengine.core.query import Form, Query, WindowKind
@@ -35,8 +39,8 @@ from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, why
 from refengine.rdf.sources import read_text
 
-HERE = Path(__file__).parent
-FILES = HERE.parent / "engines"
+FILES = Path(__file__).parents[1] / "engines"
+ADAPTERS = FILES / "adapters"
 # of entry points, each of which is an Engine or the path of an engine's file
 GROUP = "conformance.engines"
 # keys of an engine's file that are fields of Engine as they stand
@@ -53,7 +57,7 @@ AS_THEY_ARE = (
 # keys of `limits` in an engine's file -> fields of Limits
 LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
 LAG = "lag"  # in the list of the kinds of windows, for those that may have a lag
-PLACES = {"python": sys.executable, "adapters": str(HERE / "adapters"), "engines": str(FILES)}
+PLACES = {"python": sys.executable, "adapters": str(ADAPTERS), "engines": str(FILES)}
 
 
 @dataclass(frozen=True)

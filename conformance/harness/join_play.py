@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from conformance.harness.client import Broken, Harness
 from conformance.harness.play import Command, check_result
-from refengine.adaptive.profiles import join_window_to_json
-from refengine.adaptive.records import JoinRecord, Side, Step, Watermark, with_watermarks
-from refengine.adaptive.window import JoinWindow
+from refengine.joins.join_profiles import join_window_to_json
+from refengine.joins.records import JoinRecord, Side, Step, Watermark, with_watermarks
+from refengine.joins.window import JoinWindow
 from refengine.model.messages import display
 
 DIALECT = "join"  # in which the query is the value of a window

@@ -12,11 +12,13 @@ import pytest
 
 from conformance.plugin.options import (
     explain_no_engine,
+    has_workers,
+    leaves_workers_open,
+    most_processes,
     names_engine,
     option_value,
 )
 from conformance.plugin.report_data import attach_to_report
-from conformance.plugin.workers import has_workers, leaves_workers_open, most_processes
 from refengine_conformance_plugin import ITEMS
 
 if TYPE_CHECKING:
@@ -136,7 +138,7 @@ def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
         return (yield)
     if session.config.option.collectonly or session.testsfailed:
         return (yield)
-    from conformance.plugin.spark_results import ask_spark
+    from conformance.plugin.suite_run import ask_spark
     from refengine.model.errors import RefengineError
 
     try:
@@ -151,7 +153,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     run = config.stash.get(SUITE_RUN, None)
     if run is None or any(terminalreporter.stats.get(outcome) for outcome in OUTCOMES):
         return
-    from conformance.plugin.unknown_words import describe_unknown_words
+    from conformance.plugin.suite_run import describe_unknown_words
 
     expression = config.option.keyword
     others = (*MARKERS, f"conformance/{ITEMS}")
@@ -178,7 +180,7 @@ def conformance_settle(
     pytestconfig: pytest.Config,
 ) -> Callable[[Item], None]:
     """Give a function that runs an item and ends the test accordingly."""
-    from conformance.plugin.item_outcome import settle_item
+    from conformance.plugin.suite_run import settle_item
 
     run = pytestconfig.stash[SUITE_RUN]
     return lambda item: settle_item(request.node, item, run.result_by(conformance_harnesses))

@@ -1,31 +1,38 @@
-"""The results of a run, collected from all its workers."""
+"""The results of a run, collected from all its workers, and what is written of them: files, lines
+at the end of the run, and the command that asks the same question again.
+"""
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.plugin import report_data
-from conformance.plugin.options import option_value
-from conformance.plugin.output_files import OutputFiles
-from conformance.plugin.requests import again_command, asks_for_lists
+from conformance.plugin.options import OUTPUTS, option_value
 from conformance.plugin.suite_run import SuiteRun
-from conformance.report import baseline, source
-from conformance.report.headline import FEW_FAILS, last_lines
+from conformance.report import baseline, page, source
+from conformance.report.headline import FEW_FAILS, AgainCommand, last_lines, replay_command
+from conformance.report.source import Entry
 from conformance.suite import (
+    HarnessLines,
+    Item,
     RunSummary,
     describe_unjudged_engines,
     late_result,
     summarize_run,
+    write_entries,
 )
 from conformance.verdict import results
-from conformance.verdict.journal import Journal
+from conformance.verdict.journal import RESULTS, Journal, ResultJournal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
+from refengine_conformance_plugin import short_name
 
 
 class RunResults:
@@ -43,13 +50,14 @@ class RunResults:
         self.results: list[Result] = []
         self.summary: RunSummary | None = None  # of a run that was not interrupted
         self.late_errors: list[Result] = []  # of items that had another result before
-        self.journal: Journal | None = None
+        self.journal: ResultJournal | None = None
         self.is_cut_short = False  # whether an item was not run to its end
         self.unwritten = ""  # why the results could not be written
         self.outputs = OutputFiles(config)
         if (path := option_value(config, "--results")) is not None:
             before = run.results_so_far.values()
-            self.journal = Journal(results.target(Path(path)), run.fingerprint, before)
+            target = results.target(Path(path))
+            self.journal = Journal(target, run.fingerprint, RESULTS, before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count an item, and keep its result."""
@@ -152,7 +160,7 @@ class RunResults:
         if self.journal is not None:
             self._end_journal(self.journal, session)
 
-    def _end_journal(self, journal: Journal, session: pytest.Session) -> None:
+    def _end_journal(self, journal: ResultJournal, session: pytest.Session) -> None:
         """Remove the file of the results so far, or leave it if not all items were run: an earlier
         run, too, may have run items that -k and the like have left out of this one.
         """
@@ -219,3 +227,85 @@ class RunResults:
             )
             if "--results" in self.outputs.written:
                 yield f"{self.outputs.paths['--results']} has no more than these"
+
+
+class OutputFiles:
+    """The outputs that the command line asks for. `written` has the options of those that are
+    written.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.paths = {option: option_value(config, option) for option in OUTPUTS}
+        self.is_dry = config.option.collectonly
+        self.written: set[str] = set()
+
+    def write(
+        self,
+        run_results: Sequence[Result],
+        summary: RunSummary | None,
+        items: Iterable[Item],
+        baseline: Sequence[Entry] | None,
+    ) -> None:
+        """Write the outputs that are asked for. An interrupted run has no summary, and so no
+        diagnosis. The page compares the results with those of the baseline. Raises RefengineError.
+        """
+        makers: dict[str, Callable[[], Iterable[str]]] = {
+            "--results": lambda: results.lines(run_results),
+            "--report": lambda: [
+                page.page(source.of(run_results), baseline, HarnessLines.of(items).lines)
+            ],
+        }
+        if summary is not None:
+            makers["--diagnose"] = lambda: write_entries(summary.diagnoses)
+        for option, make in makers.items():
+            if (path := self.paths[option]) is not None:
+                results.replace({results.target(Path(path)): make()})
+                self.written.add(option)
+
+    def describe_older_files(self) -> Iterator[str]:
+        """Yield a line for each output that was not written, and of which an older file is there:
+        nobody is to take it for an output of this run.
+        """
+        if self.is_dry:
+            return
+        for option, path in self.paths.items():
+            if path is not None and option not in self.written and os.path.exists(path):
+                yield f"{option}: not written; {path} is of an earlier run"
+
+
+# options that a run of one case does not need; those that take a value
+NOT_AGAIN = (*OUTPUTS, "--junitxml", "--junit-xml", "--baseline", "--resume", "--repeat", "-n")
+WITH_VALUE = frozenset(NOT_AGAIN) - {"--resume"}
+
+
+def asks_for_lists(config: pytest.Config) -> bool:
+    """Return whether the command line asks for every list: by `-v`, or by `-r` with letters."""
+    words = config.invocation_params.args
+    asks_by_letters = any(str(word).startswith("-r") for word in words)
+    return config.option.verbose > 0 or asks_by_letters
+
+
+def again_command(config: pytest.Config, written: Collection[str]) -> AgainCommand:
+    """Return a function that gives the command to ask the engine of a case again: by the file of
+    results if that is written, else by the same command line for this case alone.
+    """
+    engines = option_value(config, "--engine") or []
+    results = option_value(config, "--results")
+    if "--results" in written and len(engines) == 1 and option_value(config, "--answers") is None:
+        return lambda _, case: replay_command(results, case, engines[0])
+    words = ["pytest", *_words_to_repeat(map(str, config.invocation_params.args))]
+    return lambda _, case: shlex.join([*words, "-v", "-k", case])
+
+
+def _words_to_repeat(words: Iterator[str]) -> Iterator[str]:
+    """Yield the words of a command line but for the options that a run of one case does not need,
+    and their values.
+    """
+    for word in words:
+        name, is_joined, _ = word.partition("=")
+        option = short_name(name)
+        if option in NOT_AGAIN:
+            if option in WITH_VALUE and not is_joined:
+                next(words, None)
+        elif not word.startswith("-n"):
+            yield word

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from conformance.report import texts
 from conformance.report.headings import heading_of
-from conformance.report.matrix import link_to_list
-from conformance.report.source import Entry
+from conformance.report.matrix import link_to_list, link_to_result
+from conformance.report.source import Entry, by_engine
 from conformance.verdict.results import DiagnosedCause
 from conformance.verdict.rules import is_of_engines, smallest_case
 
@@ -78,16 +78,15 @@ def diagnoses(entries: Iterable[Entry]) -> Iterator[EngineDiagnosis]:
     left out whose results were never looked at together: no wrong engine was found that a case of
     theirs would catch, and no cause either.
     """
-    by_engine: dict[str, list[Entry]] = {}
-    finished: set[str] = set()
-    for entry in entries:
-        result = entry.result
-        if result.caught_wrong_engine or result.causes:
-            finished.add(result.engine)
-        if result.is_fail_without_known_deviation and result.rule:
-            by_engine.setdefault(result.engine, []).append(entry)
-    for engine, fails in sorted(by_engine.items()):
-        if engine in finished:
+    for engine, of_engine in by_engine(entries).items():
+        results = [entry.result for entry in of_engine]
+        is_finished = any(result.caught_wrong_engine or result.causes for result in results)
+        fails = [
+            entry
+            for entry in of_engine
+            if entry.result.is_fail_without_known_deviation and entry.result.rule
+        ]
+        if fails and is_finished:
             yield _diagnosis(engine, fails)
 
 
@@ -144,6 +143,6 @@ def _case_group(engine: str, fails: Sequence[Entry], choice: str) -> CaseGroup:
     return CaseGroup(
         len(fails),
         texts.clean(smallest.case, 240),
-        link_to_list({"suite": smallest.suite, "case": smallest.case, "engine": engine}),
+        link_to_result(smallest),
         link_to_list({"cause": choice, "engine": engine}),
     )

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.report import causes, texts
-from conformance.report.matrix import link_to_list
-from conformance.report.source import Entry, examined_engines, rule_verdicts
+from conformance.report.matrix import link_to_result
+from conformance.report.source import Entry, by_engine, examined_engines, rule_verdicts
 from conformance.report.texts import Shorten
 from conformance.verdict.common_traits import find_common_traits
-from conformance.verdict.fail_reading import read_fail
+from conformance.verdict.place_traits import read_fail
 from conformance.verdict.results import Outcome
 from conformance.verdict.rules import RuleStatus
 from conformance.verdict.wording import count_text
@@ -81,10 +81,7 @@ class _Finding:
 
 def headlines(entries: Iterable[Entry]) -> Iterator[Headline]:
     """Yield a headline for each engine, sorted by name."""
-    by_engine: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_engine.setdefault(entry.result.engine, []).append(entry)
-    for engine, of_engine in sorted(by_engine.items()):
+    for engine, of_engine in by_engine(entries).items():
         yield _headline(engine, of_engine)
 
 
@@ -228,7 +225,7 @@ def _case_in_brief(entry: Entry) -> SmallestCase:
         texts.clean(elements, LINE),
         texts.clean(expected, LINE),
         texts.clean(answered, LINE),
-        link_to_list({"suite": result.suite, "case": result.case, "engine": result.engine}),
+        link_to_result(result),
     )
 
 

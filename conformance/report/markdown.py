@@ -12,7 +12,7 @@ from itertools import islice
 from conformance.report import texts
 from conformance.report.causes import diagnoses
 from conformance.report.headline import SENTENCE, headlines
-from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
+from conformance.report.source import Entry, Results, by_engine, examined_engines, rule_verdicts
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.rules import COUNTED, IN_REACH, RuleStatus, RuleVerdict
 
@@ -62,15 +62,12 @@ def _headlines(entries: Iterable[Entry]) -> Iterator[str]:
 
 def _engines(entries: Iterable[Entry]) -> Iterator[str]:
     """Yield the lines of a table with a row for each engine and a column for each outcome."""
-    counts: dict[str, Counter[str]] = {}
-    for entry in entries:
-        of_engine = counts.setdefault(entry.result.engine, Counter())
-        of_engine[str(entry.result.outcome)] += 1
-        of_engine["known"] += entry.kind == "known"
     yield f"| engine | {' | '.join(Outcome)} | of these known |"
     yield f"|---|{'---:|' * (len(Outcome) + 1)}"
-    for name, of_engine in sorted(counts.items()):
-        cells = " | ".join(str(of_engine[outcome]) for outcome in [*Outcome, "known"])
+    for name, of_engine in by_engine(entries).items():
+        counts = Counter(str(entry.result.outcome) for entry in of_engine)
+        counts["known"] = sum(entry.kind == "known" for entry in of_engine)
+        cells = " | ".join(str(counts[outcome]) for outcome in [*Outcome, "known"])
         yield f"| {escape_markdown(name)} | {cells} |"
 
 

@@ -224,6 +224,11 @@ def _count_kinds(kinds: Counter[str]) -> str:
     return ", ".join(f"{kinds[kind]} {words_of.get(kind, kind)}" for kind in KINDS if kinds[kind])
 
 
+def link_to_result(result: Result) -> str:
+    """Return the link that makes the page's script show one result."""
+    return link_to_list({"suite": result.suite, "case": result.case, "engine": result.engine})
+
+
 def link_to_list(filters: Mapping[str, str]) -> str:
     """Return the link that makes the page's script filter the list."""
     return "#" + "&".join(

@@ -10,19 +10,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, metadata
 from itertools import islice
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from conformance.report import baseline, causes, matrix, mismatch, rule_verdicts, texts
+from conformance.corpus.rule_texts import RuleText, rule_texts
+from conformance.report import baseline, causes, matrix, pairs, rule_verdicts, texts
 from conformance.report.headline import headlines
 from conformance.report.matrix import cut_name, link_to_list
 from conformance.report.result_list import LinesOf, ResultList
-from conformance.report.rule_text import rules_in_html
 from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
@@ -81,7 +84,7 @@ def page(
         gaps=[_gap(gap) for gap in results.gaps[:NOTED]],
         gaps_total=len(results.gaps),
         left_out=left_out,
-        mismatches=mismatch.tables(entries),
+        mismatches=pairs.mismatch_tables(entries),
         changes=_changes(earlier, entries),
         missing_engines=_missing_engines(earlier or (), entries),
         data=_inert({**listed_data, "explained": sorted(rules), "part": IN_A_PART}),
@@ -194,3 +197,69 @@ def _changed_result(one: baseline.ResultChange) -> tuple[str, str, str, str]:
 def _missing_engines(earlier: Iterable[Entry], entries: Iterable[Entry]) -> list[str]:
     """Return the lines about engines of which an earlier run has nothing."""
     return [texts.clean(line, 400) for line in baseline.missing_engines(earlier, entries)][:NOTED]
+
+
+CODE = re.compile(r"`([^`]*)`")
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
+STAND_IN = "\ufffc"  # for code, in which asterisks are no emphasis
+ITALICS = re.compile(r"\*([^*\s][^*]*)\*")
+
+
+def rules_in_html(rules: Iterable[str]) -> dict[str, str]:
+    """Return the HTML of those of some rules that SPEC.md has, by their ids."""
+    known = rule_texts()
+    return {rule: _in_html(rule, known[rule]) for rule in sorted(set(rules)) if rule in known}
+
+
+def _in_html(rule: str, rule_text: RuleText) -> str:
+    """Return the HTML of a rule."""
+    link = ""
+    if repository := repository_link():
+        link = f"{repository}/blob/HEAD/SPEC.md#{rule_text.anchor}"
+    return template("rule.html.j2").render(
+        heading=rule_text.heading.partition(" — ")[0],
+        link=texts.link(link),
+        blocks=list(_blocks(f"**{rule}** {rule_text.text}")),
+    )
+
+
+@cache
+def repository_link() -> str:
+    """Return the address of this project's repository, empty if the package does not state it."""
+    try:
+        stated = metadata("refengine").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    for line in stated:
+        label, _, address = line.partition(", ")
+        if label.lower() in ("repository", "source"):
+            return texts.link(address.rstrip("/"))
+    return ""
+
+
+def _blocks(text: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the paragraphs of a text in Markdown: the kind of each (`table`, `list` or
+    `paragraph`) with its rows of cells, or its lines.
+    """
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.splitlines()
+        if lines[0].startswith("|"):
+            yield "table", [_cells(line) for line in lines if not line.startswith("|--")]
+        elif re.match(r"- |[0-9]+\. ", lines[0]):
+            yield "list", [(line.startswith(" "), _inline(line.strip())) for line in lines]
+        else:
+            yield "paragraph", [_inline(" ".join(lines))]
+
+
+def _cells(line: str) -> list[Markup]:
+    """Return the cells of a row of a table."""
+    cells = re.split(r"(?<!\\)\|", line.strip()[1:-1])
+    return [_inline(cell.strip().replace("\\|", "|")) for cell in cells]
+
+
+def _inline(text: str) -> Markup:
+    """Return a line of Markdown as HTML: code, bold and italics; all else is text."""
+    escaped = str(escape(text))
+    codes = iter(CODE.findall(escaped))
+    words = ITALICS.sub(r"<em>\1</em>", BOLD.sub(r"<b>\1</b>", CODE.sub(STAND_IN, escaped)))
+    return Markup(re.sub(STAND_IN, lambda _: f"<code>{next(codes)}</code>", words))

@@ -150,6 +150,14 @@ def _gaps(keys: Iterable[Key]) -> Iterator[MissingCases]:
             yield MissingCases(engine, suite, tuple(sorted(cases[suite] - there)))
 
 
+def by_engine(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Return the entries of each engine, sorted by its name."""
+    of_engines: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        of_engines[entry.result.engine].append(entry)
+    return dict(sorted(of_engines.items()))
+
+
 def rule_verdicts(entries: Iterable[Entry]) -> list[RuleVerdict]:
     """Return the verdict on each rule for each engine, sorted by engine and rule."""
     return judge_rules(entry.case_result for entry in entries)

@@ -1,7 +1,7 @@
 """The suite and ground truth over Spark: no semantics of its own (docs/cluster.md).
 
 For a Spark user `truth`, `judge` and `mismatch` are functions from DataFrames to a DataFrame.
-Imports refengine, `metrics`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,
+Imports refengine, `bench`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,
 `ground_truth` for ground truth and `judging` for judging recordings by it.
 
 - The session and its jobs: `session`, `jobs`.

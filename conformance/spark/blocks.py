@@ -16,8 +16,7 @@ import pyarrow
 from pyarrow import compute, ipc, types
 
 from refengine.incremental.parts import Part
-from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import TIME_BOUND, Element, Stream, Term
+from refengine.model.elements import TIME_BOUND, CanonicalElements, Element, Stream, Term
 from refengine.model.errors import InvalidStream
 from refengine.model.terms import PLAIN_TRIPLES, canonical, triple_of
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow
 
-from conformance.metrics import lsbench, yabench
+from conformance.bench.metrics import lsbench, yabench
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row, row
@@ -142,7 +142,7 @@ def find_rows(first: pyarrow.Table, second: pyarrow.Table) -> pyarrow.Table:
 
 def walk_through(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
     """Walk through rows of FOUND in the order of their numbers, and yield how many rows are lost
-    and how many there are (`conformance.metrics.lsbench.mm`), as a batch of LOST.
+    and how many there are (`conformance.bench.metrics.lsbench.mm`), as a batch of LOST.
     """
     search = lsbench.MismatchSearch()
     rows = 0

@@ -31,8 +31,7 @@ from refengine.core.query import Query
 from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.incremental.parts import Part
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset
+from refengine.model.elements import Dataset, canonical_dataset
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
 

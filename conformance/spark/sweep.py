@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from conformance.bounded.sweep import RunFigures, SweepTask, figures_from, run_task
-from conformance.bounded.workloads import JoinWorkload
+from conformance.bench.clock.sweep import RunFigures, SweepTask, figures_from, run_task
+from conformance.bench.clock.workloads import JoinWorkload
 from conformance.spark.session import open_session
 
 if TYPE_CHECKING:

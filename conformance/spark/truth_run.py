@@ -290,7 +290,13 @@ def _judge(plan: TruthPlan, path: Path, reports: DataFrame) -> TruthVerdict | No
     with judging as verdict:
         if verdict.measures is not None:
             _write(verdict.measures, path, MEASURES)
-    result = Result(plan.engine, "truth", plan.case, "", verdict.outcome, verdict.argument)
+    result = Result(
+        engine=plan.engine,
+        suite="truth",
+        case=plan.case,
+        outcome=verdict.outcome,
+        argument=verdict.argument,
+    )
     results.replace({path / RESULTS: results.lines([result])})
     return verdict
 

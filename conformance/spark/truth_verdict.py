@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from conformance.metrics import yabench
-from conformance.metrics.run import of_run
+from conformance.bench.metrics import yabench
+from conformance.bench.metrics.run import of_run
 from conformance.spark.compared_rows import bag_of
 from conformance.spark.jobs import ask
 from conformance.spark.judging import compare_reports, mismatch, verdict_of

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, combinations, product
 from typing import Any
 
 from conformance.corpus.detection import wrong_engines_of
 from conformance.harness.engine_file import Deviation
+from conformance.suite.deviations import keep_needed
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
@@ -22,7 +23,7 @@ from refengine.oracle.explanations.changes import companion_fields
 
 LINK = "https://…"  # stands in an entry for the link, which only its author knows
 # modules that compare what an engine has answered, which no engine does
-COMPARING = ("refengine.model.compare", "refengine.model.canonical", "refengine.oracle")
+COMPARING = ("refengine.model.compare", "refengine.model.elements", "refengine.oracle")
 # wrong engines and habits that show in nearly all cases of an engine that has them
 PERVASIVE = (
     "ENG-2 latest of a gap",
@@ -30,6 +31,8 @@ PERVASIVE = (
     "WIN-8 an element waits for the next",
 )
 INTEGERS_OF_T0 = range(1, 21)  # that are tried as t0, beside 0
+
+Cases = Sequence[RecordedCase]
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,21 @@ def explains_with_an_end(candidates: Sequence[Candidate], case: RecordedCase) ->
     )
 
 
+def explained_by(
+    candidates: Sequence[Candidate], cases: Cases, *, is_end_stated: bool = False
+) -> list[RecordedCase]:
+    """Return the cases that candidates together explain."""
+    with install_wrong_engines(candidates):
+        return [case for case in cases if explains(candidates, case, is_end_stated=is_end_stated)]
+
+
+def needed_for(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those of some candidates that are needed to explain a case, which they explain
+    together. The first ones are left out first: the last one was found for this case.
+    """
+    return keep_needed(candidates, lambda rest: explained_by(rest, [case]))
+
+
 def makes_recorded_instants(candidate: Candidate, case: RecordedCase) -> bool:
     """Return whether an engine makes its reports at other times because of a candidate, and states
     the recorded instants then. It is False for a simple defect.
@@ -183,13 +201,18 @@ def visits_every_instant(wrong_engine: WrongEngine) -> bool:
     return EVERY_INSTANT.items() <= wrong_engine.besides.items()
 
 
-def change_candidates(profile: Profile | None) -> Iterator[Candidate]:
-    """Yield the changes of the fields of a profile; None for an engine that is sent its semantics,
-    which may have any value whatever it is sent.
+def change_candidates(profile: Profile | None, found: Iterable[Candidate]) -> list[Candidate]:
+    """Return the changes of those fields of a profile that no cause which was found has changed.
+    The profile is None for an engine that is sent its semantics, which may have any value whatever
+    it is sent.
     """
-    for name in FIELDS_TRIED:
-        for change in changes_of_field(profile, name):
-            yield Candidate(f"{change.field}={show(change.value)}", change)
+    changed = {cause.field for cause in found}
+    return [
+        Candidate(f"{change.field}={show(change.value)}", change)
+        for name in FIELDS_TRIED
+        for change in changes_of_field(profile, name)
+        if name not in changed
+    ]
 
 
 def changes_of_field(profile: Profile | None, name: str) -> list[FieldChange]:
@@ -243,9 +266,28 @@ def pervasive_candidates() -> list[Candidate]:
     return [*simple_defect_candidates(), *map(_wrong_engine_candidate, wrong_engines)]
 
 
+def candidate_pairs(every_change: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """Yield pairs in the order in which they are tried: changes of two fields, what is pervasive
+    with a change, two that are pervasive, and one of the many integers for t0 with any of these.
+    """
+    changes: list[Candidate] = []
+    integers: list[Candidate] = []
+    for change in every_change:
+        (integers if change.is_integer_of_t0 else changes).append(change)
+    pervasive = pervasive_candidates()
+    pairs = chain(
+        combinations(changes, 2),
+        product(pervasive, changes),
+        combinations(pervasive, 2),
+        product(integers, [*changes, *pervasive]),
+    )
+    for one, other in pairs:
+        if one.field != other.field or not one.field:
+            yield [one, other]
+
+
 def _wrong_engine_candidate(wrong_engine: WrongEngine) -> Candidate:
     """Return a wrong engine as a candidate."""
-    defect = wrong_engine.defect.rstrip(".")
-    made_to = f"made to {defect[0].lower()}{defect[1:]}"
-    text = f"the wrong engine {wrong_engine.full_name!r} ({made_to})"
+    heading = wrong_engine.heading
+    text = f"the wrong engine {wrong_engine.full_name!r} ({heading[0].lower()}{heading[1:]})"
     return Candidate(text, wrong_engine=wrong_engine)

@@ -22,194 +22,69 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, combinations, product
 
-from conformance.suite.candidates import (
-    WRONG_INSTANTS,
-    WRONG_WINDOWS,
-    Candidate,
-    change_candidates,
-    explains,
-    explains_with_an_end,
-    install_wrong_engines,
-    makes_recorded_instants,
-    pervasive_candidates,
-    simple_defect_candidates,
-    wrong_engine_candidates,
-)
-from conformance.suite.comparison import (
-    CONTRADICTED_BOUND,
-    LEAST_FAILS,
-    MARGIN,
-    Cases,
+from conformance.suite.candidate_scores import (
+    THRESHOLDS,
     Comparison,
     ScoredCandidate,
     best_first,
     choose_sample,
     spread,
 )
-from conformance.suite.needed import keep_needed
+from conformance.suite.candidates import (
+    WRONG_INSTANTS,
+    WRONG_WINDOWS,
+    Candidate,
+    Cases,
+    candidate_pairs,
+    change_candidates,
+    explained_by,
+    explains,
+    explains_with_an_end,
+    install_wrong_engines,
+    makes_recorded_instants,
+    needed_for,
+    simple_defect_candidates,
+    wrong_engine_candidates,
+)
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS, WRONG_ENGINES
 from refengine.core.semantics import Profile
 
-# a change or a habit is tried on the whole sample if it explains one of so many fails,
-FIRST_LOOK = 6
-OWN_FAILS = 2  # and a wrong engine, if it explains one of so many fails of its rules
-# a cause explains at least so many fails for a pass that would fail under it; a pair, whose engine
-# may have a third defect, so many
-EXPLAINED_FOR_ONE = 4
-EXPLAINED_BY_PAIR = 2
-SMALL = 0.2  # a cause of a smaller share of all fails is given up if one pass would fail under it
-HARDLY_ANY = 0.05  # a cause of a smaller share of all fails is not kept
-GIVEN_UP_BOUND = 12  # no more candidates are given up
-# A first cause that explains this share of the sample is kept at once. A cause is replaced by
-# others that explain this share of its fails.
-NEARLY_ALL = 0.9
-EQUAL = 0.05  # candidates whose values differ by less are compared on all fails,
-EQUALS = 8  # so many of them at most
-FIRST_CAUSES = 3  # of those nearly as good as the best so many are tried as the first cause
-# A pair must explain most of the sample; or, where one candidate explains little of it, a smaller
-# share, and clearly more than that candidate.
-PAIR_LEAST = 0.75
-LITTLE = 0.6
-LESS_OF_PAIR = 0.3
-CLEARLY_MORE = 0.1
-PAIR_LOOK = 4  # of so many fails it must explain such a share, before it is tried on the sample
-PAIRS_BOUND = 4  # so many of the best pairs are held to all passes
-CAUSES_BOUND = 5  # no more causes are looked for after so many
-
 
 @dataclass
-class CauseSearch:
-    """A search. `profile` is that of the engine, None for one that is sent its semantics with each
-    case. `left` are the fails that are not explained yet, the smallest first, and `passes` the
-    passes on which candidates are tried. A search that `is_trial` ends after two causes, and tries
-    no pairs. `found` are the causes so far, and `explained` has each explained fail with the causes
-    without which it would not be. `given_up` are the candidates under which too many of
-    `every_pass` would fail, and `against` has the number of those that would under a cause. Pairs
-    are not tried any more after one was given up. `least` is how many fails a candidate must
-    explain that may fit some by chance, and `number` how many fails there were.
+class CausesOfFails:
+    """The causes that were found so far, in that order, and what they explain. `left` are the fails
+    that are not explained yet, the smallest first. `needed` has each explained fail with the causes
+    without which it would not be.
     """
 
-    profile: Profile | None
     left: list[RecordedCase]
-    passes: Cases
-    every_pass: Cases = ()
-    is_trial: bool = False
     found: list[Candidate] = field(default_factory=list)
-    explained: list[tuple[RecordedCase, list[Candidate]]] = field(default_factory=list)
-    given_up: list[Candidate] = field(default_factory=list)
-    against: dict[Candidate, int] = field(default_factory=dict)
-    are_pairs_tried: bool = True
-    least: int = LEAST_FAILS
-    number: int = 0
+    needed: dict[RecordedCase, list[Candidate]] = field(default_factory=dict)
 
-    def run(self) -> None:
-        """Find causes, one after the other, until nothing explains a fail that is left."""
-        self.number = len(self.left)
-        self._set_wrong_instants_apart()
-        apart = self._take_wrong_ends()
-        self.least = min(LEAST_FAILS, len(self.left))
-        self._find_causes()
-        if apart:
-            self._give_wrong_ends_to_causes(apart)
-            self._find_causes()
-        if not self.is_trial:
-            self._keep_nearest()
-            self._drop_causes_of_few_fails()
-            self._give_wrong_instants_to_causes()
-            self._leave_what_stated_causes_do_not_explain()
+    @property
+    def needed_causes(self) -> list[Candidate]:
+        """The causes that a fail needs, in the order in which they were found."""
+        counts = self.count_fails()
+        return [cause for cause in self.found if counts[cause]]
 
-    def explained_fails(self) -> Iterator[tuple[Candidate, list[RecordedCase]]]:
-        """Yield each cause that is needed for a fail, with these fails, the smallest first. The
-        causes are in the order in which they were found.
-        """
-        for candidate in self.found:
-            cases = [case for case, needed in self.explained if candidate in needed]
-            if cases:
-                yield candidate, sorted(cases, key=lambda case: case.size_and_id)
+    def count_fails(self) -> Counter[Candidate]:
+        """Return how many fails need each cause."""
+        return Counter(cause for causes in self.needed.values() for cause in causes)
 
-    def _set_wrong_instants_apart(self) -> None:
-        """Take the fails that are right in all that the search compares. It does not compare the
-        instants of reports, which only an engine that is sent its semantics must state.
-        """
-        apart = [case for case in self.left if case.is_explained_by({})]
-        if apart:
-            self.found.append(WRONG_INSTANTS)
-            self.explained += [(case, [WRONG_INSTANTS]) for case in apart]
-            self.left = [case for case in self.left if case not in apart]
+    def fails_of(self, cause: Candidate) -> list[RecordedCase]:
+        """Return the fails that need a cause, the smallest first."""
+        fails = [case for case, causes in self.needed.items() if cause in causes]
+        return sorted(fails, key=lambda case: case.size_and_id)
 
-    def _take_wrong_ends(self) -> list[RecordedCase]:
-        """Take the fails that are right but for their ends from those that are left, and return
-        them; take none if hardly any others are left. Many candidates explain such a fail.
-        """
-        apart = [case for case in self.left if case.is_right_but_for_its_end]
-        if self.is_trial or len(self.left) - len(apart) < LEAST_FAILS:
-            return []
-        self.left = [case for case in self.left if not case.is_right_but_for_its_end]
-        return apart
-
-    def _give_wrong_ends_to_causes(self, apart: Cases) -> None:
-        """Give the fails that are right but for their ends to the causes that explain them with
-        another end. The rest is left.
-        """
-        left = list(apart)
-        for cause in self._needed_causes():
-            with install_wrong_engines([cause]):
-                explained = [case for case in left if explains_with_an_end([cause], case)]
-            self.explained += [(case, [cause]) for case in explained]
-            left = [case for case in left if case not in explained]
-        self.left = sorted([*self.left, *left], key=lambda case: case.size_and_id)
-
-    def _find_causes(self) -> None:
-        """Find causes, one after the other, and leave out those that others make superfluous."""
-        bound = 2 if self.is_trial else CAUSES_BOUND
-        while self.left and len(self.found) < bound:
-            if not any(map(self._is_kept, self._best_candidates())):
-                break
-        self._replace_causes()
-
-    def _is_kept(self, candidates: Sequence[Candidate]) -> bool:
-        """Keep candidates as causes, and return True, unless too many passes would fail under
-        them.
-        """
-        explained = self._explain_left(candidates)
-        most = self._most_against(candidates, len(explained))
-        against = self._count_against(candidates, most)
-        if not explained or against > most:
-            return False
-        self._keep(candidates, explained)
-        self.against |= dict.fromkeys(candidates, against)
-        return True
-
-    def _most_against(self, candidates: Sequence[Candidate], explained: int) -> int:
-        """Return how many passes may fail under candidates that explain so many fails."""
-        if explained < SMALL * self.number:
-            return 0
-        for_one = EXPLAINED_FOR_ONE if len(candidates) == 1 else EXPLAINED_BY_PAIR
-        return min(explained // for_one, int(CONTRADICTED_BOUND * len(self.every_pass)))
-
-    def _keep(
-        self,
-        candidates: Sequence[Candidate],
-        explained: Sequence[tuple[RecordedCase, list[Candidate]]],
-    ) -> None:
-        """Keep candidates as causes, and take the fails that they explain from those that are
-        left.
-        """
-        taken = [case for case, _ in explained]
-        self.explained += explained
-        self.left = [case for case in self.left if case not in taken]
-        self.found += candidates
-
-    def _explain_left(
+    def left_explained_by(
         self, candidates: Sequence[Candidate]
-    ) -> list[tuple[RecordedCase, list[Candidate]]]:
-        """Return the fails that are left and that candidates explain, each with the causes that it
-        needs.
+    ) -> dict[RecordedCase, list[Candidate]]:
+        """Return the fails that are left and that candidates explain, each with all that was in
+        force.
 
         First all causes found so far are in force as well. A wrong engine that was found may do a
         little more than the engine; so then only the changes among the causes are.
@@ -218,126 +93,241 @@ class CauseSearch:
         attempts = [[*self.found, *candidates]]
         if len(changes) < len(self.found):
             attempts.append([*changes, *candidates])
-        every: list[tuple[RecordedCase, list[Candidate]]] = []
-        left = self.left
+        in_force: dict[RecordedCase, list[Candidate]] = {}
         for causes in attempts:
-            explained = self._explained_by(causes, left)
-            every += [(case, _needed_for(case, causes)) for case in explained]
-            left = [case for case in left if case not in explained]
-        return every
+            left = [case for case in self.left if case not in in_force]
+            in_force |= dict.fromkeys(explained_by(causes, left), causes)
+        return in_force
 
-    def _count_against(self, candidates: Sequence[Candidate], bound: int) -> int:
-        """Return how many passes would fail under candidates; if they are more than `bound`, one
-        more than that.
+    def keep(
+        self,
+        candidates: Sequence[Candidate],
+        in_force: Mapping[RecordedCase, Sequence[Candidate]],
+    ) -> None:
+        """Keep candidates as causes, and give them the fails that they explain, each with all that
+        was in force.
         """
-        number = 0
-        with install_wrong_engines(candidates):
-            for case in self.every_pass:
-                number += explains(candidates, case) is False
-                if number > bound:
-                    break
-        return number
+        self.found += candidates
+        self.give({case: needed_for(case, causes) for case, causes in in_force.items()})
 
-    def _drop_causes_of_few_fails(self) -> None:
-        """Take back the explanation of each fail that needs a cause of hardly any fails."""
-        counts = Counter(cause for _, needed in self.explained for cause in needed)
-        for case, needed in list(self.explained):
-            if any(counts[cause] < HARDLY_ANY * self.number for cause in needed):
-                self.explained.remove((case, needed))
+    def give(self, needed: Mapping[RecordedCase, list[Candidate]]) -> None:
+        """Take fails from those that are left, and give each to the causes that it needs."""
+        self.needed |= needed
+        self.left = [case for case in self.left if case not in needed]
+
+    def leave(self, cases: Cases) -> None:
+        """Put fails to those that are left, whatever has explained them."""
+        for case in cases:
+            self.needed.pop(case, None)
+        self.left = sorted([*self.left, *cases], key=lambda case: case.size_and_id)
+
+
+@dataclass
+class CauseSearch:
+    """A search. `profile` is that of the engine, None for one that is sent its semantics with each
+    case. `causes` has the fails, and then what was found. `passes` are those on which candidates
+    are tried. A search that `is_trial` ends after two causes, and tries no pairs. `given_up` are
+    the candidates under which too many of `every_pass` would fail, and `against` has the number of
+    those that would under a cause. Pairs are not tried any more after one was given up. `least` is
+    how many fails a candidate must explain that may fit some by chance, and `number` how many fails
+    there were.
+    """
+
+    profile: Profile | None
+    causes: CausesOfFails
+    passes: Cases
+    every_pass: Cases = ()
+    is_trial: bool = False
+    given_up: list[Candidate] = field(default_factory=list)
+    against: dict[Candidate, int] = field(default_factory=dict)
+    are_pairs_tried: bool = True
+    least: int = THRESHOLDS.few_fails
+    number: int = 0
+
+    def run(self) -> None:
+        """Find causes, one after the other, until nothing explains a fail that is left."""
+        self.number = len(self.causes.left)
+        self._set_wrong_instants_apart()
+        apart = self._take_wrong_ends()
+        self.least = min(THRESHOLDS.few_fails, len(self.causes.left))
+        self._find_causes()
+        if apart:
+            self._give_wrong_ends_to_causes(apart)
+            self._find_causes()
+        if not self.is_trial:
+            self._keep_nearest()
+            self._drop_causes_of_few_fails()
+            self._give_wrong_instants_to_causes()
+            self._drop_what_stated_causes_do_not_explain()
+
+    def _set_wrong_instants_apart(self) -> None:
+        """Take the fails that are right in all that the search compares. It does not compare the
+        instants of reports, which only an engine that is sent its semantics must state.
+        """
+        apart = [case for case in self.causes.left if case.is_explained_by({})]
+        if apart:
+            self.causes.found.append(WRONG_INSTANTS)
+            self.causes.give({case: [WRONG_INSTANTS] for case in apart})
+
+    def _take_wrong_ends(self) -> list[RecordedCase]:
+        """Take the fails that are right but for their ends from those that are left, and return
+        them; take none if hardly any others are left. Many candidates explain such a fail.
+        """
+        others = [case for case in self.causes.left if not case.is_right_but_for_its_end]
+        if self.is_trial or len(others) < THRESHOLDS.few_fails:
+            return []
+        apart = [case for case in self.causes.left if case.is_right_but_for_its_end]
+        self.causes.left = others
+        return apart
+
+    def _give_wrong_ends_to_causes(self, apart: Cases) -> None:
+        """Give the fails that are right but for their ends to the causes that explain them with
+        another end. The rest is left.
+        """
+        self.causes.leave(apart)
+        for cause in self.causes.needed_causes:
+            with install_wrong_engines([cause]):
+                self.causes.give(
+                    {
+                        case: [cause]
+                        for case in apart
+                        if case not in self.causes.needed and explains_with_an_end([cause], case)
+                    }
+                )
+
+    def _find_causes(self) -> None:
+        """Find causes, one after the other, and leave out those that others make superfluous."""
+        bound = THRESHOLDS.most_causes
+        if self.is_trial:
+            bound = THRESHOLDS.most_causes_on_trial
+        while self.causes.left and len(self.causes.found) < bound:
+            options = self._best_candidates()
+            if not any(self._is_kept(one, self._most_against) for one in options):
+                break
+        self._replace_causes()
+
+    def _is_kept(
+        self,
+        candidates: Sequence[Candidate],
+        most_against: Callable[[Sequence[Candidate], int], int],
+    ) -> bool:
+        """Keep candidates as causes, and return True, unless too many passes would fail under
+        them: more than are allowed of candidates that explain so many fails.
+        """
+        in_force = self.causes.left_explained_by(candidates)
+        most = most_against(candidates, len(in_force))
+        against = self._count_against(candidates, most)
+        if not in_force or against > most:
+            return False
+        self.causes.keep(candidates, in_force)
+        self.against |= dict.fromkeys(candidates, against)
+        return True
 
     def _keep_nearest(self) -> None:
         """Keep the candidate that was given up and explains nearly all fails, if not many more
         passes would fail under it.
         """
-        number = self.number
-        if len(self.left) < NEARLY_ALL * number:
-            return
-        for candidate in self.given_up:
-            explained = self._explain_left([candidate])
-            if len(explained) < NEARLY_ALL * number:
-                continue
-            most = min(2 * number, int(CONTRADICTED_BOUND * len(self.every_pass)))
-            against = self._count_against([candidate], bound=most)
-            if against <= most:
-                self._keep([candidate], explained)
-                self.against[candidate] = against
-                return
+        if len(self.causes.left) >= THRESHOLDS.nearly_all * self.number:
+            for candidate in self.given_up:
+                if self._is_kept([candidate], self._most_against_nearest):
+                    return
+
+    def _most_against(self, candidates: Sequence[Candidate], explained: int) -> int:
+        """Return how many passes may fail under candidates that explain so many fails."""
+        if explained < THRESHOLDS.small * self.number:
+            return 0
+        for_one = THRESHOLDS.fails_for_pass
+        if len(candidates) > 1:
+            for_one = THRESHOLDS.fails_of_pair_for_pass
+        return min(explained // for_one, self._most_contradicted())
+
+    def _most_against_nearest(self, _: Sequence[Candidate], explained: int) -> int:
+        """Return how many passes may fail under a candidate that was given up, if it explains
+        nearly all fails. If it does not, no number is small enough.
+        """
+        if explained < THRESHOLDS.nearly_all * self.number:
+            return -1
+        return min(2 * self.number, self._most_contradicted())
+
+    def _most_contradicted(self) -> int:
+        """Return how many passes of the run a cause may contradict, whatever it explains."""
+        return int(THRESHOLDS.most_contradicted * len(self.every_pass))
+
+    def _count_against(self, candidates: Sequence[Candidate], bound: int) -> int:
+        """Return how many passes would fail under candidates; if they are more than `bound`, at
+        least one more than that.
+        """
+        number = 0
+        with install_wrong_engines(candidates):
+            for case in self.every_pass:
+                if number > bound:
+                    break
+                number += explains(candidates, case) is False
+        return number
+
+    def _drop_causes_of_few_fails(self) -> None:
+        """Take back the explanation of each fail that needs a cause of hardly any fails."""
+        least = THRESHOLDS.hardly_any * self.number
+        counts = self.causes.count_fails()
+        for case, causes in list(self.causes.needed.items()):
+            if any(counts[cause] < least for cause in causes):
+                del self.causes.needed[case]
 
     def _replace_causes(self) -> None:
         """Give the fails of each cause to the other ones, if these explain nearly all of them. The
-        causes that explain few fails are looked at first.
+        rest is left. The causes that explain few fails are looked at first.
         """
-        counts = Counter(cause for _, needed in self.explained for cause in needed)
-        for cause in sorted(self.found, key=lambda cause: counts[cause]):
-            own = [case for case, needed in self.explained if cause in needed]
-            others = [other for other in self._needed_causes() if other is not cause]
-            if own and others and not cause.misstates_instants:
-                self._replace_cause(own, others)
+        counts = self.causes.count_fails()
+        for cause in sorted(self.causes.found, key=lambda cause: counts[cause]):
+            own = self.causes.fails_of(cause)
+            others = [other for other in self.causes.needed_causes if other is not cause]
+            if not own or not others or cause.misstates_instants:
+                continue
+            explained = explained_by(others, own)
+            if len(explained) >= THRESHOLDS.nearly_all * len(own):
+                self.causes.leave(own)
+                self.causes.give({case: needed_for(case, others) for case in explained})
 
-    def _replace_cause(self, own: Cases, others: Sequence[Candidate]) -> None:
-        """Give the fails of one cause, its `own`, to the others if these explain nearly all of
-        them. The rest is left.
+    def _drop_what_stated_causes_do_not_explain(self) -> None:
+        """Take back the explanation of the fails that need only causes which an engine's file can
+        state as fields or as wrong windows, and which these causes do not explain when all of them
+        are in force, as those of a file are. A cause by which the semantics refuses the question is
+        not in force.
         """
-        explained = self._explained_by(others, own)
-        if len(explained) < NEARLY_ALL * len(own):
-            return
-        rest = [case for case in own if case not in explained]
-        self.left = sorted([*self.left, *rest], key=lambda case: case.size_and_id)
-        self.explained = [pair for pair in self.explained if pair[0] not in own]
-        self.explained += [(case, _needed_for(case, others)) for case in explained]
-
-    def _leave_what_stated_causes_do_not_explain(self) -> None:
-        """Leave the fails that need only causes which an engine's file can state as fields or as
-        wrong windows, and which these causes do not explain when all of them are in force, as those
-        of a file are. A cause by which the semantics refuses the question is not in force.
-        """
-        needed_causes = self._needed_causes()
+        needed_causes = self.causes.needed_causes
         granted = [cause for cause in needed_causes if not cause.has_many_alternatives]
-        for case, needed in list(self.explained):
+        for case, needed in list(self.causes.needed.items()):
             is_granted = set(needed) <= set(granted) and needed != [WRONG_INSTANTS]
             in_force = [cause for cause in granted if explains([cause], case) is not None]
             if is_granted and not explains_with_an_end(in_force, case):
-                self.explained.remove((case, needed))
+                del self.causes.needed[case]
 
     def _give_wrong_instants_to_causes(self) -> None:
         """Give each fail by wrong instants alone to another cause, if that makes these instants:
         an engine that evaluates at other instants states other ones.
         """
-        causes = self._needed_causes()
-        others = [cause for cause in causes if cause is not WRONG_INSTANTS]
-        for place, (case, needed) in enumerate(self.explained):
+        others = [cause for cause in self.causes.needed_causes if cause is not WRONG_INSTANTS]
+        for case, needed in self.causes.needed.items():
             if needed == [WRONG_INSTANTS]:
                 making = (cause for cause in others if makes_recorded_instants(cause, case))
-                self.explained[place] = (case, [next(making, WRONG_INSTANTS)])
-
-    def _needed_causes(self) -> list[Candidate]:
-        """Return the causes that a fail needs, in the order in which they were found."""
-        needed = {cause for _, causes in self.explained for cause in causes}
-        return [cause for cause in self.found if cause in needed]
-
-    def _explained_by(self, candidates: Sequence[Candidate], cases: Cases) -> list[RecordedCase]:
-        """Return the cases that candidates together explain."""
-        with install_wrong_engines(candidates):
-            return [case for case in cases if explains(candidates, case)]
+                self.causes.needed[case] = [next(making, WRONG_INSTANTS)]
 
     def _best_candidates(self) -> list[list[Candidate]]:
         """Return what may be kept next, the best first: pairs of candidates, and then a single one.
         It is empty if no candidate is credible.
 
-        Pairs are looked for once, for the first cause, if no single candidate explains all. The
-        single one is the best. If it would be the first cause and does not explain nearly all, then
-        it is the one, of those nearly as good, that leaves the fewest fails of the sample. Wrong
+        Pairs are looked for once, for the first cause, if no single candidate explains all. Wrong
         instants, which are set apart, do not count as a first cause.
         """
-        sample = choose_sample(self.left)
-        comparison = Comparison(self.found, sample, self.passes, self.given_up, self.least)
+        found = self.causes.found
+        sample = choose_sample(self.causes.left)
+        comparison = Comparison(found, sample, self.passes, self.given_up, self.least)
         ranked = self._leave_out_contradicted(self._rank(comparison))
-        is_first = all(cause is WRONG_INSTANTS for cause in self.found)
+        is_first = all(cause is WRONG_INSTANTS for cause in found)
         share = ranked[0][1].explained_share if ranked else 0.0
-        if is_first and share < NEARLY_ALL:
-            single = self._best_first_cause(ranked, comparison)
-        else:
-            single = self._best_of_equals(ranked)
+        single = self._best_single(
+            ranked, sample, is_first=is_first and share < THRESHOLDS.nearly_all
+        )
         options = [single] if single else []
         if is_first and share < 1 and self.are_pairs_tried:
             self.are_pairs_tried = False
@@ -350,9 +340,10 @@ class CauseSearch:
         """
         kept: list[ScoredCandidate] = []
         for candidate, score in ranked:
-            if len(kept) == EQUALS or len(self.given_up) > GIVEN_UP_BOUND:
+            is_enough = len(kept) == THRESHOLDS.most_equals
+            if is_enough or len(self.given_up) > THRESHOLDS.most_given_up:
                 break
-            most = self._most_against([candidate], len(self._explain_left([candidate])))
+            most = self._most_against([candidate], len(self.causes.left_explained_by([candidate])))
             if self._count_against([candidate], most) > most:
                 self.given_up.append(candidate)
             else:
@@ -367,65 +358,69 @@ class CauseSearch:
         explains nearly all.
         """
         sample = comparison.sample
-        changes = comparison.credible_candidates(self._changes(), lambda _: sample[:FIRST_LOOK])
-        if changes and changes[0][1].explains_all and self._explains_all([changes[0][0]]):
+        first_look = THRESHOLDS.first_look
+        changes = comparison.credible_candidates(
+            change_candidates(self.profile, self.causes.found), lambda _: sample[:first_look]
+        )
+        if changes and changes[0][1].explains_all and self._explains_all(changes[0][0]):
             return changes[:1]
+        own_rules = dict.fromkeys(case.result.rule for case in self.causes.left)
+        own = list(wrong_engine_candidates(own_rules))
         ranked = best_first(
             [
                 *changes,
                 *comparison.credible_candidates(simple_defect_candidates(), lambda _: sample),
-                *comparison.credible_candidates(self._wrong_engines(), self._own_fails),
+                *comparison.credible_candidates(own, self._own_fails),
                 *self._wrong_windows(comparison),
             ]
         )
-        if self.is_trial or (ranked and ranked[0][1].explained_share >= NEARLY_ALL):
+        if self.is_trial or (ranked and ranked[0][1].explained_share >= THRESHOLDS.nearly_all):
             return ranked
-        others = comparison.credible_candidates(
-            self._other_wrong_engines(), lambda _: spread(sample, FIRST_LOOK)
-        )
-        return best_first([*ranked, *others])
+        rules = sorted({rule for one in WRONG_ENGINES for rule in one.rules})
+        others = [one for one in wrong_engine_candidates(rules) if one not in own]
+        scored = comparison.credible_candidates(others, lambda _: spread(sample, first_look))
+        return best_first([*ranked, *scored])
 
-    def _explains_all(self, candidates: Sequence[Candidate]) -> bool:
-        """Whether candidates explain all fails that are left, and no pass would fail under them."""
-        explained = self._explained_by([*self.found, *candidates], self.left)
-        return len(explained) == len(self.left) and not self._count_against(candidates, bound=0)
+    def _explains_all(self, candidate: Candidate) -> bool:
+        """Whether a candidate explains all fails that are left, and no pass would fail under it."""
+        left = self.causes.left
+        explained = explained_by([*self.causes.found, candidate], left)
+        return len(explained) == len(left) and not self._count_against([candidate], bound=0)
 
-    def _best_of_equals(self, ranked: Sequence[ScoredCandidate]) -> list[Candidate]:
-        """Return the one of the best candidates that explains most of all fails that are left, less
-        the passes that would fail under it; none if there is none.
-        """
-        near = [one for one, score in ranked if score.value > ranked[0][1].value - EQUAL]
-        if len(near) < 2:
-            return near
-        gains = {
-            one: len(self._explained_by([*self.found, one], self.left))
-            - self._count_against([one], bound=len(self.left))
-            for one in near[:EQUALS]
-        }
-        return [max(gains, key=lambda one: gains[one])]
-
-    def _best_first_cause(
-        self,
-        ranked: Sequence[ScoredCandidate],
-        comparison: Comparison,
+    def _best_single(
+        self, ranked: Sequence[ScoredCandidate], sample: Cases, *, is_first: bool
     ) -> list[Candidate]:
-        """Return that one of the best candidates which leaves the fewest fails of the sample as the
-        first cause; none if there is none.
+        """Return one of the best candidates, none if there is none. If it would be the first cause,
+        it is the one, of those nearly as good as the best, that leaves the fewest fails of the
+        sample. Otherwise it is that one of the equal ones which explains most of all fails that are
+        left, less the passes that would fail under it.
         """
-        near = [one for one, score in ranked if score.value > ranked[0][1].value - MARGIN]
+        margin, most = THRESHOLDS.equal, THRESHOLDS.most_equals
+        if is_first:
+            margin, most = THRESHOLDS.margin, THRESHOLDS.first_causes
+        near = [one for one, score in ranked if score.value > ranked[0][1].value - margin]
         if len(near) < 2:
             return near
-        near = near[:FIRST_CAUSES]
-        return [min(near, key=lambda one: self._count_left_after(one, comparison.sample))]
+        if is_first:
+            return [min(near[:most], key=lambda one: self._count_left_after(one, sample))]
+        return [max(near[:most], key=self._gain)]
+
+    def _gain(self, candidate: Candidate) -> int:
+        """Return how many of all fails that are left a candidate explains, less the passes that
+        would fail under it.
+        """
+        left = self.causes.left
+        explained = explained_by([*self.causes.found, candidate], left)
+        return len(explained) - self._count_against([candidate], bound=len(left))
 
     def _count_left_after(self, candidate: Candidate, sample: Cases) -> tuple[int, int]:
         """Return how many fails of a sample are left by a search that begins with a candidate, and
         how many causes it finds.
         """
-        search = CauseSearch(self.profile, list(sample), self.passes, is_trial=True)
-        search._keep([candidate], search._explain_left([candidate]))
-        search.run()
-        return len(search.left), len(search.found)
+        causes = CausesOfFails(list(sample))
+        causes.keep([candidate], causes.left_explained_by([candidate]))
+        CauseSearch(self.profile, causes, self.passes, is_trial=True).run()
+        return len(causes.left), len(causes.found)
 
     def _best_pairs(self, comparison: Comparison, share_of_one: float) -> list[list[Candidate]]:
         """Return pairs of candidates that explain clearly more of the sample than one candidate,
@@ -438,15 +433,16 @@ class CauseSearch:
         explain.
         """
         sample = comparison.sample
-        least = PAIR_LEAST
-        if share_of_one < LITTLE:
-            least = max(LESS_OF_PAIR, share_of_one + CLEARLY_MORE)
-        most_left = len(sample) * (1 - least)
-        if share_of_one >= LITTLE:
+        if share_of_one < THRESHOLDS.little:
+            clearly_more = share_of_one + THRESHOLDS.clearly_more
+            least = max(THRESHOLDS.share_of_pair_for_little, clearly_more)
+            most_left = len(sample) * (1 - least)
+        else:
+            least = THRESHOLDS.share_of_pair
             most_left = len(sample) * min(1 - least, (1 - share_of_one) / 2)
-        tried = list(sample[:PAIR_LOOK])
+        tried = list(sample[: THRESHOLDS.first_look_of_pair])
         best: list[list[Candidate]] = []
-        for pair in self._pairs():
+        for pair in candidate_pairs(change_candidates(self.profile, self.causes.found)):
             if not comparison.do_explain_most(pair, tried, least):
                 continue
             unexplained = comparison.find_unexplained(pair)
@@ -456,69 +452,22 @@ class CauseSearch:
             if not unexplained:
                 break
             tried.append(unexplained[0])
-        return best[:PAIRS_BOUND]
-
-    def _pairs(self) -> Iterator[list[Candidate]]:
-        """Yield the pairs in the order in which they are tried: changes of two fields, what is
-        pervasive with a change, two that are pervasive, and one of the many integers for t0 with
-        any of these.
-        """
-        every = self._changes()
-        changes = [change for change in every if not change.is_integer_of_t0]
-        integers = [change for change in every if change.is_integer_of_t0]
-        pervasive = pervasive_candidates()
-        pairs = chain(
-            combinations(changes, 2),
-            product(pervasive, changes),
-            combinations(pervasive, 2),
-            product(integers, [*changes, *pervasive]),
-        )
-        for one, other in pairs:
-            if one.field != other.field or not one.field:
-                yield [one, other]
-
-    def _changes(self) -> list[Candidate]:
-        """Return the changes of fields that no cause has changed yet."""
-        changed = {cause.field for cause in self.found}
-        changes = change_candidates(self.profile)
-        return [change for change in changes if change.field not in changed]
-
-    def _wrong_engines(self) -> list[Candidate]:
-        """Return the wrong engines of the rules of the fails that are left."""
-        rules = dict.fromkeys(case.result.rule for case in self.left)
-        return list(wrong_engine_candidates(rules))
+        return best[: THRESHOLDS.most_pairs]
 
     def _wrong_windows(self, comparison: Comparison) -> list[ScoredCandidate]:
         """Return that the stated windows are wrong, if that explains nearly all: some fails have
         only wrong windows by any defect that moves windows.
         """
         scored = comparison.credible_candidates([WRONG_WINDOWS], lambda _: comparison.sample)
-        return [pair for pair in scored if pair[1].explained_share >= NEARLY_ALL]
-
-    def _other_wrong_engines(self) -> list[Candidate]:
-        """Return the wrong engines of rules that none of the fails that are left is of."""
-        own = self._wrong_engines()
-        rules = sorted({rule for one in WRONG_ENGINES for rule in one.rules})
-        return [one for one in wrong_engine_candidates(rules) if one not in own]
+        return [one for one in scored if one[1].explained_share >= THRESHOLDS.nearly_all]
 
     def _own_fails(self, candidate: Candidate) -> Cases:
         """Return the smallest fails of a wrong engine's rules; some of all rules if it is a
         habit.
         """
+        left = self.causes.left
         assert candidate.wrong_engine is not None
         if candidate.wrong_engine in HABITS:
-            return spread(choose_sample(self.left), FIRST_LOOK)
+            return spread(choose_sample(left), THRESHOLDS.first_look)
         rules = candidate.wrong_engine.rules
-        return [case for case in self.left if case.result.rule in rules][:OWN_FAILS]
-
-
-def _needed_for(case: RecordedCase, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return those of some candidates that are needed to explain a case, which they explain
-    together. The first ones are left out first: the last one was found for this case.
-    """
-
-    def explain(rest: Sequence[Candidate]) -> bool:
-        with install_wrong_engines(rest):
-            return bool(explains(rest, case))
-
-    return keep_needed(candidates, explain)
+        return [case for case in left if case.result.rule in rules][: THRESHOLDS.own_fails]

@@ -7,8 +7,7 @@ from pathlib import Path
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.pool import Harnesses
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import Item, live_items, with_late_faults
+from conformance.suite.item import Item, ItemSelection, live_items, with_late_faults
 from conformance.verdict.results import Outcome, Result
 
 

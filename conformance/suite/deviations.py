@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.corpus import Case
 from conformance.corpus.rules import rules_of_change
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
-from conformance.suite.needed import keep_needed
 from conformance.verdict.rules import is_of_engines
 from conformance.verdict.time_limit import VerdictTooLate
 from refengine.core.query import Query
@@ -37,37 +36,16 @@ def find_explaining_deviations(
     fail comes from. Then all deviations that list the case are returned, those with fields, too. If
     there is no such deviation, the oracle chooses among those that it can be told of.
     """
-    in_no_field = _in_no_field(tested, case)
+    listed = [deviation for deviation in tested.deviations if case.id in deviation.cases]
+    in_no_field = [one for one in listed if not one.can_be_granted and not one.crashes]
     if in_no_field:
-        return in_no_field + _grantable(tested, case)
+        return (*in_no_field, *(one for one in listed if one.can_be_granted))
     return _needed_deviations(tested, exchange, answers or SharedAnswers(), witnesses)
 
 
 def find_crash_deviations(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
     """Return the known deviations by which the engine crashes at a case."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if deviation.crashes and case.id in deviation.cases
-    )
-
-
-def _in_no_field(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that list a case and of which the oracle cannot be told."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if not deviation.can_be_granted and not deviation.crashes and case.id in deviation.cases
-    )
-
-
-def _grantable(tested: Engine, case: Case | BenchmarkQuery) -> tuple[Deviation, ...]:
-    """Return the known deviations that list a case and of which the oracle can be told."""
-    return tuple(
-        deviation
-        for deviation in tested.deviations
-        if deviation.can_be_granted and case.id in deviation.cases
-    )
+    return tuple(one for one in tested.deviations if case.id in one.cases and one.crashes)
 
 
 def _needed_deviations(
@@ -230,3 +208,27 @@ def _what_it_is(deviation: Deviation, case: Case | BenchmarkQuery, claim: Claim)
 def _in_brackets(rules: Sequence[str]) -> str:
     """Write rules behind a field, nothing if there are none."""
     return f" ({', '.join(rules)})" if rules else ""
+
+
+T = TypeVar("T")
+
+
+def keep_needed(items: Sequence[T], explain: Callable[[Sequence[T]], object]) -> list[T]:
+    """Return items of which none can be left out: `explain` says whether some of them are enough,
+    as all of them together are. Another such choice may have fewer items.
+
+    The first item that can be left out is dropped, and then the search begins again: one item may
+    have been needed only because of another. At least one item is kept.
+
+    >>> keep_needed([2, 3, 5, 6], lambda numbers: sum(numbers) >= 8)
+    [3, 5]
+    """
+    needed = list(items)
+    while True:
+        for item in needed:
+            rest = [other for other in needed if other is not item]
+            if rest and explain(rest):
+                needed = rest
+                break
+        else:
+            return needed

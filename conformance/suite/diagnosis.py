@@ -15,7 +15,7 @@ from conformance import corpus
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.candidates import Candidate
-from conformance.suite.cause_search import CauseSearch
+from conformance.suite.cause_search import CauseSearch, CausesOfFails
 from conformance.suite.item import Item, engines_of
 from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.verdict.results import DiagnosedCause, Outcome, Result
@@ -123,7 +123,7 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     ]
     search = CauseSearch(
         tested.profile,
-        left=[case for case in recorded if case.result.is_fail_without_known_deviation],
+        CausesOfFails([case for case in recorded if case.result.is_fail_without_known_deviation]),
         passes=_passes_for_trials(recorded),
         every_pass=[case for case in recorded if _is_pass_with_rows(case)],
     )
@@ -131,11 +131,11 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     causes = [
         _make_cause(
             candidate,
-            explained,
+            search.causes.fails_of(candidate),
             search.against.get(candidate, 0),
             can_be_stated=not tested.is_configurable,
         )
-        for candidate, explained in search.explained_fails()
+        for candidate in search.causes.needed_causes
     ]
     causes.sort(key=lambda cause: -len(cause.cases))
     return Diagnosis(tested.name, fails, tuple(causes))

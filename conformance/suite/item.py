@@ -5,13 +5,13 @@ Running an item gives a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
 from conformance import corpus
-from conformance.benchmarks import csrbench, own_engines, yabench
+from conformance.bench.recordings import csrbench, own_engines, yabench
 from conformance.corpus import Case
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
@@ -19,21 +19,48 @@ from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.join_play import JoinQuestion
 from conformance.harness.pool import Harnesses, LateFault
 from conformance.suite import joins, probe
-from conformance.suite.chosen import ItemSelection, classpaths_of, folder
 from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
-from conformance.suite.expectations import expects_reports, prepare_blocks
+from conformance.suite.probe import expects_reports, prepare_blocks
 from conformance.verdict.outcomes import Judging
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import Outcome, Result, error_result
 from refengine.core import profiles
 from refengine.core.question import Question
 from refengine.model.messages import display, nearest_id
 
 EMBEDDED = "embedded-"  # stands before the name of a query over the stream that is shipped here
 BY_DEFAULT = Judging()
-ALL = ItemSelection()
 
 
 @dataclass(frozen=True)
+class ItemSelection:
+    """A selection of items.
+
+    `names` are engines by their names. `more` are engines without a registered name. `answers` is a
+    folder of recordings that are judged instead of live engines, and `csrbench` a folder with
+    CSRBench's stream. With `smoke` only the dozen cases for a first look are selected. With `keep`
+    the results of benchmarks have their evidence. `classpaths` has the classpaths of engines on the
+    JVM by name. `missing` is how many outputs may be missing at each end (ORA-3), if stated.
+    """
+
+    names: tuple[str, ...] = ()
+    more: tuple[Engine, ...] = ()
+    answers: Path | None = None
+    csrbench: Path | None = None
+    smoke: bool = False
+    keep: bool = False
+    classpaths: Mapping[str, str] = field(default_factory=dict)
+    missing: int | None = None
+
+    @property
+    def judging(self) -> Judging:
+        """The terms on which recordings are judged."""
+        return Judging(missing=self.missing, keep=self.keep)
+
+
+ALL = ItemSelection()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """One question to one engine.
 
@@ -73,52 +100,6 @@ def files_of_items(items: Iterable[Item]) -> Iterator[Path]:
     """Yield the files and folders that the engines of items are started from and asked."""
     for engine in engines_of(items).values():
         yield from engine_file.files_of_engine(engine)
-
-
-@dataclass(frozen=True)
-class SuiteOptions:
-    """The options of the suite as they stand on a command line. All values are JSON's, so that
-    processes on other machines can make the same items of them.
-
-    `engines` are names or files. `command` is the command line of a harness, its dialect and its
-    semantics. `answers` and `csrbench` are folders. `classpaths` are of the form NAME=PATH.
-    `missing` is the bound of ORA-3. The rest is as in `ItemSelection`.
-    """
-
-    engines: Sequence[str] = ()
-    command: Sequence[str] | None = None
-    answers: str | None = None
-    csrbench: str | None = None
-    smoke: bool = False
-    keep: bool = False
-    classpaths: Sequence[str] = ()
-    missing: int | None = None
-    repeat: int = 1
-
-    def items(self) -> list[Item]:
-        """Return the items that these options select. Raises RefengineError."""
-        more: tuple[Engine, ...] = ()
-        if self.command is not None:
-            more = (engine_file.command(*self.command),)
-        selection = ItemSelection(
-            names=tuple(self.engines),
-            more=more,
-            answers=folder(self.answers),
-            csrbench=folder(self.csrbench),
-            smoke=self.smoke,
-            keep=self.keep,
-            classpaths=classpaths_of(self.classpaths, self.engines),
-            missing=self.missing,
-        )
-        selected = items(selection)
-        if self.csrbench is not None and all(item.suite != "csrbench" for item in selected):
-            raise InvalidEngine(
-                "no engine that is run is asked CSRBench's queries: leave it out, or add "
-                '"csrbench" to `suites` in the engine\'s file',
-                rule="usage",
-                place="--csrbench",
-            )
-        return [asked_repeatedly(item, self.repeat) for item in selected]
 
 
 def asked_repeatedly(item: Item, times: int) -> Item:
@@ -270,48 +251,37 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     for case in questions():
         if engine.is_configurable and not expects_reports(case):
             continue
-        if selection.smoke and not case.table.get("smoke"):
-            continue
-        yield Item(
-            engine.name,
-            "corpus",
-            case.id,
-            partial(_run_case, engine, case),
-            case.rule,
-            _shown_deviations(engine, case.id),
-            tested=engine,
-            prepare=partial(_prepare_case, engine, case),
-        )
+        if not selection.smoke or case.table.get("smoke"):
+            put = partial(probe.probe_case, engine, case=case)
+            yield _live_item(engine, "corpus", case, put, partial(_prepare_case, engine, case))
 
 
 def _of_joins(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     """Yield an item for each case of a join over adaptive windows that an engine can be asked."""
     for case in joins.join_cases():
-        if selection.smoke and not case.table.get("smoke"):
-            continue
-        yield Item(
-            engine.name,
-            joins.SUITE,
-            case.id,
-            partial(_run_join, engine, case),
-            case.rule,
-            _shown_deviations(engine, case.id),
-            tested=engine,
-            prepare=partial(joins.join_questions, case),
-        )
+        if not selection.smoke or case.table.get("smoke"):
+            put = partial(joins.run_join_case, engine, case=case)
+            yield _live_item(engine, joins.SUITE, case, put, partial(joins.join_questions, case))
 
 
-def _run_join(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
-    """Put a case of a join to an engine, and return the result."""
-    try:
-        return _ask(
-            harnesses,
-            engine,
-            (joins.SUITE, case.id),
-            lambda harness: joins.run_join_case(engine, harness, case),
-        )
-    except Broken as error:
-        return Result(engine.name, joins.SUITE, case.id, case.rule, Outcome.ERROR, str(error))
+def _live_item(
+    engine: Engine,
+    suite: str,
+    case: Case | BenchmarkQuery,
+    put: Callable[[Harness], Result],
+    prepare: Callable[[], Iterable[PreparedQuestion | JoinQuestion]],
+) -> Item:
+    """Return the item that puts a case to a running engine. `put` puts it to a harness."""
+    return Item(
+        engine=engine.name,
+        suite=suite,
+        case=case.id,
+        run=partial(_ask, engine, suite, case, put),
+        rule=case.rule,
+        shows=_shown_deviations(engine, case.id),
+        tested=engine,
+        prepare=prepare,
+    )
 
 
 def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
@@ -324,48 +294,39 @@ def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
         yield prepare_question(engine, question, corpus.query_table(case))
 
 
-def _run_case(engine: Engine, case: Case, harnesses: Harnesses) -> Result:
-    """Put a case to an engine, and return the result."""
-    try:
-        return _ask(
-            harnesses,
-            engine,
-            ("corpus", case.id),
-            lambda harness: probe.probe_case(engine, harness, case),
-        )
-    except Broken as error:
-        return Result(engine.name, "corpus", case.id, case.rule, Outcome.ERROR, str(error))
-
-
 def _ask(
-    harnesses: Harnesses,
     engine: Engine,
-    item: tuple[str, str],
+    suite: str,
+    case: Case | BenchmarkQuery,
     put: Callable[[Harness], Result],
+    harnesses: Harnesses,
 ) -> Result:
-    """Put a question to the harness of an engine, and return the result. `item` is suite and case.
+    """Put a case to the harness of an engine, and return the result: an error if the harness does
+    not start.
 
     What the harness did after its last reply about the item before may hit the first query of this
     one: the process has ended, or a line stands before the reply. Then the question is put once
     more, to a new process. An end is the fault of the item before, and so is a line if the harness
-    does not break down again. Raises Broken if it does not start.
+    does not break down again.
     """
     before = harnesses.last_items.get(engine.name)
-    key = engine.name, *item
-    harness = harnesses.of(engine, key)
-    result = put(harness)
-    if before is not None and harness.registered == 0:
-        harnesses.last_items[engine.name] = before  # this one was refused before it was asked
-    fault = harness.late_fault
-    harness.late_fault = ""  # it is about the item before, or the result has it
-    if not fault or before is None or harness.registered > 1:
-        return result
-
-    if harness.late_fault_is_certain:
-        harnesses.add_late_fault(before, fault)
-        return put(harnesses.of(engine, key))
-    result = put(harnesses.of(engine, key))
-    if result.outcome is not Outcome.ERROR:
+    key = engine.name, suite, case.id
+    try:
+        harness = harnesses.of(engine, key)
+        result = put(harness)
+        if before is not None and harness.registered == 0:
+            harnesses.last_items[engine.name] = before  # this one was refused before it was asked
+        fault = harness.late_fault
+        harness.late_fault = ""  # it is about the item before, or the result has it
+        if not fault or before is None or harness.registered > 1:
+            return result
+        is_certain = harness.late_fault_is_certain
+        if is_certain:
+            harnesses.add_late_fault(before, fault)
+        result = put(harnesses.of(engine, key))
+    except Broken as error:
+        return error_result(key, case.rule, str(error))
+    if result.outcome is not Outcome.ERROR and not is_certain:
         harnesses.add_late_fault(before, fault)
     return result
 
@@ -385,7 +346,7 @@ def late_result(result: Result, argument: str) -> Result:
     """Return the error that takes the place of a result when the harness did something after its
     last reply.
     """
-    return Result(result.engine, result.suite, result.case, result.rule, Outcome.ERROR, argument)
+    return error_result(result.key, result.rule, argument)
 
 
 def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
@@ -400,15 +361,10 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     csrbench.stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        yield Item(
-            engine.name,
-            "csrbench",
-            name,
-            partial(_run_csrbench, engine, name, query, source),
-            shows=_shown_deviations(engine, name),
-            tested=engine,
-            prepare=partial(_prepare_csrbench, engine, query, source),
-        )
+        about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
+        put = partial(_put_csrbench, engine, about, query, source)
+        prepare = partial(_prepare_csrbench, engine, query, source)
+        yield _live_item(engine, "csrbench", about, put, prepare)
 
 
 def _prepare_csrbench(engine: Engine, query: str, source: Path) -> Iterator[PreparedQuestion]:
@@ -424,40 +380,18 @@ def _csrbench_question(query: str, source: Path) -> Question:
     return Question(benchmark_query, {benchmark_query.windows[0].stream: csrbench.stream(source)})
 
 
-def _run_csrbench(
-    engine: Engine,
-    name: str,
-    query: str,
-    source: Path,
-    harnesses: Harnesses,
-) -> Result:
-    """Put a query of CSRBench to an engine, and return the result. The evidence has the resources
-    that the engine used.
-    """
-    question = _csrbench_question(query, source)
-    about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
-    try:
-        return _ask(
-            harnesses,
-            engine,
-            ("csrbench", name),
-            lambda harness: _with_samples(harness, engine, about, question),
-        )
-    except Broken as error:
-        return Result(engine.name, "csrbench", name, "", Outcome.ERROR, str(error))
-
-
-def _with_samples(
-    harness: Harness,
+def _put_csrbench(
     engine: Engine,
     about: BenchmarkQuery,
-    question: Question,
+    query: str,
+    source: Path,
+    harness: Harness,
 ) -> Result:
-    """Put a benchmark's query to an engine, and add the samples of its resources to the
-    evidence.
+    """Put a query of CSRBench to an engine, and return the result. The evidence has the samples of
+    the resources that the engine used.
     """
     before = len(harness.samples)
-    result = probe.probe_benchmark(engine, harness, about, question)
+    result = probe.probe_benchmark(engine, harness, about, _csrbench_question(query, source))
     if not result.evidence:
         return result
     samples = [sample.as_json() for sample in harness.samples[before:]]
@@ -474,7 +408,12 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
     """
     if runs := yabench.recorded_runs(name, answers):
         profiles.profile(name)
-        return [Item(name, "yabench", run.name, _of_run(run, judging)) for run in runs]
+        return [
+            _recorded_item(
+                name, "yabench", run.name, partial(yabench.judge_recorded_run, run, judging)
+            )
+            for run in runs
+        ]
     files = csrbench.answer_files(answers)
     of_engine = [file for file in files if file.engine == name]
     if not of_engine:
@@ -487,7 +426,12 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
     profiles.profile(name)
     csrbench.stream(answers)
     return [
-        Item(name, "csrbench", file.case, _of_answer_file(answers, file, judging))
+        _recorded_item(
+            name,
+            "csrbench",
+            file.case,
+            partial(_judge_answer_file, answers, file, judging),
+        )
         for file in of_engine
         if not file.suffix
     ]
@@ -498,27 +442,22 @@ def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAU
     have the names of their profiles or defects.
     """
     return [
-        Item(recorder.name, "csrbench", name, _of_recorder(recorder, name, judging))
+        _recorded_item(
+            recorder.name, "csrbench", name, partial(_judge_recorder, recorder, name, judging)
+        )
         for recorder in recorders
         for name in csrbench.QUERIES
     ]
 
 
-def _of_run(run: yabench.RecordedRun, judging: Judging) -> Callable[[Harnesses], Result]:
-    return lambda _: yabench.judge_recorded_run(run, judging)
+def _recorded_item(engine: str, suite: str, case: str, judge: Callable[[], Result]) -> Item:
+    """Return the item of a recording, which no harness is needed for."""
+    return Item(engine=engine, suite=suite, case=case, run=lambda _: judge())
 
 
-def _of_answer_file(
-    folder: Path,
-    file: csrbench.AnswerFile,
-    judging: Judging,
-) -> Callable[[Harnesses], Result]:
-    return lambda _: csrbench.judge_query(folder, file.query, (file,), judging)[0]
+def _judge_answer_file(folder: Path, file: csrbench.AnswerFile, judging: Judging) -> Result:
+    return csrbench.judge_query(folder, file.query, (file,), judging)[0]
 
 
-def _of_recorder(
-    recorder: own_engines.Recorder,
-    name: str,
-    judging: Judging,
-) -> Callable[[Harnesses], Result]:
-    return lambda _: own_engines.judge_ours(name, judging, [recorder])[0]
+def _judge_recorder(recorder: own_engines.Recorder, name: str, judging: Judging) -> Result:
+    return own_engines.judge_ours(name, judging, [recorder])[0]

@@ -8,7 +8,7 @@ right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from enum import StrEnum
 from functools import cache
@@ -18,17 +18,16 @@ from conformance import corpus
 from conformance.corpus import Case
 from conformance.corpus.adaptive_case import KEY, steps_of, window_of
 from conformance.harness.client import Broken, Harness
-from conformance.harness.engine_file import Engine
+from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.join_play import JoinAnswer, JoinQuestion
 from conformance.harness.play import Declined
-from conformance.suite.deviations import find_crash_deviations
-from conformance.suite.needed import keep_needed
+from conformance.suite.deviations import find_crash_deviations, keep_needed
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import KnownDeviation, Outcome, Result
-from refengine.adaptive.join import Match, find_matches
-from refengine.adaptive.profiles import CHOICES
-from refengine.adaptive.records import JoinRecord, Step, Watermark
-from refengine.adaptive.window import Adaptation, Emission, JoinWindow
+from refengine.joins.adaptive_join import Match, find_matches
+from refengine.joins.join_profiles import CHOICES
+from refengine.joins.records import JoinRecord, Step, Watermark
+from refengine.joins.window import Adaptation, Emission, JoinWindow
 from refengine.model.errors import InvalidWindow
 from refengine.model.messages import plain
 
@@ -84,18 +83,16 @@ def run_join_case(tested: Engine, harness: Harness, case: Case) -> Result:
         except Declined as error:
             declined.append(f"block {number} is not asked: {plain(str(error))}")
         except Broken as error:
-            known = tuple(
-                KnownDeviation(one.reason, one.link, one.breaks or (case.rule,), False)
-                for one in find_crash_deviations(tested, case)
-            )
-            return _result(tested, case, Outcome.ERROR, str(error), known)
+            crashing = _known(find_crash_deviations(tested, case), case)
+            return _result(tested, case, Outcome.ERROR, str(error), crashing)
     outcome = Outcome.PASS
     if len(declined) == len(questions):
         outcome = Outcome.UNSUPPORTED
-    known = ()
+    known: tuple[KnownDeviation, ...] = ()
     if lines:
         outcome = Outcome.FAIL
-        known = _known_deviations(tested, case)
+        listed = [one for one in tested.deviations if case.id in one.cases and not one.crashes]
+        known = _known(listed, case)
     return _result(tested, case, outcome, "\n".join([*lines, *declined]), known)
 
 
@@ -107,15 +104,22 @@ def _result(
     known: tuple[KnownDeviation, ...],
 ) -> Result:
     """Return the result of a case."""
-    return Result(tested.name, SUITE, case.id, case.rule, outcome, argument, known)
+    return Result(
+        engine=tested.name,
+        suite=SUITE,
+        case=case.id,
+        rule=case.rule,
+        outcome=outcome,
+        argument=argument,
+        known=known,
+    )
 
 
-def _known_deviations(tested: Engine, case: Case) -> tuple[KnownDeviation, ...]:
-    """Return the known deviations that list a case."""
+def _known(deviations: Iterable[Deviation], case: Case) -> tuple[KnownDeviation, ...]:
+    """Return deviations as the result of a case has them."""
     return tuple(
         KnownDeviation(one.reason, one.link, one.breaks or (case.rule,), False)
-        for one in tested.deviations
-        if case.id in one.cases and not one.crashes
+        for one in deviations
     )
 
 

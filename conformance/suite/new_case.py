@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import Case, cases, question_of, semantics_of
 from conformance.corpus.case_text import case_text
+from conformance.suite.exchange import is_sentinel
 from conformance.suite.item import EMBEDDED, questions
-from conformance.suite.sentinel import is_sentinel
 from conformance.verdict.results import Result
 from refengine.core.profiles import PROFILES
 from refengine.model.errors import RefengineError

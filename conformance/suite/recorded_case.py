@@ -159,7 +159,14 @@ class RecordedCase:
         if not any(defect.changes_reports for defect in defects):
             return try_assignments(recorded, listed, answers).explains_recording
         settings = [question.under(semantics) for semantics, _ in listed]
-        return self._can_be_reported_in_one(settings, defects, is_shared=not is_by_wrong_engine)
+        outputs = self.outputs
+        if is_by_wrong_engine:
+            outputs = {}
+        for setting in settings[:OUTPUTS_BOUND]:
+            can_be = self._can_be_reported(setting, defects, outputs)
+            if can_be or can_be is None:
+                return can_be
+        return False if len(settings) <= OUTPUTS_BOUND else None
 
     def times_of_reports(self, changes: Mapping[str, Any]) -> list[tuple[int, int]] | None:
         """Return the instant and the trigger of each report of an engine with other values in some
@@ -191,41 +198,22 @@ class RecordedCase:
             window_closure=self.window_closure,
         )
 
-    def _can_be_reported_in_one(
-        self,
-        settings: Sequence[Setting],
-        defects: Sequence[SimpleDefect],
-        *,
-        is_shared: bool,
-    ) -> bool | None:
-        """Whether an engine with some defects can give the answers under one of some settings, as
-        in `_can_be_reported`; None also if there are more settings than are tried.
-        """
-        reporting = [defect for defect in defects if defect.changes_reports]
-        for setting in settings[:OUTPUTS_BOUND]:
-            can_be = self._can_be_reported(setting, reporting, is_shared=is_shared)
-            if can_be or can_be is None:
-                return can_be
-        return False if len(settings) <= OUTPUTS_BOUND else None
-
     def _can_be_reported(
         self,
         setting: Setting,
         defects: Sequence[SimpleDefect],
-        *,
-        is_shared: bool,
+        right_outputs: dict[object, Sequence[Bag]],
     ) -> bool | None:
         """Whether an engine that makes other reports of its right outputs can give the answers;
-        None if there are no right outputs. They are computed once if they are shared with other
-        trials.
+        None if there are no right outputs. What is computed of these is kept in `right_outputs`.
         """
-        right_outputs = _right_outputs
-        if is_shared:
-            right_outputs = self._shared_outputs
-        try:
-            outputs = right_outputs(setting)
-        except RefengineError:
-            return None
+        key = setting.query.r2s, setting.query.windows, setting.semantics
+        if key not in right_outputs:
+            try:
+                right_outputs[key] = _right_outputs(setting)
+            except RefengineError:
+                return None
+        outputs = right_outputs[key]
         for defect in defects:
             outputs = defect.change_outputs(outputs)
         if setting.semantics.empty is Empty.SUPPRESS:
@@ -234,13 +222,6 @@ class RecordedCase:
         # a defect that leaves open what is reported decides, if there is one
         can_report = [one.can_report for one in defects if one.can_report is not are_equal]
         return len(can_report) < 2 and (can_report or [are_equal])[0](outputs, rows)
-
-    def _shared_outputs(self, setting: Setting) -> Sequence[Bag]:
-        """Return what `_right_outputs` does; it is computed once. Raises RefengineError."""
-        key = setting.query.r2s, setting.query.windows, setting.semantics
-        if key not in self.outputs:
-            self.outputs[key] = _right_outputs(setting)
-        return self.outputs[key]
 
 
 def _in_order_of_pushes(question: Question) -> Question:

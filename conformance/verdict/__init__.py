@@ -1,5 +1,5 @@
 """Verdicts: an engine's answers become a result with an outcome, an argument and evidence.
 
-Imports refengine and `metrics`. Begin with `outcomes.judge_relations`, which makes a
+Imports refengine and `bench.metrics`. Begin with `outcomes.judge_relations`, which makes a
 `results.Result`.
 """

@@ -98,12 +98,11 @@ def _result(
         if judgement.trial is not None:
             computed_by = judgement.trial.computed_by
     return Result(
-        profile.name,
-        "",
-        "",
-        "",
-        outcome,
-        argument,
+        engine=profile.name,
+        suite="",
+        case="",
+        outcome=outcome,
+        argument=argument,
         witnesses=witnesses,
         computed_by=computed_by,
         judgement=judgement,

@@ -1,14 +1,141 @@
-"""Traits of the place where the reports of a fail first diverge: what is lacking or too many there,
-and on which elements it rests.
+"""A fail as its evidence shows it, and the traits of the place where its reports first diverge:
+what is lacking or too many there, and on which elements it rests.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
-from conformance.verdict.fail_reading import FailReading
+from refengine.core.semantics import Closure
+from refengine.core.window import borders
+
+Report = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FailReading:
+    """What the evidence of a fail says at the `place` of a report that is due: that of the first
+    divergence. Rows are compared as JSON, so 1 and 1.0 differ. A pass is read in the same way: it
+    has no row that is lacking or too many.
+    """
+
+    evidence: Mapping[str, Any]
+    place: int
+
+    @cached_property
+    def due(self) -> list[str]:
+        """The rows of each report that is due, as sorted text."""
+        return [_rows_as_text(report) for report in self.evidence["expected"]]
+
+    @cached_property
+    def given(self) -> list[str]:
+        """The rows of each report of the engine, as sorted text."""
+        return [_rows_as_text(report) for report in self.evidence["actual"]]
+
+    def at_each_report(self) -> Iterator[FailReading]:
+        """Yield the same evidence, read at each report that is due."""
+        for place in range(len(self.evidence["expected"])):
+            yield replace(self, place=place)
+
+    def due_rows(self, place: int) -> Counter[str]:
+        """Return the rows of a report that is due, counted; none if there is no such report."""
+        expected: Sequence[Report] = self.evidence["expected"]
+        return _count_rows(expected[place]) if 0 <= place < len(expected) else Counter()
+
+    @cached_property
+    def given_rows(self) -> Counter[str] | None:
+        """The rows of the engine's report at the place, counted; None if it gave none there."""
+        actual: Sequence[Report] = self.evidence["actual"]
+        place = self.place - self.evidence.get("before", 0)
+        return _count_rows(actual[place]) if 0 <= place < len(actual) else None
+
+    @property
+    def elements(self) -> Sequence[Mapping[str, Any]]:
+        """The elements of all streams, in the order of the evidence."""
+        elements: Sequence[Mapping[str, Any]] = self.evidence["elements"]
+        return elements
+
+    @cached_property
+    def window(self) -> tuple[int, int] | None:
+        """The first and the last instant of the window of the report that is due at the place. None
+        if there is no such report, or its window has no borders.
+        """
+        expected: Sequence[Report] = self.evidence["expected"]
+        closure = self.evidence.get("semantics", {}).get("closure")
+        if self.place >= len(expected) or "window" not in expected[self.place]:
+            return None
+        if closure not in list(Closure):
+            return None
+        opening, closing = expected[self.place]["window"]
+        low, high = borders(Closure(closure))
+        return opening + low, closing + high
+
+    @cached_property
+    def content(self) -> list[int]:
+        """The places of the elements whose instant is in the window, in the order of the
+        evidence.
+        """
+        if self.window is None:
+            return []
+        first, last = self.window
+        return [place for place, one in enumerate(self.elements) if first <= one["at"] <= last]
+
+    @cached_property
+    def origin(self) -> list[int]:
+        """The places of the elements on which the first row rests that is lacking or too many."""
+        places = self.evidence.get("rests_on", {}).get("elements", ())
+        return [place for place in places if place < len(self.elements)]
+
+    @property
+    def lacks_row(self) -> bool:
+        """Whether the evidence names a row that is lacking, and elements on which it rests."""
+        return bool(self.origin) and bool(self.evidence["rests_on"]["is_lacking"])
+
+    @property
+    def has_surplus_row(self) -> bool:
+        """Whether the evidence names a row that is too many, and elements on which it rests."""
+        return bool(self.origin) and not self.evidence["rests_on"]["is_lacking"]
+
+    @property
+    def lacking_row(self) -> str:
+        """The first row that is lacking, as text; empty if the evidence names none."""
+        return _row_as_text(self.evidence["rests_on"]["row"]) if self.lacks_row else ""
+
+
+def read_fail(evidence: Mapping[str, Any] | None) -> FailReading | None:
+    """Return what evidence shows at the first divergence. None if it was cut, or names no reports
+    that are due.
+    """
+    if evidence is None or evidence["cut"] or "expected" not in evidence:
+        return None
+    before = evidence.get("before", 0)
+    # a file of results may state any number
+    place = min(before + evidence.get("diverges", 0), len(evidence["expected"]))
+    reading = FailReading(evidence, place)
+    if before and reading.given == reading.due[before:]:
+        return replace(reading, place=0)  # the recording begins too late
+    return reading
+
+
+def _rows_as_text(report: Report) -> str:
+    """Return the rows of a report as text. Equal bags of rows give equal texts."""
+    return json.dumps(sorted(map(_row_as_text, report["rows"])))
+
+
+def _count_rows(report: Report) -> Counter[str]:
+    """Return the rows of a report as texts, counted."""
+    return Counter(map(_row_as_text, report["rows"]))
+
+
+def _row_as_text(row: Mapping[str, Any]) -> str:
+    """Return a row as text. Equal rows give equal texts."""
+    return json.dumps(row, sort_keys=True)
+
 
 EMPTY = "[]"  # the rows of an empty report as text
 
@@ -51,20 +178,17 @@ def _share_of_elements(fail: FailReading, is_on: OfElement) -> float | None:
     return sum(said) / len(said) if said else None
 
 
-def _is_at_last_instant(fail: FailReading, place: int) -> bool:
-    return fail.window is not None and fail.elements[place]["at"] == fail.window[1]
+def _is_at(border: int, shift: int = 0) -> OfElement:
+    """Return the question whether an element is so many instants after the first (0) or the last
+    (-1) instant of the window.
+    """
 
+    def is_at(fail: FailReading, place: int) -> bool:
+        if fail.window is None:
+            return False
+        return bool(fail.elements[place]["at"] == fail.window[border] + shift)
 
-def _is_at_first_instant(fail: FailReading, place: int) -> bool:
-    return fail.window is not None and fail.elements[place]["at"] == fail.window[0]
-
-
-def _is_just_after(fail: FailReading, place: int) -> bool:
-    return fail.window is not None and fail.elements[place]["at"] == fail.window[1] + 1
-
-
-def _is_just_before(fail: FailReading, place: int) -> bool:
-    return fail.window is not None and fail.elements[place]["at"] == fail.window[0] - 1
+    return is_at
 
 
 def _is_older(fail: FailReading, place: int) -> bool:
@@ -92,18 +216,22 @@ def _is_last(fail: FailReading, place: int) -> bool:
 
 
 def _is_followed_at_its_instant(fail: FailReading, place: int) -> bool:
-    at = fail.elements[place]["at"]
-    return any(one["at"] == at for one in fail.elements[place + 1 :])
+    return _has_equal("at", fail, place, fail.elements[place + 1 :])
 
 
 def _follows_at_its_instant(fail: FailReading, place: int) -> bool:
-    at = fail.elements[place]["at"]
-    return any(one["at"] == at for one in fail.elements[:place])
+    return _has_equal("at", fail, place, fail.elements[:place])
 
 
 def _is_repeated(fail: FailReading, place: int) -> bool:
-    graph = fail.elements[place]["graph"]
-    return any(one["graph"] == graph for one in fail.elements[:place])
+    return _has_equal("graph", fail, place, fail.elements[:place])
+
+
+def _has_equal(
+    key: str, fail: FailReading, place: int, others: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Whether one of some other elements has the instant, or the graph, of an element."""
+    return any(one[key] == fail.elements[place][key] for one in others)
 
 
 def _is_late(fail: FailReading, place: int) -> bool:
@@ -258,8 +386,8 @@ PLACE_TRAITS: Mapping[str, PlaceTrait] = {
         _lacks_row_of_earlier_report, _share_of_earlier_rows
     ),
     "have a row too many that the report before had": PlaceTrait(_has_surplus_row_of_previous),
-    "lack a row that rests on the last instant of its window": _lacks_row_on(_is_at_last_instant),
-    "lack a row that rests on the first instant of its window": _lacks_row_on(_is_at_first_instant),
+    "lack a row that rests on the last instant of its window": _lacks_row_on(_is_at(-1)),
+    "lack a row that rests on the first instant of its window": _lacks_row_on(_is_at(0)),
     "lack a row that rests on the first element after a gap longer than the window": (
         _lacks_row_on(_is_after_gap)
     ),
@@ -276,10 +404,10 @@ PLACE_TRAITS: Mapping[str, PlaceTrait] = {
     "lack a row that rests on a time before 0": _lacks_row_on(_is_before_zero),
     "lack a row that rests on an older element of the window": _lacks_row_on(_is_not_newest),
     "have a row too many that rests on the instant after the window": (
-        _has_surplus_row_on(_is_just_after)
+        _has_surplus_row_on(_is_at(-1, shift=1))
     ),
     "have a row too many that rests on the instant before the window": (
-        _has_surplus_row_on(_is_just_before)
+        _has_surplus_row_on(_is_at(0, shift=-1))
     ),
     "have a row too many that rests on an element older than the window": (
         _has_surplus_row_on(_is_older)

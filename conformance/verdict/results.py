@@ -85,7 +85,7 @@ class BenchmarkRun(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
     argument for it, one screen of text. Wherever an argument comes from, it is printable and of
@@ -97,7 +97,7 @@ class Result:
     (suite/diagnosis.py). `caught_wrong_engine` is a wrong engine of the rule that would have
     failed the case under the semantics that the engine claims. Of a result that is explained,
     `caught_when_granted` is one that would have failed it if the explanations are granted to the
-    engine. Each is empty if there is none, or if the case was not examined (suite/examination.py).
+    engine. Each is empty if there is none, or if the case was not examined (suite/summary.py).
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
     `witnesses` are those that confirm every answer of the definition on which the outcome rests;
@@ -113,9 +113,9 @@ class Result:
     engine: str
     suite: str
     case: str
-    rule: str
     outcome: Outcome
-    argument: str
+    rule: str = ""
+    argument: str = ""
     known: tuple[KnownDeviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
@@ -196,27 +196,18 @@ class Result:
         return table
 
 
+def error_result(key: tuple[str, str, str], rule: str, argument: str) -> Result:
+    """Return the error of the item with a key: engine, suite and case."""
+    engine, suite, case = key
+    return Result(
+        engine=engine, suite=suite, case=case, rule=rule, outcome=Outcome.ERROR, argument=argument
+    )
+
+
 def from_json(table: dict[str, Any]) -> Result:
     """Return a result from its JSON object."""
-    known = tuple(
-        KnownDeviation(
-            entry["reason"],
-            entry["link"],
-            tuple(entry.get("rules", ())),
-            entry.get("can_be_granted", False),
-        )
-        for entry in table["known"]
-    )
-    causes = tuple(
-        DiagnosedCause(
-            entry["reason"],
-            tuple(entry["rules"]),
-            entry["can_be_granted"],
-            entry["entry"],
-            entry.get("against", 0),
-        )
-        for entry in table.get("causes", ())
-    )
+    known = tuple(KnownDeviation(**_with_rules(entry)) for entry in table["known"])
+    causes = tuple(DiagnosedCause(**_with_rules(entry)) for entry in table.get("causes", ()))
     benchmark_run = None
     if "benchmark_run" in table:
         benchmark_run = BenchmarkRun(**table["benchmark_run"])
@@ -232,6 +223,11 @@ def from_json(table: dict[str, Any]) -> Result:
             "witnesses": tuple(table["witnesses"]),
         }
     )
+
+
+def _with_rules(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a known deviation or a cause; an older file does not state its rules."""
+    return {**entry, "rules": tuple(entry.get("rules", ()))}
 
 
 def write(path: Path, results: Iterable[Result]) -> None:

@@ -11,12 +11,13 @@ This is how a wrong engine is written:
         seen=f"{YASPER} and {RSP_JS}: scope() never adds t0 back",  # who has this defect
     )
     def t0_is_0(right, spec, closure, t0, partial):
-        '''Place windows at the multiples of the slide, whatever t0 is.'''
+        '''Places windows at the multiples of the slide.'''
         return right(spec, closure, 0, partial)
 
 It is called `WIN-3 t0 is 0`. It takes the right function, and then what the right function takes:
-here it calls the right one with another t0. Its docstring says in a sentence what it does wrong.
-With `besides=…` further functions are replaced together with this one.
+here it calls the right one with another t0. The first sentence of its docstring says what the
+engine does, and is the heading of a cause in reports. With `besides=…` further functions are
+replaced together with this one.
 
 Imports refengine. Begin with `wrong_engine`, which has `wrong`; each other module has the wrong
 engines of one or two sections of SPEC.md. `WRONG_ENGINES` are all of them. The `habits` are wrong

@@ -11,7 +11,7 @@ from conformance.wrong_engines.engines import C_SPARQL, CQELS, ETALIS, RSP_JS, Y
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, r2r, r2s
 from refengine.core.answers import RecomputedAnswers, recomputed_answers
-from refengine.core.consumption import Match, WaitingMatches
+from refengine.core.consumption import Match, WaitingMatches, choose_partner
 from refengine.core.engine import Evaluation, Step
 from refengine.core.plan import Plan, why_not_consumed
 from refengine.core.query import Query
@@ -38,7 +38,7 @@ from refengine.model.elements import (
 
 @wrong("R2R-1", replaces=r2r.dataset)
 def the_newest_triple(right: Right, elements: Iterable[Element]) -> frozenset[Triple]:
-    """Show a body one triple of the newest element, and nothing else of the content."""
+    """Shows the query one triple of the newest element only."""
     every = list(elements)
     if not every:
         return frozenset()
@@ -52,7 +52,7 @@ def the_newest_triple(right: Right, elements: Iterable[Element]) -> frozenset[Tr
     half="is new at every evaluation",
 )
 def made_nodes_are_data(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Bag:
-    """Give a blank node that the body makes one label at every evaluation, as if it were data."""
+    """Gives a blank node of the query one label at all evaluations."""
     made: Bag = right(rows, graph, "0")
     labels = {node: node.replace("/", "-") for node in compare.blanks(made)}
     return compare.rename(made, labels)
@@ -64,7 +64,7 @@ def made_nodes_are_data(right: Right, rows: Bag, graph: Dataset, evaluation: str
     half="the data's blank nodes keep their identity",
 )
 def every_node_is_new(right: Right, rows: Bag, graph: Dataset, evaluation: str) -> Any:
-    """Rename the data's blank nodes at every evaluation, like those that the body makes."""
+    """Renames the blank nodes of the data at every evaluation."""
     return right(rows, frozenset(), evaluation)
 
 
@@ -81,7 +81,7 @@ def names_are_merged(
     *rest: Any,
     **options: Any,
 ) -> Any:
-    """Merge the contents of all windows into the default graph, named windows included."""
+    """Merges all windows into the default graph, named ones included."""
     unnamed = [replace(view, spec=replace(view.spec, name=None)) for view in views]
     return right(unnamed, contents, *rest, **options)
 
@@ -92,7 +92,9 @@ def names_are_merged(
     half="Blank nodes are scoped to their stream",
 )
 def labels_are_shared(right: Right, graph: Dataset, source: str) -> Dataset:
-    """Take one blank node label for one node in all streams and in static data."""
+    """Takes a blank node label for one node in all streams. The label is that of the same node in
+    static data.
+    """
     return graph
 
 
@@ -110,8 +112,8 @@ def static_data_is_content(
     static: Dataset = frozenset(),
     **options: Any,
 ) -> Any:
-    """Send the static triples as an element before the first one, so that they expire like any
-    other. Static graphs are left out.
+    """Lets static data expire like an element. The static triples are an element before the first
+    one. Static graphs are left out.
     """
     default_graph = frozenset(statement for statement in static if len(statement) == 3)
     name = query.windows[0].stream
@@ -126,9 +128,7 @@ def static_data_is_content(
 
 @wrong("R2R-9", replaces=ReportMaker.step)
 def sets_after_r2s(right: Right, maker: ReportMaker, at: Evaluation) -> Step:
-    """Remove equal rows from what R2S returns, by their terms, instead of from the answers that R2S
-    compares.
-    """
+    """Drops equal rows after R2S, not before. Rows are equal by their terms."""
     vars(maker.answers)["collection"] = Collection.BAG
     step: Step = right(maker, at)
     if maker.planned.semantics.collection is Collection.SET:
@@ -144,7 +144,7 @@ def sets_after_r2s(right: Right, maker: ReportMaker, at: Evaluation) -> Step:
     half="the t_app of the last element",
 )
 def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) -> frozenset[Quad]:
-    """Give a triple the time of the first element that brought it, instead of the last."""
+    """Gives a triple the time of its first element."""
     times: dict[Triple | Quad, int] = {}
     for graph, time in dated:
         for triple in graph:
@@ -159,16 +159,22 @@ def the_first_time_counts(right: Right, dated: Iterable[tuple[Dataset, int]]) ->
 
 
 @wrong("R2R-22", replaces=WaitingMatches.take_partner)
-def nothing_is_consumed_and_recent_is_chronological(
+def nothing_is_consumed(
     right: Right,
     waiting: WaitingMatches,
     side: int,
     candidates: Sequence[Match],
     policy: Consumption,
 ) -> Match:
-    """Join what waits in the order in which it came, under `recent`, too, and let it wait on, so
-    that it is joined again.
-    """
+    """Uses elements again that it has matched."""
+    return choose_partner(candidates, policy)
+
+
+@wrong("R2R-22", replaces=choose_partner)
+def recent_is_chronological(
+    right: Right, candidates: Sequence[Match], policy: Consumption
+) -> Match:
+    """Joins with the earliest that waits, also under `recent`."""
     return candidates[0]
 
 
@@ -180,7 +186,7 @@ def nothing_is_consumed_and_recent_is_chronological(
 def unrestricted_consumes(
     right: Right, query: Query, planned: Plan, static: Dataset, *rest: Any, **options: Any
 ) -> RecomputedAnswers:
-    """Consume elements as under `recent`, where nothing is to be consumed."""
+    """Uses an element up in its first match."""
     semantics = planned.semantics
     is_of_matches = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
     if is_of_matches and not static and why_not_consumed(query) is None:
@@ -199,9 +205,7 @@ def unrestricted_consumes(
     seen=f"{CQELS} gives what is new: CSRBench, table 1",
 )
 def only_news(right: Right, now: Bag, before: Bag) -> Bag:
-    """Return only the rows that are new since the evaluation before, although Rstream
-    returns all.
-    """
+    """Sends only new rows where Rstream asks for all."""
     return now - before
 
 
@@ -215,9 +219,7 @@ def only_news(right: Right, now: Bag, before: Bag) -> Bag:
     half="the keys `windows`",
 )
 def every_operator_is_rstream(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
-    """Return the whole answer for Istream and Dstream, whether the query states them or the
-    semantics.
-    """
+    """Sends the whole answer for Istream and Dstream as well."""
     return now
 
 
@@ -228,8 +230,8 @@ def every_operator_is_rstream(right: Right, operator: R2S, now: Bag, base: Bag) 
     seen=f"{YASPER}: R2S over sets",
 )
 def r2s_over_sets(right: Right, operator: R2S, now: Bag, base: Bag) -> Any:
-    """Compare answers as sets: Istream and Dstream return only rows of which the other answer has
-    no copy.
+    """Compares answers as sets for Istream and Dstream. They send only rows of which the other
+    answer has no copy.
     """
     if operator is R2S.ISTREAM:
         return Counter({row: count for row, count in now.items() if row not in base})
@@ -244,7 +246,9 @@ def r2s_over_sets(right: Right, operator: R2S, now: Bag, base: Bag) -> Any:
     half="A_0 is empty",
 )
 def no_base(right: Right, operator: R2S, now: Bag, base: Bag) -> Bag:
-    """Compare every answer with the empty one: Istream returns all rows, and Dstream none."""
+    """Compares every answer with nothing, so all rows are new. Istream gives all rows, and Dstream
+    none.
+    """
     if operator is R2S.DSTREAM:
         return Counter()
     return now
@@ -261,8 +265,8 @@ def the_base_is_what_was_sent(
     sending: RelationToStream,
     change: AnswerChange,
 ) -> Output:
-    """Compare with the answer of the last evaluation that sent something, instead of the evaluation
-    before.
+    """Compares an answer with the last one that was sent. Evaluations that sent nothing are passed
+    over.
     """
     before = vars(sending).get("sent", Counter())
     output: Output = right(sending, change._replace(came=change.now, gone=before))
@@ -278,13 +282,17 @@ def the_base_is_what_was_sent(
     seen=f"{RSP_JS}: empty windows are never reported",
 )
 def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
-    """Send no answer without rows, whatever `empty` says. Unless it says `emit`, an answer of zeros
-    alone is not sent either.
-    """
-    if empty is Empty.EMIT:
-        return bool(output)
+    """Sends no answer without rows."""
+    return bool(output)
+
+
+@wrong("R2S-5", replaces=r2s.emits_output)
+def zeros_are_empty(right: Right, empty: Empty, output: Bag, last: Bag) -> Any:
+    """Takes an answer of zeros alone for one without rows."""
     terms = [term for row in output for _, term in row]
-    return any(not term.startswith('"0"') for term in terms)
+    if any(not term.startswith('"0"') for term in terms):
+        return right(empty, output, last)
+    return right(empty, Bag(), last)
 
 
 @wrong(
@@ -294,7 +302,7 @@ def empty_is_never_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> b
     seen=f"{C_SPARQL}: CSRBench, table 1",
 )
 def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> bool:
-    """Send every empty answer, whatever `empty` says."""
+    """Sends every empty answer, whatever it claims."""
     return True
 
 
@@ -304,18 +312,18 @@ def empty_is_always_sent(right: Right, empty: Empty, output: Bag, last: Bag) -> 
     seen=f"{RSP_JS}: Istream and Dstream parse and behave as Rstream",
 )
 def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R2S:
-    """Take the operator from the semantics, even where the query states one."""
+    """Ignores the R2S operator of the query."""
     return semantics.r2s
 
 
 @wrong("R2S-7", replaces=RecomputedAnswers.at)
-def append_of_new_elements_or_of_all(
+def append_of_new_elements(
     right: Right,
     answers: RecomputedAnswers,
     windows: tuple[WindowContent, ...],
 ) -> AnswerChange:
-    """Evaluate append over the new elements alone, so that a row that joins one of them with an
-    older element is lost. Where no element is new, return the whole answer.
+    """Answers over the new elements alone. So a row is lost that joins one of them with an older
+    element.
     """
     before = answers.contents
     change: AnswerChange = right(answers, windows)
@@ -325,21 +333,18 @@ def append_of_new_elements_or_of_all(
     for held, content_before in zip(windows, before, strict=True):
         new_elements = set(held.content) - set(content_before)
         fresh.append(tuple(sorted(new_elements)))
-    rows = change.now
-    if any(fresh):
-        rows = answers.lookup(tuple(fresh), "new").rows
+    rows = answers.lookup(tuple(fresh), "new").rows
     return change._replace(came=rows, gone=Bag())
 
 
-@wrong(
-    "R2S-8",
-    "R2S-2",
-    replaces=RelationToStream.step,
-)
-def the_base_grows(right: Right, sending: RelationToStream, change: AnswerChange) -> Any:
-    """Keep the rows of all earlier answers in the baseline, so that only rows that never came
-    before are new.
-    """
-    base = vars(sending).get("grown", Counter())
-    vars(sending)["grown"] = base | change.now
-    return right(sending, change._replace(came=change.now, gone=base))
+@wrong("R2S-7", replaces=RecomputedAnswers.at)
+def append_of_all(
+    right: Right,
+    answers: RecomputedAnswers,
+    windows: tuple[WindowContent, ...],
+) -> AnswerChange:
+    """Sends the whole answer where append asks for new rows."""
+    change: AnswerChange = right(answers, windows)
+    if not answers.is_append:
+        return change
+    return change._replace(came=change.now, gone=Bag())

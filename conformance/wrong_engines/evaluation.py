@@ -16,7 +16,7 @@ from refengine.core.report import Firing
 from refengine.core.semantics import End, Instant, MissedInstants, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.incremental import ContentFollower, parts
-from refengine.incremental.algebra.numbers import ExactSum
+from refengine.incremental.algebra.expressions import ExactSum
 from refengine.incremental.parts import Part
 from refengine.incremental.schedule import schedule_evaluations
 from refengine.model.elements import Element, Stream
@@ -67,7 +67,7 @@ def with_contents(planned: Plan, at: Evaluation, times: Sequence[int]) -> Evalua
     seen=f"{YASPER} and {RSP_JS}: the last window is never reported",
 )
 def nothing_follows(right: Right, *values: Any) -> None:
-    """End the stream at the last arrival, whatever `horizon` says."""
+    """Ends with the last element: windows open then are lost."""
 
 
 @wrong(
@@ -83,39 +83,36 @@ def the_end_is_a_flush(
     elements: Sequence[Element],
     end: int | End,
 ) -> Any:
-    """Close the open windows after the last arrival, even where `horizon` says that nothing
-    follows.
-    """
+    """Closes the open windows at the end of the stream."""
     if end is End.NONE:
         end = End.FLUSH
     return right(windows, elements, end)
 
 
-@wrong(
-    "ENG-1",
-    "QRY-5",
-    replaces=engine.plan,
-    half=(
-        "a sentinel without payload",
-        "a tuple-based window is the only window of its query",
-    ),
-)
-def a_tuple_window_is_alone_and_filled_at_the_end(
+@wrong("QRY-5", replaces=engine.plan, half="a tuple-based window is the only window of its query")
+def a_tuple_window_is_alone(
     right: Right,
     query: Query,
     streams: Streams,
     semantics: Semantics,
 ) -> Any:
-    """Drop the other windows of a query that has a tuple-based one, and close that at the end of
-    the stream, full or not.
-    """
-    tuple_based = [spec for spec in query.windows if spec.kind is WindowKind.TUPLE]
-    if not tuple_based:
-        return right(query, streams, semantics)
-    spec = tuple_based[0]
-    planned: Plan = right(replace(query, windows=(spec,)), streams, semantics)
+    """Drops the windows beside a tuple-based one."""
+    tuple_based = tuple(spec for spec in query.windows if spec.kind is WindowKind.TUPLE)
+    return right(replace(query, windows=tuple_based[:1] or query.windows), streams, semantics)
+
+
+@wrong("ENG-1", replaces=engine.plan, half="a sentinel without payload")
+def a_tuple_window_is_filled_at_the_end(
+    right: Right,
+    query: Query,
+    streams: Streams,
+    semantics: Semantics,
+) -> Any:
+    """Closes a tuple-based window at the end of the stream, full or not."""
+    planned: Plan = right(query, streams, semantics)
+    [spec, *_] = query.windows
     has_sentinel = len(planned.own) > len(planned.views[0].elements)
-    if not has_sentinel:
+    if spec.kind is not WindowKind.TUPLE or not has_sentinel:
         return planned
     *ids, id_of_sentinel = planned.own
     last_id = id_of_sentinel + (spec.size or 1) - 1
@@ -134,9 +131,7 @@ def arrivals_only(
     arrived: Sequence[int],
     interval: range,
 ) -> Iterator[Stretch]:
-    """Look at the first instant between two arrivals only, so that later expiry there goes
-    unnoticed.
-    """
+    """Sees nothing that happens between two arrivals. Later expiry there goes unnoticed."""
     if interval:
         yield interval[:1], contents_at(views, interval.start, arrived)
 
@@ -149,34 +144,30 @@ def arrivals_only(
     half="All of them are reported (`all`)",
 )
 def latest_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Any:
-    """Report only the last of several evaluations between two arrivals, even where all are asked
-    for.
-    """
+    """Reports only the last of the windows that one arrival closes."""
     return right(MissedInstants.LATEST, firing)
 
 
-def _stamped_one_later(instant: Instant, semantics: Semantics, at: Evaluation, _: Any) -> int:
-    """Stamp a report with the instant after its evaluation, under every closure."""
-    return at.t + 1
-
-
-@wrong(
-    "ENG-3",
-    "ENG-4",
-    replaces=engine.bounded,
-    besides={engine.output_instant: _stamped_one_later},
-)
-def the_bound_is_one_too_low_and_stamps_one_too_late(
+@wrong("ENG-3", replaces=engine.bounded)
+def the_bound_is_one_too_low(
     right: Right,
     count: int,
     bound: int,
     arrivals: Sequence[Element],
     k: int,
 ) -> Any:
-    """Refuse as many reports as the bound allows, and stamp each with the instant after its
-    evaluation, under every closure.
-    """
+    """Refuses as many reports as the bound allows."""
     return right(count, bound - 1, arrivals, k)
+
+
+@wrong("ENG-4", replaces=engine.output_instant)
+def stamps_come_one_too_late(
+    right: Right, instant: Instant, semantics: Semantics, at: Evaluation, *rest: Any
+) -> int:
+    """Stamps each report one instant too late. It is the instant after the evaluation, under every
+    closure.
+    """
+    return at.t + 1
 
 
 def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> Merged:
@@ -197,8 +188,8 @@ def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> 
     half="by app, then sys",
 )
 def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
-    """Order the arrivals of all streams by sys alone, so that time can go back. Of arrivals with
-    one sys the last stream's is first.
+    """Takes elements as they arrive, so time can go back. It orders arrivals by sys, and of those
+    with one sys the last stream's is first.
     """
     last_stream_first = reversed(list(streams.items()))
     arrivals = [(name, element) for name, elements in last_stream_first for element in elements]
@@ -214,7 +205,7 @@ def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element
 def ready_without_a_scope(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any
 ) -> Any:
-    """Report a query although one of its windows has no scope yet."""
+    """Reports although one of its windows has not begun."""
     span: range = contents[3]
     if view.frame is None or window.scope(view.frame, span[-1]) is None:
         return span
@@ -227,7 +218,7 @@ def ready_without_a_scope(
     half="The reports may be computed from what changed",
 )
 def nothing_leaves(right: Right, moving: ContentFollower, contents: Iterable[Any]) -> None:
-    """Insert the elements that come, and retract none that leaves."""
+    """Inserts the elements that come, and retracts none that leaves."""
 
 
 @wrong(
@@ -236,7 +227,7 @@ def nothing_leaves(right: Right, moving: ContentFollower, contents: Iterable[Any
     half="A sum is then exact, rounded once",
 )
 def sums_in_doubles(right: Right, total: ExactSum, one: Number, count: int) -> None:
-    """Keep a sum as a double, and subtract from it what leaves."""
+    """Keeps a sum as a double, and subtracts from it what leaves."""
     right(total, one, count)
     before: float = vars(total).get("running", 0.0)
     running = before + count * float(one.value)
@@ -257,7 +248,7 @@ def nothing_was_before(
     part: Part,
     max_reports: int,
 ) -> int:
-    """Begin each part as if no evaluation came before it, with the first halo that is tried."""
+    """Begins each part as if no evaluation came before it, with the first halo that is tried."""
     before = [
         at
         for at in schedule_evaluations(planned, max_reports)
@@ -279,7 +270,7 @@ def periods_from_the_halo(
     firsts: Mapping[str, int],
     part: Part,
 ) -> Plan:
-    """Count the periods of a part from where its elements begin."""
+    """Counts the periods of a part from where its elements begin."""
     planned: Plan = right(query, streams, semantics, firsts, part)
     since = part.halo_start
     if since is None:

@@ -13,18 +13,18 @@ from refengine.model.errors import NoSingleAnswer
 from refengine.model.terms import Term
 from refengine.sparql import (
     aggregates,
+    evaluation,
     grammar,
+    matching,
     order,
-    paths,
     regex,
     translate,
     values,
 )
 from refengine.sparql.algebra import Aggregate, Repeated
-from refengine.sparql.evaluation import substitution
-from refengine.sparql.evaluation.run import Run
 from refengine.sparql.expressions import Expressions
 from refengine.sparql.functions import ARITIES_BY_IRI
+from refengine.sparql.run import Run
 from refengine.sparql.values import ERROR, Computed, Number, Result
 
 # R2R-10 to R2R-20: what the two libraries have right
@@ -36,7 +36,7 @@ from refengine.sparql.values import ERROR, Computed, Number, Result
     half="is another term than one of the same value",
 )
 def terms_are_the_same_by_value(right: Right, left: Term, other: Term) -> Any:
-    """Take the two zeros of doubles for one term."""
+    """Takes 0 and -0 for one term."""
     one = values.value_of(left)
     two = values.value_of(other)
     if isinstance(one, Number) and isinstance(two, Number):
@@ -52,7 +52,7 @@ def terms_are_the_same_by_value(right: Right, left: Term, other: Term) -> Any:
     half="an IRI none",
 )
 def errors_are_false(right: Right, result: Result) -> Any:
-    """Take an error as a condition for false."""
+    """Takes an error in a condition for false."""
     truth = right(result)
     if truth is ERROR:
         return False
@@ -68,7 +68,7 @@ def errors_are_false(right: Right, result: Result) -> Any:
 def errors_spread(
     right: Right, evaluating: Expressions, arguments: Sequence[Any], *rest: Any
 ) -> Result:
-    """Return an error from `||` and `&&` if any operand is one."""
+    """Makes `||` and `&&` an error if one operand is one."""
     solution, nodes, is_or = rest
     results = (evaluating.result(argument, solution, nodes) for argument in arguments)
     truths = [values.truth(result) for result in results]
@@ -85,9 +85,7 @@ def errors_spread(
     half="`=` compares those by value",
 )
 def values_are_equal_as_terms(right: Right, left: Term, other: Term) -> bool:
-    """Compare with `=` by terms: one number in two types is two values, and NaN is equal
-    to itself.
-    """
+    """Compares with `=` by terms, not by values."""
     return left == other
 
 
@@ -98,7 +96,7 @@ def values_are_equal_as_terms(right: Right, left: Term, other: Term) -> bool:
     seen=f"{RDFLIB} and {PYOXIGRAPH}",
 )
 def decimals_have_digits_enough(right: Right, number: Any) -> Term:
-    """Return a rounded decimal as if it were exact."""
+    """Gives a rounded decimal as if it were exact."""
     rank, exact, *_ = number
     datatype = XSD + ("integer", "decimal", "float", "double")[rank]
     term = literal(str(exact), datatype)
@@ -112,7 +110,7 @@ def decimals_have_digits_enough(right: Right, number: Any) -> Term:
     seen=f"{RDFLIB}: no rows",
 )
 def unknown_functions_are_errors(right: Right, text: str) -> Any:
-    """Evaluate the call of an unknown function to an error, instead of refusing the body."""
+    """Evaluates an unknown function to an error."""
     iris = re.findall("<([^<>]*)>", text)
     unknown = [iri for iri in iris if iri not in ARITIES_BY_IRI]
     if unknown:
@@ -124,7 +122,6 @@ def unknown_functions_are_errors(right: Right, text: str) -> Any:
     "R2R-16",
     replaces=aggregates.aggregate,
     half="COUNT leaves errors out",
-    seen=f"{RDFLIB}",
 )
 def errors_are_counted(
     right: Right,
@@ -132,9 +129,22 @@ def errors_are_counted(
     results: Sequence[Result],
     choose: Any,
 ) -> Any:
-    """Count errors in COUNT, and leave errors and what is no number out of the other aggregates."""
+    """Counts errors."""
     if function.name == "COUNT":
         return literal(str(len(results)), XSD + "integer")
+    return right(function, results, choose)
+
+
+@wrong("R2R-16", replaces=aggregates.aggregate, seen=f"{RDFLIB}")
+def errors_are_left_out(
+    right: Right,
+    function: Aggregate,
+    results: Sequence[Result],
+    choose: Any,
+) -> Any:
+    """Leaves errors out of sums and other aggregates. So it does with what is no number."""
+    if function.name == "COUNT":
+        return right(function, results, choose)
     terms = [result for result in results if isinstance(result, str)]
     numbers = [term for term in terms if isinstance(values.value_of(term), Number)]
     return right(function, numbers, choose)
@@ -146,38 +156,32 @@ def errors_are_counted(
     half="brackets nested 60 deep",
 )
 def nothing_is_too_deep(right: Right, text: str) -> list[int]:
-    """Accept brackets that are nested to any depth."""
+    """Accepts brackets that are nested to any depth."""
     return []
 
 
 @wrong(
     "R2R-18",
-    replaces=paths.pairs,
+    replaces=matching.pairs,
     half="`?`, `*` and `+` give it once",
 )
 def a_cycle_is_not_closed(right: Right, graph: Any, path: Any, *rest: Any) -> Any:
-    """Drop the pairs in which a repeated path comes back to where it began."""
+    """Drops a repeated path that comes back to its beginning."""
     pairs = right(graph, path, *rest)
     if isinstance(path, Repeated) and path.least:
         return ((start, end) for start, end in pairs if start != end)
     return pairs
 
 
-def _replacement_as_it_is(template: str, groups: int) -> list[str]:
-    """Insert a replacement as it is written, without the groups that it names."""
+@wrong("R2R-15", replaces=regex.replacement)
+def a_replacement_is_inserted_as_written(right: Right, template: str, groups: int) -> list[str]:
+    """Inserts a replacement as it is written, without the groups that it names."""
     return [template]
 
 
-@wrong(
-    "R2R-19",
-    "R2R-15",
-    replaces=substitution.substitute,
-    besides={regex.replacement: _replacement_as_it_is},
-)
+@wrong("R2R-19", replaces=evaluation.substitute)
 def nothing_is_substituted(right: Right, node: Any, solution: Mapping[str, Term]) -> Any:
-    """Evaluate EXISTS without the current solution, and insert the replacement of REPLACE as it is
-    written, without the groups that it names.
-    """
+    """Evaluates EXISTS without the current solution."""
     return node
 
 
@@ -187,7 +191,7 @@ def nothing_is_substituted(right: Right, node: Any, solution: Mapping[str, Term]
     half="blank nodes, IRIs and literals",
 )
 def terms_are_ordered_as_they_are_written(right: Right, left: Result, other: Result) -> Any:
-    """Order terms as they are written: literals come before IRIs, and <urn:a1> before <urn:a>."""
+    """Orders terms as they are written. Literals come before IRIs, and <urn:a1> before <urn:a>."""
     if left is ERROR or other is ERROR:
         return right(left, other)
     if "<" in (left[:1], other[:1]):
@@ -202,20 +206,25 @@ def terms_are_ordered_as_they_are_written(right: Right, left: Result, other: Res
     seen=f"{C_SPARQL}, timestamp.java: false for an unknown triple",
 )
 def an_unknown_triple_is_false(right: Right, run: Run, *triple: Term) -> Any:
-    """Return false as the time of a triple that no window holds, instead of an error."""
+    """Gives a triple that no window holds the time false."""
     time = right(run, *triple)
     if time is ERROR:
         return values.boolean(False)
     return time
 
 
-@wrong(
-    "R2R-20",
-    replaces=order.check_border,
-    half="LIMIT and OFFSET have an answer",
-)
+@wrong("R2R-20", replaces=order.check_border, half="LIMIT and OFFSET have an answer")
 def limits_need_order_by(right: Right, keys: Any, rows: Any, border: int, *rest: Any) -> None:
-    """Refuse LIMIT without ORDER BY in every case, and with it in none."""
+    """Refuses LIMIT without ORDER BY."""
     is_ordered = rest[0]
     if not is_ordered:
         raise NoSingleAnswer("LIMIT or OFFSET without ORDER BY")
+    right(keys, rows, border, *rest)
+
+
+@wrong("R2R-20", replaces=order.check_border)
+def order_by_leaves_no_choice(right: Right, keys: Any, rows: Any, border: int, *rest: Any) -> None:
+    """Takes any rows where LIMIT cuts between equal keys of ORDER BY."""
+    is_ordered = rest[0]
+    if not is_ordered:
+        right(keys, rows, border, *rest)

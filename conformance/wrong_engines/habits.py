@@ -45,20 +45,20 @@ def _plan_with(right: Right, change: ChangeElements, values: Sequence[Any]) -> A
 
 @habit("WIN-8", replaces=plan.merge_streams)
 def an_element_waits_for_the_next(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
-    """Keep an element out of all windows until the next element of any stream has come."""
+    """Shows an element only when the next one has come."""
     arrivals, counts = right(streams)
     return arrivals, {name: [0, *counted[:-1]] for name, counted in counts.items()}
 
 
 @habit("MOD-1", replaces=engine.plan)
 def the_first_at_an_instant_is_kept(right: Right, *values: Any) -> Any:
-    """Keep the first of several elements at one instant, and lose the others."""
+    """Keeps the first of several elements at one instant."""
     return _plan_with(right, lambda all_: [next(same) for _, same in _by_instant(all_)], values)
 
 
 @habit("MOD-1", replaces=engine.plan)
 def the_last_at_an_instant_is_kept(right: Right, *values: Any) -> Any:
-    """Keep the last of several elements at one instant, and lose the others."""
+    """Keeps the last of several elements at one instant."""
     return _plan_with(right, lambda all_: [[*same][-1] for _, same in _by_instant(all_)], values)
 
 
@@ -69,7 +69,7 @@ def _by_instant(elements: Elements) -> Iterator[tuple[int, Iterator[Element]]]:
 
 @habit("R2R-1", replaces=engine.plan)
 def one_triple_of_an_element_is_read(right: Right, *values: Any) -> Any:
-    """Read the first triple of an element, in sorted order, and lose the others."""
+    """Reads one triple of an element, and loses the others. It is the first one in sorted order."""
 
     def change(elements: Sequence[Element]) -> Elements:
         return [one._replace(graph=frozenset(sorted(one.graph)[:1])) for one in elements]
@@ -79,19 +79,19 @@ def one_triple_of_an_element_is_read(right: Right, *values: Any) -> Any:
 
 @habit("MOD-1", replaces=engine.plan)
 def an_element_without_triples_is_lost(right: Right, *values: Any) -> Any:
-    """Lose each element without triples."""
+    """Loses elements without triples."""
     return _plan_with(right, lambda every: [one for one in every if one.graph], values)
 
 
 @habit("MOD-1", replaces=engine.plan)
 def an_element_at_0_is_lost(right: Right, *values: Any) -> Any:
-    """Lose each element at the instant 0."""
+    """Loses elements at the instant 0."""
     return _plan_with(right, lambda every: [one for one in every if one.app], values)
 
 
 @habit("MOD-1", replaces=engine.plan)
 def a_repeated_triple_is_lost(right: Right, *values: Any) -> Any:
-    """Lose each triple that an earlier element of the stream had; an element without others is no
+    """Loses a triple that came before in the stream. An element without other triples is no
     element.
     """
 
@@ -123,25 +123,25 @@ def _at_other_times(change: Callable[[int], int]) -> ChangeElements:
 
 @habit("MOD-1", replaces=engine.plan)
 def times_are_cut_to_thousands(right: Right, *values: Any) -> Any:
-    """Cut times to multiples of 1000, as whole seconds of milliseconds are."""
+    """Cuts times to multiples of 1000."""
     return _plan_with(right, _at_other_times(lambda t: t // 1000 * 1000), values)
 
 
 @habit("MOD-1", replaces=engine.plan)
 def times_have_32_bits(right: Right, *values: Any) -> Any:
-    """Keep the lowest 32 bits of a time, with a sign."""
+    """Keeps times in 32 bits, so large ones overflow."""
     return _plan_with(right, _at_other_times(lambda t: (t + 2**31) % 2**32 - 2**31), values)
 
 
 @habit("MOD-1", replaces=engine.plan)
 def times_are_single_floats(right: Right, *values: Any) -> Any:
-    """Keep a time as a float of single precision, which is exact up to 2^24."""
+    """Keeps times in single precision, so large ones are rounded. Times up to 2^24 are exact."""
     return _plan_with(right, _at_other_times(lambda t: int(unpack("f", pack("f", t))[0])), values)
 
 
 @habit("QRY-4", replaces=engine.plan)
 def all_streams_are_one(right: Right, asked: Query, streams: Streams, semantics: Semantics) -> Any:
-    """Put the elements of all streams into each window."""
+    """Puts the elements of all streams into each window."""
     every = sorted(
         (one for _, stream in sorted(streams.items()) for one in stream.elements),
         key=attrgetter("app", "sys"),
@@ -160,7 +160,7 @@ def static_data_is_not_read(
     answer: EvaluateBody,
     skip: int = 0,
 ) -> Any:
-    """Leave static data out of the dataset."""
+    """Leaves static data out."""
     return right(query, planned, frozenset(), answer, skip)
 
 
@@ -183,13 +183,13 @@ def _plan_of_windows(
 
 @habit("WIN-3", replaces=engine.plan)
 def the_size_is_the_slide(right: Right, *values: Any) -> Any:
-    """Give each window the size of its slide."""
+    """Gives each window the length of its slide."""
     return _plan_of_windows(right, lambda one: replace(one, size=one.slide), values)
 
 
 @habit("WIN-3", replaces=engine.plan)
 def the_size_is_cut_to_slides(right: Right, *values: Any) -> Any:
-    """Cut the size of a window to a multiple of its slide."""
+    """Cuts the size of a window to a multiple of its slide."""
 
     def change(one: Window) -> Window:
         return replace(one, size=one.span // one.step * one.step or one.span)
@@ -199,7 +199,7 @@ def the_size_is_cut_to_slides(right: Right, *values: Any) -> Any:
 
 @habit("WIN-3", replaces=engine.plan)
 def windows_with_gaps_close_up(right: Right, *values: Any) -> Any:
-    """Let a window follow the one before without a gap, where the slide is more than the size."""
+    """Closes the gaps between windows whose slide exceeds the size."""
 
     def change(one: Window) -> Window:
         return replace(one, slide=min(one.span, one.step))
@@ -211,7 +211,7 @@ def windows_with_gaps_close_up(right: Right, *values: Any) -> Any:
 def all_windows_are_as_the_first(
     right: Right, asked: Query, streams: Streams, semantics: Semantics
 ) -> Any:
-    """Give all windows of a query the size and the slide of the first one."""
+    """Gives all windows of a query the extent of the first."""
     first = asked.windows[0]
     windows = tuple(
         replace(one, size=first.size, slide=first.slide) if one.kind is first.kind else one
@@ -224,7 +224,7 @@ def all_windows_are_as_the_first(
 def there_is_no_window_0(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Leave out window 0: the first window opens one slide after t0."""
+    """Opens its first window one slide too late."""
     is_by_time = [view.spec.kind is WindowKind.TIME for view in planned.views]
     for at in right(planned, max_reports):
         numbers = [held.n for held, by_time in zip(at.windows, is_by_time, strict=True) if by_time]
@@ -270,7 +270,7 @@ def elements_on_any_border_are_lost(
     t: int,
     arrived: int,
 ) -> Content:
-    """Put an element that is on a border of any window into no window at all."""
+    """Loses an element on a border of any window."""
     content: Content = right(view, t, arrived)
     if view.t0 is None or view.frame is None:
         return content
@@ -287,7 +287,7 @@ def _is_on_a_border(view: WindowView, instant: int) -> bool:
 
 @habit("WIN-2", replaces=window.content, besides=EVERY_INSTANT)
 def the_last_instant_is_lost(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Lose the elements at the last instant of a window, the one before its upper border."""
+    """Loses elements at the last instant before the border."""
     content: Content = right(view, t, arrived)
     extent = _scope_of(view, t)
     if extent is None or view.t0 is None or view.frame is None:
@@ -299,7 +299,7 @@ def the_last_instant_is_lost(right: Right, view: WindowView, t: int, arrived: in
 
 @habit("WIN-8", replaces=window.content, besides=EVERY_INSTANT)
 def elements_stay_a_slide_too_long(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Keep an element in the windows for one slide too long."""
+    """Keeps elements in its windows one slide too long."""
     content: Content = right(view, t, arrived)
     extent = _scope_of(view, t)
     if extent is None:
@@ -312,7 +312,7 @@ def elements_stay_a_slide_too_long(right: Right, view: WindowView, t: int, arriv
 def the_first_element_after_a_gap_is_lost(
     right: Right, view: WindowView, t: int, arrived: int
 ) -> Content:
-    """Lose an element that comes later than one size after the element before it."""
+    """Loses the first element after a gap. A gap is longer than the size of the window."""
     content: Content = right(view, t, arrived)
     times = view.times
     span = view.spec.span
@@ -343,9 +343,7 @@ def _with_contents(
 def elements_expire_before_windows_close(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Drop all elements that are a window's size older than an arrival, and only then close the
-    windows that it closes.
-    """
+    """Expires elements at an arrival before it closes windows."""
 
     def change(view: WindowView, at: Evaluation, content: Content, _: int) -> Iterable[int]:
         if is_sentinel(planned, at.arrival):  # after the last element nothing arrives
@@ -363,7 +361,7 @@ def elements_expire_before_windows_close(
 def the_closing_element_is_in_the_window(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
-    """Put the element that closes a window into it."""
+    """Counts the element that closes a window in it."""
 
     def change(view: WindowView, at: Evaluation, content: Content, arrived: int) -> list[int]:
         come = arrived + 1 if arrived < len(view.times) else arrived
@@ -376,7 +374,7 @@ def the_closing_element_is_in_the_window(
 
 @habit("WIN-8", replaces=engine.evaluations)
 def a_reported_element_is_gone(right: Right, planned: Plan, max_reports: int = MAX_REPORTS) -> Any:
-    """Put an element into no further window, once a window with it has been reported."""
+    """Drops the elements of a reported window, so later ones lack them."""
     gone: list[set[int]] = [set() for _ in planned.views]
 
     def change(view: WindowView, at: Evaluation, content: Content, _: int) -> list[int]:
@@ -392,9 +390,7 @@ def a_reported_element_is_gone(right: Right, planned: Plan, max_reports: int = M
 def an_expired_triple_takes_later_ones_along(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
-    """Take a triple out of a window when an element with it expires, even if a later element in
-    the window has it.
-    """
+    """Lets a triple expire although a later element has it."""
 
     def change(view: WindowView, at: Evaluation, content: Content, arrived: int) -> list[int]:
         first = min(content, default=arrived)
@@ -408,7 +404,7 @@ def an_expired_triple_takes_later_ones_along(
 def a_window_holds_its_latest_element(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
-    """Keep the latest element of a window, and lose the others."""
+    """Keeps only the latest element of a window."""
     return _with_contents(
         right(planned, max_reports), planned, lambda view, at, content, _: list(content)[-1:]
     )
@@ -418,7 +414,7 @@ def a_window_holds_its_latest_element(
 def a_window_holds_three_elements(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Any:
-    """Keep the latest three elements of a window, and lose the others."""
+    """Keeps only the latest three elements of a window."""
     return _with_contents(
         right(planned, max_reports), planned, lambda view, at, content, _: list(content)[-3:]
     )

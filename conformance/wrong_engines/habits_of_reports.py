@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from conformance.wrong_engines.habits import is_sentinel
-from conformance.wrong_engines.wrong_engine import Right, habit
+from conformance.wrong_engines.wrong_engine import Right, habit, wrong
 from refengine.core import engine
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
@@ -26,7 +26,7 @@ from refengine.model.elements import Bag, Term, row
 def the_first_report_is_lost(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Make no report at the first evaluation."""
+    """Loses the first report."""
     return islice(right(planned, max_reports), 1, None)
 
 
@@ -34,7 +34,7 @@ def the_first_report_is_lost(
 def the_last_report_comes_twice(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Make the report of the last evaluation twice."""
+    """Sends the last report twice."""
     at = None
     for at in right(planned, max_reports):
         yield at
@@ -46,8 +46,8 @@ def the_last_report_comes_twice(
 def only_a_new_element_evaluates(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Evaluate a changed content where a window holds an element that it did not hold before, and
-    not where elements have left alone.
+    """Evaluates when elements come, and not when they leave. It evaluates a changed content if that
+    has an element that it did not have before.
     """
     if Condition.CHANGE not in planned.semantics.report:
         yield from right(planned, max_reports)
@@ -70,9 +70,7 @@ def _by_arrival(evaluations: Iterable[Evaluation]) -> Iterator[tuple[int, Iterat
 def the_first_of_a_gap_is_reported(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Report the first of the windows that close in a gap, or after the last element, and lose the
-    others.
-    """
+    """Reports only the first of the windows that close at once, also after the end."""
     return (next(same) for _, same in _by_arrival(right(planned, max_reports)))
 
 
@@ -80,8 +78,8 @@ def the_first_of_a_gap_is_reported(
 def an_arrival_reports_the_first_of_a_gap(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Report the first of the windows that an arrival closes, and lose the others. After the last
-    element all are reported.
+    """Reports only the first of the windows that an arrival closes. After the last element all are
+    reported.
     """
     for arrival, same in _by_arrival(right(planned, max_reports)):
         yield from islice(same, None if is_sentinel(planned, arrival) else 1)
@@ -91,8 +89,8 @@ def an_arrival_reports_the_first_of_a_gap(
 def an_arrival_reports_the_last_of_a_gap(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Report the last of the windows that an arrival closes, and lose the others. After the last
-    element all are reported.
+    """Reports only the last of the windows that an arrival closes. After the last element all are
+    reported.
     """
     for arrival, same in _by_arrival(right(planned, max_reports)):
         closed = list(same)
@@ -103,7 +101,7 @@ def an_arrival_reports_the_last_of_a_gap(
 def one_report_follows_the_end(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Make one report after the last element, and lose the others."""
+    """Makes one report after the last element, and loses the others."""
     for arrival, same in _by_arrival(right(planned, max_reports)):
         yield from islice(same, 1 if is_sentinel(planned, arrival) else None)
 
@@ -112,8 +110,8 @@ def one_report_follows_the_end(
 def an_arrival_closes_one_window(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Close one window at an arrival. The others that could close wait for the next arrivals, and
-    those that wait at the end are lost.
+    """Closes one window at each arrival, and loses those that wait. The others wait for the next
+    arrivals. Those that wait at the end are lost.
     """
     if len(planned.views) > 1:  # each of which closes at an arrival
         yield from right(planned, max_reports)
@@ -133,7 +131,7 @@ def an_arrival_closes_one_window(
 def a_window_as_the_one_before_is_left_out(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Evaluation]:
-    """Make no report of windows that hold what they held at the report before."""
+    """Leaves out a window that holds what the one before held."""
     before = None
     for at in right(planned, max_reports):
         contents = [tuple(held.content) for held in at.windows]
@@ -158,9 +156,9 @@ def _with_rows(operator: RelationToStream, output: Output, rows: Bag) -> Output:
     return output._replace(rows=rows, is_emitted=output.is_emitted and is_sent)
 
 
-@habit("R2S-1", replaces=RelationToStream.step)
+@wrong("R2S-1", "R2S-8", "R2S-2", replaces=RelationToStream.step, is_habit=True)
 def a_row_comes_once_in_all(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
-    """Give no row again that was given once."""
+    """Never gives an equal row again in a case."""
     output: Output = right(operator, change)
     given: Bag = _remember(operator, "given", Counter())
     rows = output.rows - given
@@ -172,7 +170,7 @@ def a_row_comes_once_in_all(right: Right, operator: RelationToStream, change: An
 def a_repeated_output_is_empty(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Give no rows where the output is that of the evaluation before."""
+    """Gives an output without rows where it repeats the one before."""
     before = operator.last
     output: Output = right(operator, change)
     if output.rows and compare.equal(output.rows, before):
@@ -184,7 +182,7 @@ def a_repeated_output_is_empty(
 def a_repeated_output_is_not_sent(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Send no output that is that of the evaluation before."""
+    """Does not send an output that repeats the one before."""
     before = operator.__dict__.get("last_one")
     output: Output = right(operator, change)
     operator.__dict__["last_one"] = output.rows
@@ -197,7 +195,7 @@ def a_repeated_output_is_not_sent(
 def the_first_rows_are_not_new(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Take the first output with rows for the baseline, and give none of them."""
+    """Takes the first rows for the baseline, and does not send them."""
     output: Output = right(operator, change)
     if output.rows and not _remember(operator, "has_begun", []):
         operator.__dict__["has_begun"].append(True)
@@ -209,7 +207,7 @@ def the_first_rows_are_not_new(
 def an_empty_answer_is_no_baseline(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Compare an answer with the last one that had rows, whatever came after it."""
+    """Compares with the last answer that had rows."""
     remembered = operator.__dict__
     base = remembered.get("last_with_rows", change.gone)
     if change.now:
@@ -221,7 +219,7 @@ def an_empty_answer_is_no_baseline(
 def a_row_of_an_output_comes_once(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Give a row of an output once, however often it is in it."""
+    """Gives equal rows of an output once."""
     output: Output = right(operator, change)
     return _with_rows(operator, output, Counter(dict.fromkeys(output.rows, 1)))
 
@@ -238,7 +236,7 @@ def _with_terms(
 
 @habit("R2R-10", replaces=RelationToStream.step)
 def languages_are_lost(right: Right, operator: RelationToStream, change: AnswerChange) -> Any:
-    """Give a literal without its language."""
+    """Gives literals without their languages."""
 
     def strip(term: Term) -> Term:
         text, quote, rest = term.rpartition('"')
@@ -248,23 +246,10 @@ def languages_are_lost(right: Right, operator: RelationToStream, change: AnswerC
 
 
 @habit("R2R-2", replaces=RelationToStream.step)
-def an_unbound_variable_is_empty_text(
-    right: Right, operator: RelationToStream, change: AnswerChange
-) -> Any:
-    """Give the empty text for a variable that is not bound."""
-    output: Output = right(operator, change)
-    rows: Bag = Counter()
-    for line, count in output.rows.items():
-        bound = dict(line)
-        rows[row((name, bound.get(name, '""')) for name in change.variables)] += count
-    return _with_rows(operator, output, rows)
-
-
-@habit("R2R-2", replaces=RelationToStream.step)
 def a_row_with_an_unbound_variable_is_lost(
     right: Right, operator: RelationToStream, change: AnswerChange
 ) -> Any:
-    """Lose each row in which a variable is not bound."""
+    """Loses rows with an unbound variable."""
     output: Output = right(operator, change)
     width = len(change.variables)
     whole = {line: count for line, count in output.rows.items() if len(line) == width}

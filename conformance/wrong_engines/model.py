@@ -41,7 +41,7 @@ Table = Mapping[str, Any]
     half="sys increases, and batch ids",
 )
 def application_time_must_increase(right: Right, stream: Sequence[Element]) -> None:
-    """Refuse two elements of one time, and nothing else."""
+    """Refuses two elements of one time."""
     for before, element in pairwise(stream):
         if element.app <= before.app:
             raise InvalidStream(f"t_app must increase, got {element.app}", rule="MOD-1")
@@ -54,9 +54,7 @@ def application_time_must_increase(right: Right, stream: Sequence[Element]) -> N
     seen="rsp-rs 0.3.1 to 0.3.3, https://crates.io/crates/rsp-rs: scope() computes with f64",
 )
 def time_is_a_double(right: Right, stream: Iterable[Element], disorder: int | str) -> Any:
-    """Pass application time through a double, so that neighbouring instants far from 0
-    become one.
-    """
+    """Keeps time as a double, so instants far from 0 become one."""
     rounded = [element._replace(app=int(float(element.app))) for element in stream]
     return right(rounded, disorder)
 
@@ -68,29 +66,33 @@ def time_is_a_double(right: Right, stream: Iterable[Element], disorder: int | st
     seen=f"{C_SPARQL} accepts late elements; {RSP_JS} adds them if their window is open",
 )
 def late_elements_are_added(right: Right, stream: Iterable[Element], disorder: int | str) -> Any:
-    """Put a late element in its place, however late it is, and even where late ones are to be
-    refused.
-    """
+    """Takes late elements in, however late they are. It takes even those that are to be refused."""
     return right(stream, TIME_BOUND)
 
 
-@wrong(
-    "MOD-2",
-    replaces=elements.admit,
-    half="and counted",
-)
+@wrong("MOD-2", replaces=elements.admit, half="and counted")
 def late_elements_are_not_counted(
     right: Right,
     stream: Iterable[Element],
     disorder: int | str,
 ) -> Any:
-    """Drop late elements without listing them, and reverse the order of simultaneous ones."""
+    """Drops late elements without a word."""
+    return AdmittedElements(right(stream, disorder).elements, ())
+
+
+@wrong("MOD-2", replaces=elements.admit)
+def simultaneous_elements_are_reversed(
+    right: Right,
+    stream: Iterable[Element],
+    disorder: int | str,
+) -> Any:
+    """Reverses the order of simultaneous elements. It does so where elements are put in order."""
     admitted: AdmittedElements = right(stream, disorder)
     if disorder == "reject":
         return admitted
     last_first = reversed(admitted.elements)
     by_time = sorted(last_first, key=lambda element: element.app)
-    return AdmittedElements(tuple(by_time), ())
+    return AdmittedElements(tuple(by_time), admitted.late)
 
 
 @wrong(
@@ -101,7 +103,7 @@ def late_elements_are_not_counted(
     seen=f"{RSP_JS}, {YASPER} and {C_SPARQL}: their elements have one time",
 )
 def the_end_is_not_read(right: Right, element: Element) -> tuple[int, int]:
-    """Take every element for a point, whatever its end is."""
+    """Takes an element for a point, whatever its end is."""
     return element.app, element.app
 
 
@@ -111,7 +113,7 @@ def the_end_is_not_read(right: Right, element: Element) -> tuple[int, int]:
     half="escapes are read",
 )
 def escapes_are_letters(right: Right, term: Term) -> Term:
-    """Drop the backslash of an escape, and keep the character after it as it stands."""
+    """Reads an escaped character as the letter after the backslash."""
     if term.startswith('"'):
         return re.sub(r'\\([^"\\nr])', r"\1", term)
     return str(right(term))
@@ -123,7 +125,7 @@ def escapes_are_letters(right: Right, term: Term) -> Term:
     half="Anything else is refused",
 )
 def any_text_is_a_term(right: Right, term: Term) -> Term:
-    """Accept any text as a term."""
+    """Accepts any text as a term."""
     try:
         return str(right(term))
     except InvalidStream:
@@ -140,7 +142,7 @@ def any_text_is_a_term(right: Right, term: Term) -> Term:
     seen=f"{RSP_JS}: Istream and Dstream parse and behave as Rstream",
 )
 def an_unknown_value_becomes_the_first(right: Right, name: str, value: Any) -> Any:
-    """Replace a value that the field does not have with the field's first."""
+    """Replaces an unknown value by the field's first."""
     try:
         return right(name, value)
     except InvalidSemantics:
@@ -155,7 +157,9 @@ def an_unknown_value_becomes_the_first(right: Right, name: str, value: Any) -> A
     half="and `periodic` without them",
 )
 def what_is_missing_has_a_default(right: Right, chosen: Semantics) -> None:
-    """Fill in what is missing: a period of 1, an anchor and an offset of 0, the base `previous`."""
+    """Fills in what a semantics lacks. A period is 1, an anchor and an offset are 0, and the base
+    is `previous`.
+    """
     if Condition.PERIODIC in chosen.report:
         _set(chosen, period=chosen.period or 1, anchor=chosen.anchor or 0)
     if chosen.t0 is T0.EPOCH:
@@ -177,7 +181,9 @@ def _set(chosen: Semantics, **values: Any) -> None:
     half="a negative `allowed_lateness`",
 )
 def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
-    """Refuse no contradiction but window close alone without a horizon."""
+    """Accepts semantics that contradict themselves. It refuses window close alone without a
+    horizon, and nothing else.
+    """
     if chosen.report == {Condition.CLOSE} and chosen.horizon is End.NONE:
         raise InvalidSemantics("window-close alone needs a horizon", rule="SEM-2")
 
@@ -190,7 +196,7 @@ def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
     half="An evaluation needs a value for each",
 )
 def what_is_unknown_is_zero(right: Right, profile: Profile) -> Semantics:
-    """Replace every open field of a profile with 0, or with the first of the field's values."""
+    """Takes 0, or the first value, for an open field."""
     defaults: dict[str, Any] = {name: next(iter(values)) for name, values in ENUMS.items()}
     defaults |= {"t0": 0, "offset": None, "period": None, "anchor": None, "base": None}
     open_fields = {name: defaults[name] for name in profile.unknown}
@@ -204,7 +210,7 @@ def what_is_unknown_is_zero(right: Right, profile: Profile) -> Semantics:
     half=("names those that lack one", "An unknown field or value is refused"),
 )
 def profiles_are_fixed(right: Right, profile: Profile, **overrides: Any) -> Profile:
-    """Ignore every value that is given for a field of a profile."""
+    """Ignores the fields that are given beside a profile."""
     return profile
 
 
@@ -216,10 +222,12 @@ def profiles_are_fixed(right: Right, profile: Profile, **overrides: Any) -> Prof
     replaces=query.from_table,
     half="The schema is closed: another key is refused",
 )
-def words_are_made_to_fit(right: Right, table: Table) -> Any:
-    """Accept a malformed query table: unknown keys and units and a registration in words are
-    dropped, an unknown kind is `time`, any truth is a trigger, and a text is a list of one key.
+def words_are_made_to_fit(right: Right, given: Table | None = None, /, **keys: Any) -> Any:
+    """Accepts malformed queries, and makes them fit. Unknown keys and units and a registration in
+    words are dropped, an unknown kind is `time`, any truth is a trigger, and a text is a list of
+    one key.
     """
+    table = given or keys
     windows = [_repair_window(window) for window in table["windows"]]
     repaired = {key: table[key] for key in QUERY_KEYS if key in table}
     if not isinstance(repaired.get("registered"), int):
@@ -246,8 +254,9 @@ def _repair_window(window: Table) -> Table:
     replaces=query.from_table,
     half="the absolute IRI of a named window",
 )
-def names_are_forgotten(right: Right, table: Table) -> Any:
-    """Read the names of windows, and drop them."""
+def names_are_forgotten(right: Right, given: Table | None = None, /, **keys: Any) -> Any:
+    """Forgets the names of windows."""
+    table = given or keys
     windows = []
     for window in table["windows"]:
         without_name = {key: value for key, value in window.items() if key != "name"}
@@ -261,7 +270,7 @@ def names_are_forgotten(right: Right, table: Table) -> Any:
     half="`windows` (an array of tables)",
 )
 def no_window_is_needed(right: Right, query: Query) -> None:
-    """Accept a query without windows."""
+    """Accepts a query without windows."""
 
 
 @wrong(
@@ -277,7 +286,7 @@ def the_last_of_several_windows_counts(
     streams: Streams,
     semantics: Semantics,
 ) -> Any:
-    """Replace all windows of a query with its last one."""
+    """Knows only the last window of a query."""
     with_last_window = replace(query, windows=query.windows[-1:])
     return right(with_last_window, streams, semantics)
 
@@ -305,7 +314,7 @@ def _push_to_every_stream(arrivals: Arrivals, stream: str, element: Element) -> 
     half="A window ranges over a declared stream",
 )
 def any_stream_will_do(right: Right, query: Query, streams: Streams, semantics: Semantics) -> Any:
-    """Read the first stream for every window, whatever stream the window names."""
+    """Reads the first stream for every window."""
     first = next(iter(streams.values()))
     first_everywhere = {spec.stream: first for spec in query.windows}
     return right(query, first_everywhere, semantics)
@@ -317,8 +326,9 @@ def any_stream_will_do(right: Right, query: Query, streams: Streams, semantics: 
     half="window close needs windows that close",
 )
 def query_and_semantics_are_not_compared(right: Right, query: Query, semantics: Semantics) -> None:
-    """Check only queries with tuple-based windows against the semantics: in others a closure,
-    window close, a base, a registration or a trigger may be missing, or stated in vain.
+    """Accepts a query that its semantics excludes. It checks queries with tuple-based windows
+    alone: in others a closure, window close, a base, a registration or a trigger may be missing, or
+    stated in vain.
     """
     kinds = {spec.kind for spec in query.windows}
     if WindowKind.TUPLE in kinds:

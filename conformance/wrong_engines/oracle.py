@@ -41,7 +41,7 @@ States = Iterable[State]
 def the_first_assignment(
     right: Right, *values: Any, **options: Any
 ) -> Iterator[tuple[Semantics, T0Class]]:
-    """Try only the first assignment of values to the open fields."""
+    """Tries only the first assignment of values to the open fields."""
     yield from islice(right(*values, **options), 1)
 
 
@@ -53,7 +53,7 @@ def the_first_assignment(
 def an_open_t0_is_0(
     right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
 ) -> list[T0Class]:
-    """Take 0 for an open t0."""
+    """Takes 0 for an open t0."""
     return [T0Class(0, 0, 0)]
 
 
@@ -65,7 +65,7 @@ def an_open_t0_is_0(
 def classes_by_content_alone(
     right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
 ) -> list[T0Class]:
-    """End a class of t0 only where an element moves to another window."""
+    """Ends a class of t0 only where an element moves to another window."""
     low, _ = window.borders(planned.semantics.closure)
     view = planned.views[0]
     classes = right(planned, found, *more, **options)
@@ -90,7 +90,7 @@ def classes_by_content_alone(
 def anything_may_be_missing(
     right: Right, states: States, output: Bag, recorded: Any, *window: Any, **options: Any
 ) -> set[State]:
-    """Accept a recording that lacks any number of outputs before its first relation and after its
+    """Accepts a recording that lacks any number of outputs before its first relation and after its
     last.
     """
     following = set()
@@ -112,7 +112,7 @@ def anything_may_be_missing(
 def holes_are_allowed(
     right: Right, states: States, output: Bag, recorded: Any, *window: Any, **options: Any
 ) -> Any:
-    """Accept a recording that lacks an output in its middle."""
+    """Accepts a recording that lacks an output in its middle."""
     states = set(states)
     inside = {state for state in states if 0 < state.matched < len(recorded.rows)}
     return right(states, output, recorded, *window, **options) | inside
@@ -124,7 +124,7 @@ def holes_are_allowed(
     half="Timestamps in a recording do not matter",
 )
 def sorted_by_timestamp(right: Right, path: Any) -> Recording:
-    """Sort the relations of a recording by their timestamps."""
+    """Sorts the outputs by their timestamps."""
     recording = right(path)
     pairs = list(zip(recording.timestamps, recording.relations, strict=True))
     pairs.sort(key=lambda pair: pair[0] or 0)
@@ -139,7 +139,7 @@ def sorted_by_timestamp(right: Right, path: Any) -> Recording:
     half="cannot matter, and no order is tried",
 )
 def the_order_of_the_file(right: Right, planned: Plan) -> bool:
-    """Take the order of the file for the arrival order of simultaneous elements, and search no
+    """Takes the order of the file for the arrival order of simultaneous elements, and searches no
     other.
     """
     return False
@@ -147,7 +147,7 @@ def the_order_of_the_file(right: Right, planned: Plan) -> bool:
 
 @wrong("ORA-4", replaces=attempts.attempt)
 def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
-    """Ignore a known arrival order of simultaneous elements."""
+    """Ignores a known arrival order of simultaneous elements."""
     streams = {name: replace(stream, ordered=False) for name, stream in recorded.streams.items()}
     question = replace(recorded.question, streams=streams)
     return right(replace(recorded, question=question), *rest)
@@ -161,7 +161,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Any:
-    """Expect the outputs of an instant to sum to Q(F) − Q(K), even where what expires is derived
+    """Expects the outputs of an instant to sum to Q(F) − Q(K), even where what expires is derived
     again.
     """
     return right(look, moment, grown, Counter())
@@ -175,7 +175,7 @@ def what_expires_is_forgotten(
 def all_that_was_kept_was_seen(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
 ) -> Bag:
-    """Expect the outputs of an instant to sum to the set of rows that its elements complete."""
+    """Expects the outputs of an instant to sum to the set of rows that its elements complete."""
     completed_rows = {derivation.row for derivation in grown}
     return Counter(completed_rows)
 
@@ -186,7 +186,7 @@ def all_that_was_kept_was_seen(
     half="sum to Q(F) − Q(K)",
 )
 def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag) -> Any:
-    """Expect the outputs of an instant to sum to the whole answer at its end."""
+    """Expects the outputs of an instant to sum to the whole answer at its end."""
     return look.answer(range(moment.kept_elements.start, moment.arriving_elements.stop))
 
 
@@ -197,7 +197,7 @@ def sum_of_all(right: Right, look: Any, moment: Any, grown: list[Any], base: Bag
     seen=f"{CSRBENCH_ORACLE} evaluates content change once an instant",
 )
 def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
-    """Accept at most one output an instant."""
+    """Accepts at most one output an instant."""
     return len(outputs) <= 1
 
 
@@ -207,7 +207,7 @@ def one_output(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
     half="one pivot for each output",
 )
 def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool:
-    """Accept an output if all supports of its rows have an element in common."""
+    """Accepts an output if all supports of its rows have an element in common."""
     needs: dict[Row, set[Any]] = defaultdict(set)
     for derivation in grown:
         needs[derivation.row] |= derivation.needs
@@ -223,7 +223,7 @@ def a_common_element(right: Right, outputs: list[Bag], grown: list[Any]) -> bool
 def the_search_tries_one_order(
     right: Right, look: Any, moment: Any, grown: Any, states: set[State], base: Bag
 ) -> tuple[set[State], Bag, int]:
-    """Try only the order of the file where orders must be searched."""
+    """Tries only the order of the file where orders must be searched."""
     before = base
     furthest = max(state.matched for state in states)
     for stop in range(moment.arriving_elements.start + 1, moment.arriving_elements.stop + 1):
@@ -243,7 +243,7 @@ def the_search_tries_one_order(
     half="A search beyond its bound is unsupported",
 )
 def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any) -> Any:
-    """Return no order where the search exceeds its bound, instead of `unsupported`. The bound is
+    """Returns no order where the search exceeds its bound, instead of `unsupported`. The bound is
     lower for more than ten elements: each semantics that might explain the fail is searched to it,
     too.
     """
@@ -263,7 +263,7 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
     half="must be confirmed (R2R-5)",
 )
 def one_witness(right: Right, *values: Any) -> None:
-    """Accept the answers of the definition, and ask no witness."""
+    """Accepts the answers of the definition, and asks no witness."""
 
 
 @wrong(
@@ -274,7 +274,7 @@ def one_witness(right: Right, *values: Any) -> None:
 def all_of_the_stream(
     right: Right, recorded: Any, assigned: Any, answers: Any, witnesses: tuple[str, ...]
 ) -> None:
-    """Ask a witness to confirm every report of the assignment, even after the first divergence."""
+    """Asks a witness to confirm every report of the assignment, even after the first divergence."""
     planned = engine.plan(recorded.query, recorded.streams, assigned.semantics)
     for at in engine.evaluations(planned):
         contents = [each.content for each in at.windows]
@@ -284,13 +284,13 @@ def all_of_the_stream(
 
 @wrong("ORA-9", replaces=divergence.find_divergence)
 def no_divergence(right: Right, *values: Any) -> Divergence:
-    """Say of every fail only that the answer differs."""
+    """Says of every fail only that the answer differs."""
     return Divergence(0, None, None, (), None, None, "the answer differs")
 
 
 @wrong("ORA-10", replaces=divergence.find_unreachable_row)
 def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
-    """Take every row for one that some semantics can give."""
+    """Takes every row for one that some semantics can give."""
 
 
 @wrong(
@@ -299,7 +299,7 @@ def everything_is_in_reach(right: Right, *values: Any, **options: Any) -> None:
     half="holds the same instants",
 )
 def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) -> Any:
-    """Compare stated windows by their borders, whichever of these belong to them."""
+    """Compares stated windows by their borders, whichever of these belong to them."""
     return borders
 
 
@@ -309,7 +309,7 @@ def windows_are_compared_as_written(right: Right, borders: Any, closure: Any) ->
     half="and none explains them with the windows",
 )
 def told_windows_are_not_read(right: Right, *values: Any) -> bool:
-    """Ignore the windows that an engine states."""
+    """Ignores the windows that an engine states."""
     return True
 
 
@@ -319,7 +319,7 @@ def told_windows_are_not_read(right: Right, *values: Any) -> bool:
     half="one window late",
 )
 def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
-    """Name no rows on window borders."""
+    """Names no rows on window borders."""
     return []
 
 
@@ -329,11 +329,11 @@ def borders_are_not_looked_at(right: Right, *values: Any) -> list[Any]:
     half="no relation has the row in excess",
 )
 def left_out_wherever_it_is(right: Right, *values: Any) -> bool:
-    """Call a border row left out of its window even where another relation has it."""
+    """Calls a border row left out of its window even where another relation has it."""
     return True
 
 
 @wrong("ORA-13", replaces=explanations.find_explanations)
 def nothing_is_near(right: Right, *values: Any, **options: Any) -> Explanations:
-    """Search no other semantics for an explanation."""
+    """Searches no other semantics for an explanation."""
     return Explanations()

@@ -14,9 +14,9 @@ from lark import Token, Tree
 from conformance.wrong_engines.engines import C_SPARQL, CQELS, RDFLIB, RSP_JS
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
-from refengine.core.query import Body, Query, Unit, WindowKind
+from refengine.core.query import Body, Query, Unit, Window, WindowKind
 from refengine.core.semantics import R2S
-from refengine.dialects import dialect, durations, faults, grammar, source, windows
+from refengine.dialects import dialect, faults, grammar, source, windows
 from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable
 from refengine.model import iris
@@ -24,7 +24,7 @@ from refengine.model.elements import XSD, Relation, literal
 from refengine.model.errors import InvalidQuery
 from refengine.model.terms import Term
 from refengine.rdf import documents, lines, recordings, turtle
-from refengine.rdf.forms import graphs, items, quads, subjects
+from refengine.rdf.forms import dated_documents, reading, rows
 from refengine.rdf.lines import TIMED_TOKEN, parse_terms
 from refengine.rdf.sources import Source, suffix_of
 
@@ -34,40 +34,32 @@ Node = Tree[Token]
 # §12 Reading
 
 
-def _timed_lines(path: Source) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a file, of a .n3t file those that have a time."""
-    for line, place in _lines(path):
-        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
-            yield line, place
+@wrong("IO-1", replaces=reading.build_stream, half="app = NN × 1000 ms")
+def times_are_seconds(right: Right, items: list[Any], ordered: bool = True) -> Any:
+    """Reads times as seconds."""
+    return right([item._replace(app=item.app // 1000) for item in items], ordered)
 
 
-build_stream_of_graphs = graphs.build_stream_of_graphs  # the right function
+@wrong("IO-1", replaces=reading.build_stream)
+def a_file_has_an_order(right: Right, items: list[Any], ordered: bool = True) -> Any:
+    """Takes the order of a file for the arrival order."""
+    return right(items, True)
 
 
-def _without_undated_graphs(reading: Any, statements: Iterable[Any]) -> Any:
-    """Skip a graph that nothing dates, instead of refusing it."""
+@wrong("IO-1", replaces=dated_documents.build_stream_of_graphs)
+def undated_graphs_are_skipped(right: Right, reading: Any, statements: Iterable[Any]) -> Any:
+    """Skips graphs that nothing dates, instead of refusing them."""
     statements = list(statements)
     dated = {each.triple[0] for each in statements if each.graph is None}
-    default_graph = None
-    with_date = [each for each in statements if each.graph in {default_graph, *dated}]
-    return build_stream_of_graphs(reading, with_date)
+    return right(reading, [each for each in statements if each.graph in {None, *dated}])
 
 
-@wrong(
-    "IO-1",
-    replaces=items.build_stream,
-    half="app = NN × 1000 ms",
-    besides={
-        graphs.build_stream_of_graphs: _without_undated_graphs,
-        lines.read_lines: _timed_lines,
-    },
-)
-def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: bool = True) -> Any:
-    """Read times as seconds, and the order of a file as the arrival order, and skip a graph that
-    nothing dates, and a line that has no time, instead of refusing them.
-    """
-    in_seconds = [item._replace(app=item.app // 1000) for item in items]
-    return right(in_seconds, True)
+@wrong("IO-1", replaces=lines.read_lines)
+def lines_without_a_time_are_skipped(right: Right, path: Source) -> Iterator[tuple[str, int]]:
+    """Skips lines that have no time, instead of refusing them."""
+    for line, place in right(path):
+        if suffix_of(path) != ".n3t" or len(parse_terms(line, TIMED_TOKEN)) == 4:
+            yield line, place
 
 
 @wrong(
@@ -78,7 +70,7 @@ def files_have_seconds_and_an_order(right: Right, items: list[Any], ordered: boo
 def labels_are_of_the_folder(
     right: Right, path: Path, language: str, prefix: str, base: str = ""
 ) -> Any:
-    """Take one blank node label for one node in all files of a folder."""
+    """Takes a blank node label for one node in all files."""
     return right(path, language, "b", base)
 
 
@@ -91,48 +83,17 @@ def labels_are_of_the_folder(
 def a_query_replaces_the_last_segment(
     right: Right, text: str, language: str, prefix: str, base: str = ""
 ) -> Any:
-    """Resolve a relative IRI that is a query alone against the folder of the base, as RFC 2396
-    says.
-    """
+    """Resolves `?query` against the folder of the base."""
     return right(text.replace("<?", "<./?"), language, prefix, base)
-
-
-_lines = lines.read_lines  # the right one, also while it is replaced
-
-
-build_stream_of_quads = quads.build_stream_of_quads  # the right function
-
-
-def _every_quad_is_an_element(reading: Any, found: Iterable[Any], where: str) -> Any:
-    """Read each quad as an element, also those of one graph."""
-    quads = (replace(quad, graph=None) for quad in found)
-    return build_stream_of_quads(reading, quads, where)
-
-
-def _labels_are_of_the_log(statement: Any, scope: str) -> Any:
-    """Take one blank node label for one node in all messages of a log."""
-    return statement
 
 
 @wrong(
     "IO-3",
-    replaces=subjects.build_stream_of_subjects,
-    half=(
-        "and the triples of all nodes without a date",
-        "All quads of a graph have the same times",
-        "A blank node is of one message",
-    ),
-    besides={
-        quads.build_stream_of_quads: _every_quad_is_an_element,
-        lines._scope_blank_nodes: _labels_are_of_the_log,
-    },
+    replaces=dated_documents.build_stream_of_subjects,
+    half="and the triples of all nodes without a date",
 )
-def an_element_is_what_stands_by_itself(
-    right: Right, reading: Any, statements: Iterable[Any]
-) -> Any:
-    """Drop the triples of nodes without a date, read each quad as an element, and take one blank
-    node label for one node in all messages of a log.
-    """
+def undated_nodes_are_dropped(right: Right, reading: Any, statements: Iterable[Any]) -> Any:
+    """Drops the triples of nodes without a date."""
     statements = list(statements)
     time = f"<{reading.dating.time_predicate}>"
     dated = {each.triple[0] for each in statements if each.triple[1] == time}
@@ -140,21 +101,46 @@ def an_element_is_what_stands_by_itself(
 
 
 @wrong(
+    "IO-3",
+    replaces=rows.build_stream_of_quads,
+    half="All quads of a graph have the same times",
+)
+def every_quad_is_an_element(right: Right, reading: Any, found: Iterable[Any], where: str) -> Any:
+    """Reads each quad as an element. So it reads those of one graph."""
+    return right(reading, (replace(quad, graph=None) for quad in found), where)
+
+
+@wrong("IO-3", replaces=lines._scope_blank_nodes, half="A blank node is of one message")
+def labels_are_of_the_log(right: Right, statement: Any, scope: str) -> Any:
+    """Takes a blank node label for one node in all messages of a log."""
+    return statement
+
+
+@wrong("IO-2", replaces=recordings.read_recording)
+def repeated_bindings_are_one(right: Right, path: str | Path) -> Any:
+    """Reads a binding that stands twice as one row."""
+    recording = right(path)
+    relations = tuple(
+        Relation(one.variables, Counter(set(one.rows))) for one in recording.relations
+    )
+    return replace(recording, relations=relations)
+
+
+@wrong(
     "IO-2",
     replaces=recordings.read_recording,
     half="one without bindings is an empty answer",
 )
-def recordings_are_rows(right: Right, path: str | Path) -> Any:
-    """Read a binding that stands twice as one row, and drop relations without bindings."""
+def empty_relations_are_dropped(right: Right, path: str | Path) -> Any:
+    """Drops relations without bindings."""
     recording = right(path)
-    relations = []
-    timestamps = []
-    for relation, timestamp in zip(recording.relations, recording.timestamps, strict=True):
-        if relation.rows:
-            distinct = Counter(set(relation.rows))
-            relations.append(Relation(relation.variables, distinct))
-            timestamps.append(timestamp)
-    return replace(recording, relations=tuple(relations), timestamps=tuple(timestamps))
+    pairs = zip(recording.relations, recording.timestamps, strict=True)
+    kept = [(relation, timestamp) for relation, timestamp in pairs if relation.rows]
+    return replace(
+        recording,
+        relations=tuple(relation for relation, _ in kept),
+        timestamps=tuple(timestamp for _, timestamp in kept),
+    )
 
 
 @wrong(
@@ -163,7 +149,7 @@ def recordings_are_rows(right: Right, path: str | Path) -> Any:
     half="under `xml:lang`",
 )
 def languages_are_dropped(right: Right, entry: Any, where: str, labels: dict[str, Term]) -> Any:
-    """Drop the language of a literal."""
+    """Drops the language of a literal."""
     if entry.get("type") in ("bnode", "uri"):
         return right(entry, where, labels)
     return literal(entry["value"], entry.get("datatype", XSD + "string"))
@@ -186,7 +172,7 @@ def the_body_is_on_one_line(
     base: str = "",
     graphs: Iterable[str] = (),
 ) -> Query:
-    """Replace every line feed of the body with a space, even within a string."""
+    """Replaces every line feed of the body with a space, even within a string."""
     query: Query = right(text, dialect, static, base, graphs)
     on_one_line = query.body.text.replace("\n", " ")
     return replace(query, body=Body(on_one_line))
@@ -198,28 +184,28 @@ def the_body_is_on_one_line(
     half="and with each the line feed",
 )
 def a_clause_goes_alone(right: Right, source: QuerySource, begin: int, end: int) -> tuple[int, int]:
-    """Remove a clause without the line end or the space after it."""
+    """Removes a clause without the line end or the space after it."""
     return begin, end
 
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="a number and `ms`, `s`, `m`, `h` or `d`",
 )
 def every_unit_is_seconds(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
-    """Read every unit of a duration as seconds."""
+    """Reads every unit of a duration as seconds."""
     return right((number, "s") for number, _ in parts)
 
 
 @wrong(
     "DIA-2",
-    replaces=durations.milliseconds,
+    replaces=windows.milliseconds,
     half="no hour in CQELS-QL, whose engine misreads it",
     seen=f"{CQELS}, Duration.parse: substring(0, l-1)",
 )
 def hours_lose_a_digit(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
-    """Drop the last digit of a number of hours or days."""
+    """Drops the last digit of a number of hours or days."""
     misread = []
     for number, unit in parts:
         if unit[0] in "hd":
@@ -228,17 +214,30 @@ def hours_lose_a_digit(right: Right, parts: Iterable[tuple[str, str]]) -> Any:
     return right(misread)
 
 
+def _with_kind(window: Window, kind: WindowKind, **fields: Any) -> Window:
+    """Return a window over time in place of one of another kind; any other stays as it is."""
+    if window.kind is not kind:
+        return window
+    return replace(window, kind=WindowKind.TIME, **fields)
+
+
 @wrong("DIA-3", replaces=windows.read_window)
-def range_tumbles_and_counts_elements(right: Right, *values: Any, **options: Any) -> Any:
-    """Read a RANGE without a slide as a window that slides by its size, a tuple-based window as one
-    over time, and a window of triples as one of elements.
-    """
-    window = replace(right(*values, **options), unit=Unit.ELEMENTS)
-    if window.kind is WindowKind.RANGE:
-        return replace(window, kind=WindowKind.TIME, slide=window.size)
-    if window.kind is WindowKind.TUPLE:
-        return replace(window, kind=WindowKind.TIME)
-    return window
+def range_tumbles(right: Right, *values: Any, **options: Any) -> Any:
+    """Reads a RANGE without a slide as a window that slides by its size."""
+    window = right(*values, **options)
+    return _with_kind(window, WindowKind.RANGE, slide=window.size)
+
+
+@wrong("DIA-3", replaces=windows.read_window)
+def tuple_windows_are_over_time(right: Right, *values: Any, **options: Any) -> Any:
+    """Reads a tuple-based window as one over time."""
+    return _with_kind(right(*values, **options), WindowKind.TUPLE, unit=Unit.ELEMENTS)
+
+
+@wrong("DIA-3", replaces=windows.read_window)
+def triples_are_counted_as_elements(right: Right, *values: Any, **options: Any) -> Any:
+    """Reads a window of triples as one of elements."""
+    return replace(right(*values, **options), unit=Unit.ELEMENTS)
 
 
 @wrong(
@@ -248,7 +247,7 @@ def range_tumbles_and_counts_elements(right: Right, *values: Any, **options: Any
     seen=RSP_JS,
 )
 def istream_is_read_as_rstream(right: Right, source: QuerySource) -> R2S | None:
-    """Read Istream and Dstream as Rstream."""
+    """Reads Istream and Dstream as Rstream."""
     operator = right(source)
     if operator is None:
         return None
@@ -261,7 +260,7 @@ def istream_is_read_as_rstream(right: Right, source: QuerySource) -> R2S | None:
     half="there the semantics says it",
 )
 def the_querys_operator_alone(right: Right, query: Query, spoken: Any, r2s: R2S | None) -> Any:
-    """Render no operator but the query's own: the semantics' is never stated."""
+    """Renders no operator but the query's own: the semantics' is never stated."""
     if spoken.states(query.body.form):
         r2s = None
     return right(query, spoken, r2s)
@@ -280,7 +279,7 @@ def named_streams_are_merged(
     extent: Node | None,
     name: str | None = None,
 ) -> Any:
-    """Read FROM NAMED STREAM without its NAMED."""
+    """Reads FROM NAMED STREAM without its NAMED."""
     if name == stream:
         name = None
     return right(source, stream, extent, name)
@@ -292,7 +291,7 @@ def named_streams_are_merged(
     half="Such patterns do not see static data",
 )
 def a_lone_pattern_sees_static_data(right: Right, source: QuerySource, alone: bool) -> Any:
-    """Show static data to a STREAM pattern that is all of WHERE."""
+    """Shows static data to a STREAM pattern that is all of WHERE."""
     pattern = dialect.lone_pattern(source)
     if pattern is None:
         return []
@@ -307,7 +306,7 @@ def a_lone_pattern_sees_static_data(right: Right, source: QuerySource, alone: bo
     seen=RSP_JS,
 )
 def iris_are_kept_as_written(right: Right, source: QuerySource, node: Node) -> str:
-    """Take the text between < and > for a name, without its base, and with its escapes."""
+    """Takes the text between < and > for a name, without its base, and with its escapes."""
     token = str(node.children[0])
     _, namespaces = source.prologue
     prefix, colon, local = token.partition(":")
@@ -323,7 +322,7 @@ def iris_are_kept_as_written(right: Right, source: QuerySource, node: Node) -> s
     seen=f"{RDFLIB} and others that use urljoin",
 )
 def iris_lose_their_end(right: Right, base: str, reference: str) -> str:
-    """Drop an empty query or fragment of an IRI."""
+    """Drops an empty query or fragment of an IRI."""
     return urljoin(base, reference)
 
 
@@ -335,7 +334,7 @@ def iris_lose_their_end(right: Right, base: str, reference: str) -> str:
 def patterns_stay_outside(
     right: Right, where: QuerySource, opening: str, static: bool, names: Collection[str] = ()
 ) -> None:
-    """Put a window's pattern around WHERE, whatever stands outside of it."""
+    """Puts a window's pattern around WHERE, whatever stands outside of it."""
     try:
         right(where, opening, static, names)
     except Unrenderable:
@@ -351,7 +350,7 @@ def patterns_stay_outside(
     half="`GRAPH ?g`",
 )
 def variables_find_what_they_find(right: Right, source: QuerySource) -> None:
-    """Render GRAPH with a variable, although it may find the name that a window has in the text
+    """Renders GRAPH with a variable, although it may find the name that a window has in the text
     only, or in the body only.
     """
 
@@ -362,7 +361,7 @@ def variables_find_what_they_find(right: Right, source: QuerySource) -> None:
     half="a name that DIA-5 would not give",
 )
 def every_name_is_an_iri(right: Right, name: str, *rest: Any) -> str:
-    """Write any name between < and >, be it an IRI or not."""
+    """Writes any name between < and >, be it an IRI or not."""
     return f"<{name}>"
 
 
@@ -372,7 +371,7 @@ def every_name_is_an_iri(right: Right, name: str, *rest: Any) -> str:
     half="with its line and column",
 )
 def columns_from_0(right: Right, text: str, offset: int) -> str:
-    """Count lines and columns from 0."""
+    """Counts lines and columns from 0."""
     before = text[:offset]
     line = before.count("\n")
     column = offset - before.rfind("\n") - 1
@@ -386,5 +385,5 @@ def columns_from_0(right: Right, text: str, offset: int) -> str:
     seen=f"{RSP_JS}: a window of NaN, and no error",
 )
 def no_place(right: Right, *values: Any, **options: Any) -> InvalidQuery:
-    """Refuse a text that cannot be read without a place and a reason."""
+    """Refuses a text that cannot be read without a place and a reason."""
     return InvalidQuery("cannot be read", rule="DIA-7", place="text")

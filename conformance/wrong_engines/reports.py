@@ -24,7 +24,6 @@ from refengine.core.schedule import Schedule
 from refengine.core.semantics import (
     ChangeBaseline,
     ChangeScope,
-    Closure,
     Condition,
     ExpirySeen,
     MissedInstants,
@@ -47,7 +46,7 @@ from refengine.model.elements import Element
 def complete_instants_only(
     right: Right, choice: Tick, arrival: Element, app: int, batch: int
 ) -> bool:
-    """Look at the first of simultaneous elements alone, whatever `tick` says."""
+    """Looks only at the first of simultaneous elements."""
     return arrival.app > app
 
 
@@ -58,7 +57,7 @@ def complete_instants_only(
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, table 1",
 )
 def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch: int) -> bool:
-    """Look at every arrival, whatever `tick` says."""
+    """Looks at every arrival, whatever it claims."""
     return True
 
 
@@ -68,7 +67,7 @@ def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch:
     seen=f"{RSP_JS} and {YASPER} look at windows only when an element arrives",
 )
 def only_the_instant_before(right: Right, before: int, own: int) -> range:
-    """Evaluate an arrival at one instant only, the one before its own."""
+    """Evaluates an arrival only at the instant before it."""
     if own == before:
         return range(own, own + 1)
     return range(own - 1, own)
@@ -80,7 +79,7 @@ def only_the_instant_before(right: Right, before: int, own: int) -> range:
     seen=f"{C_SPARQL}, as its recordings of CSRBench show it",
 )
 def from_the_first_arrival(right: Right, schedule: Schedule) -> Any:
-    """Start the first interval at the first arrival."""
+    """Looks at nothing before the first arrival."""
     begun = right(schedule)
     if schedule.last_tick is not None:
         schedule.last_tick = schedule.last_tick._replace(own=schedule.planned.own[0])
@@ -89,7 +88,7 @@ def from_the_first_arrival(right: Right, schedule: Schedule) -> Any:
 
 @wrong("TICK-5", replaces=Schedule.arrive)
 def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]:
-    """Start an interval one instant after the arrival that was last looked at."""
+    """Misses the instant of the arrival looked at before."""
     before = schedule.last_tick
     yield from right(schedule, k)
     last = schedule.last_tick
@@ -103,7 +102,7 @@ def after_the_arrival(right: Right, schedule: Schedule, k: int) -> Iterator[Any]
     seen=f"{C_SPARQL}: CSRBench, section 2",
 )
 def closed_when_reached(right: Right, semantics: Semantics) -> int:
-    """Close a window by an arrival at its close, whatever `close_rule` says."""
+    """Closes a window by an element at its end, whatever it claims."""
     return 0
 
 
@@ -115,7 +114,7 @@ def closed_when_reached(right: Right, semantics: Semantics) -> int:
     half="t is before the own instant of the arrival",
 )
 def closed_when_passed(right: Right, semantics: Semantics) -> int:
-    """Close a window by an arrival after its close only, whatever `close_rule` says."""
+    """Closes a window one arrival late, by an element after its end."""
     return -1
 
 
@@ -128,9 +127,7 @@ def closed_when_passed(right: Right, semantics: Semantics) -> int:
 def expiry_has_a_timer(
     right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> Any:
-    """Drop the elements that expire at an arrival's instant before the arrival is seen, whatever
-    `expiry_seen` says.
-    """
+    """Drops expired elements before it sees an arrival."""
     return right(ExpirySeen.EAGER, interval, own, frames)
 
 
@@ -142,8 +139,8 @@ def expiry_has_a_timer(
 def every_arrival_is_expected(
     right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
 ) -> range:
-    """Evaluate every arrival's instant without the arrival where expiry is eager, even if no scope
-    moves there.
+    """Evaluates every arrival once more without the arrival. Where expiry is eager it does so even
+    if no scope moves.
     """
     if expiry is ExpirySeen.EAGER and interval.stop == own:
         return range(interval.start, own + 1)
@@ -159,9 +156,7 @@ def every_arrival_is_expected(
     half="t is the last instant of some window",
 )
 def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
-    """Close a window when its length t - o is ω: [o, c) closes at c, when the next one is
-    active.
-    """
+    """Closes a window one instant late, when the next is active. The window [o, c) closes at c."""
     return right(frame._replace(last=frame.last + 1), span, own)
 
 
@@ -175,7 +170,9 @@ def close_by_length(right: Right, frame: Frame, span: range, own: int) -> Any:
 def expiry_is_no_change(
     right: Right, change: ChangeScope, view: WindowView, content: Content, base: Content
 ) -> bool:
-    """Take a content for changed only where an element, or a triple of its graph, is new."""
+    """Sees no change of the content where an element expires. A content is changed only where an
+    element, or a triple of its graph, is new.
+    """
     if change is ChangeScope.ELEMENTS:
         return bool(set(content) - set(base))
     return not report.graph(view, content) <= report.graph(view, base)
@@ -189,13 +186,13 @@ def expiry_is_no_change(
 def graphs_differ(
     right: Right, change: ChangeScope, view: WindowView, content: Content, base: Content
 ) -> Any:
-    """Compare contents by their graphs, whatever `change_scope` says."""
+    """Compares contents by their triples, not by their elements."""
     return right(ChangeScope.GRAPH, view, content, base)
 
 
 @wrong("REP-3", replaces=report.is_non_empty)
 def empty_windows_pass(right: Right, content: Content) -> bool:
-    """Take empty windows for non-empty."""
+    """Takes empty windows for non-empty ones."""
     return True
 
 
@@ -207,17 +204,22 @@ def _members_of_period(semantics: Semantics, view: WindowView, span: range, shif
     return progression(since + shift, semantics.period, span)
 
 
-@wrong(
-    "REP-4",
-    replaces=report.periodic_instants,
-    half=("For `[)` the border instant at t is t+1", "otherwise it is t"),
-)
-def beats_beside_the_border(
+@wrong("REP-4", replaces=report.periodic_instants, half="For `[)` the border instant at t is t+1")
+def beats_at_the_instant(
     right: Right, semantics: Semantics, view: WindowView, span: range
 ) -> range:
-    """Compare the period with t for [o, c), so that it never meets a close, and else with t + 1."""
-    shift = 0 if semantics.closure is Closure.RIGHT_OPEN else -1
-    return _members_of_period(semantics, view, span, shift)
+    """Counts its period one instant beside the border of [o, c). It never meets a close."""
+    return _members_of_period(semantics, view, span, 0)
+
+
+@wrong("REP-4", replaces=report.periodic_instants, half="otherwise it is t")
+def beats_an_instant_early(
+    right: Right, semantics: Semantics, view: WindowView, span: range
+) -> range:
+    """Counts its period one instant too early. It compares the period with t + 1 for every closure,
+    as for [o, c).
+    """
+    return _members_of_period(semantics, view, span, -1)
 
 
 @wrong(
@@ -226,7 +228,7 @@ def beats_beside_the_border(
     replaces=report.anchor,
 )
 def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: WindowView) -> int:
-    """Count every period from 0, whatever `anchor` says."""
+    """Counts every period from 0."""
     return 0
 
 
@@ -234,7 +236,7 @@ def every_period_is_anchored_at_0(right: Right, semantics: Semantics, view: Wind
 def close_outdoes_periodic(
     right: Right, semantics: Semantics, view: WindowView, span: range, own: int
 ) -> range:
-    """Ignore the period where windows report at their close."""
+    """Ignores its period where windows report as they close."""
     assert view.frame is not None  # an instant is asked for where it is there
     if Condition.CLOSE in semantics.report:
         return report.closes(view.frame, span, own)
@@ -247,7 +249,7 @@ def close_outdoes_periodic(
 def one_condition_is_enough(
     right: Right, semantics: Semantics, view: WindowView, content: Content, base: Content
 ) -> bool:
-    """Report a window if any condition on its content holds, instead of all."""
+    """Reports a window if one condition holds, instead of all."""
     holds = {Condition.CHANGE: content != base, Condition.NON_EMPTY: bool(content)}
     conditions = [condition for condition in holds if condition in semantics.report]
     if not conditions:
@@ -263,7 +265,7 @@ def one_condition_is_enough(
 def empty_windows_are_never_reported(
     right: Right, semantics: Semantics, view: WindowView, content: Content, base: Content
 ) -> Any:
-    """Report no empty window, even where the semantics does not ask for non-empty."""
+    """Never reports an empty window."""
     return bool(content) and right(semantics, view, content, base)
 
 
@@ -275,9 +277,7 @@ def empty_windows_are_never_reported(
 def tested_where_reported(
     right: Right, semantics: Semantics, view: WindowView, content: Content, *contents: Any
 ) -> Any:
-    """Test content change and non-empty at the id that is reported, instead of the
-    interval's last.
-    """
+    """Tests the content at the id that it reports."""
     *_, span, own = contents
     at = report.timely_instants(semantics, view, span, own)[-1:]
     if at and view.spec.kind is WindowKind.TUPLE:
@@ -295,7 +295,7 @@ def tested_where_reported(
 def against_nothing(
     right: Right, against: ChangeBaseline, reported: Content, before: Content
 ) -> Content:
-    """Compare every content with the empty one."""
+    """Compares every content with an empty one."""
     return range(0)
 
 
@@ -305,42 +305,55 @@ def against_nothing(
     half="or only the last one (`latest`)",
 )
 def all_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Firing]:
-    """Report every evaluation between two arrivals, even where only the last is asked for."""
+    """Reports every evaluation between two arrivals."""
     return firing
 
 
 @wrong("REP-12", replaces=report.fires)
-def explicit_is_all_and_else_any(
+def explicit_is_all(
     right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
 ) -> Any:
-    """Wait under `explicit` until all windows that are marked as triggers are ready. Under every
-    other trigger report as soon as one window is ready.
-    """
+    """Waits for all windows that are marked as triggers."""
     if trigger is not Trigger.EXPLICIT:
-        return right(Trigger.ANY, views, at)
+        return right(trigger, views, at)
     pairs = zip(views, at, strict=True)
     marked = [instants for view, instants in pairs if view.spec.triggers]
     return right(Trigger.ALL, views, marked)
 
 
+@wrong("REP-12", replaces=report.fires)
+def any_window_is_enough(
+    right: Right, trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
+) -> Any:
+    """Reports as soon as any one window is ready."""
+    return right(Trigger.ANY, views, at)
+
+
 @wrong(
-    "REP-12",
     "REP-7",
     replaces=engine.reportable_instants,
-    half=("all windows count as reported", "the largest id at which those that are named hold"),
+    half="the largest id at which those that are named hold",
+)
+def the_smallest_id_is_reported(
+    right: Right, semantics: Semantics, view: WindowView, *contents: Any
+) -> Any:
+    """Reports tuple-based windows at the smallest id at which the conditions hold."""
+    at = right(semantics, view, *contents)
+    if view.spec.kind is not WindowKind.TUPLE or not at:
+        return at
+    *_, span, own = contents
+    return report.timely_instants(semantics, view, span, own)[:1]
+
+
+@wrong(
+    "REP-12",
+    replaces=engine.reportable_instants,
+    half="all windows count as reported",
 )
 def only_the_first_to_fire_counts(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any
 ) -> Any:
-    """Count only windows whose own conditions hold as reported under `any`, instead of all; and
-    report a tick of tuple-based windows at the smallest id at which close and periodic hold,
-    instead of the largest.
-    """
-    if view.spec.kind is WindowKind.TUPLE:
-        *_, span, own = contents
-        if right(semantics, view, *contents):
-            return report.timely_instants(semantics, view, span, own)[:1]
-        return range(0)
+    """Counts only windows that are ready by themselves."""
     if semantics.trigger is not Trigger.ANY:
         return right(semantics, view, *contents)
     content, _, *rest = contents
@@ -362,8 +375,8 @@ def only_the_first_to_fire_counts(
 def purged_when_it_receives(
     right: Right, schedule: Schedule, k: int
 ) -> Iterator[Iterator[Evaluation]]:
-    """Purge a window only when its own stream brings an element: the other side of a join holds
-    what has expired.
+    """Purges a window only when its own stream goes on. The other side of a join holds what has
+    expired.
     """
     planned = schedule.planned
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
+from unittest.mock import patch
 
 from lark import Token, Tree
 
@@ -17,17 +18,16 @@ from conformance.wrong_engines.engines import CQELS, PYOXIGRAPH, RDFLIB, YASPER
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import r2r, static
 from refengine.core.query import Body
-from refengine.core.r2r import dataset_of_windows
 from refengine.core.window import Content, WindowView
-from refengine.model.elements import XSD, Bag, Dataset, Relation, Triple, literal, row
+from refengine.model.elements import Bag, Dataset, Relation, Triple, row
 from refengine.model.errors import Disputed, InvalidQuery, NoSingleAnswer, Unsupported
 from refengine.model.terms import Term, parse_literal
 from refengine.sparql import (
     choices,
-    evaluation,
+    expressions,
     grammar,
+    solutions,
     translate,
-    unknowns,
 )
 from refengine.sparql.algebra import AlgebraQuery, Group
 from refengine.sparql.choices import Choices
@@ -44,20 +44,19 @@ Solutions = list[dict[str, Term]]
 # QRY-1 to QRY-3: reading
 
 
-@wrong(
-    "QRY-1",
-    "R2R-5",
-    replaces=translate.read_body,
-    half=("SPARQL 1.1: SELECT, ASK or CONSTRUCT", "each by its own reading of SPARQL"),
-)
-def any_body_is_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery, str]:
-    """Read a body that is no SPARQL as one that asks for nothing, and give any other to the
-    witnesses as it is written, even where they read it otherwise.
-    """
+@wrong("QRY-1", replaces=translate.read_body, half="SPARQL 1.1: SELECT, ASK or CONSTRUCT")
+def any_body_is_read(right: Right, text: str) -> Any:
+    """Accepts a body that is not SPARQL. It is read as one that asks for nothing."""
     try:
-        query, _ = right(text)
+        return right(text)
     except InvalidQuery:
-        return cast(tuple[AlgebraQuery, str], right("SELECT * WHERE { }"))
+        return right("SELECT * WHERE { }")
+
+
+@wrong("R2R-5", replaces=translate.read_body, half="each by its own reading of SPARQL")
+def a_body_is_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery, str]:
+    """Gives a body to the witnesses as it is written. It may be that they read it otherwise."""
+    query, _ = right(text)
     return query, text
 
 
@@ -68,7 +67,7 @@ def any_body_is_given_as_written(right: Right, text: str) -> tuple[AlgebraQuery,
     seen=f"{PYOXIGRAPH}",
 )
 def names_have_one_dot(right: Right, text: str) -> Any:
-    """Refuse a prefixed name with more than one dot."""
+    """Refuses a prefixed name with more than one dot."""
     name_with_dots = re.search(r":\w+\.\w+\.\w+", text)
     if name_with_dots:
         reason = f"not SPARQL 1.1: {name_with_dots[0]!r}"
@@ -76,35 +75,14 @@ def names_have_one_dot(right: Right, text: str) -> Any:
     return right(text)
 
 
-def merge_static_graphs(
-    views: Sequence[WindowView],
-    contents: Sequence[Content],
-    data: Dataset,
-    body: Body | None = None,
-) -> Dataset:
-    """Put the named graphs of static data into the default graph."""
-    merged = frozenset((subject, predicate, object_) for subject, predicate, object_, *_ in data)
-    return dataset_of_windows(views, contents, merged, body)
-
-
-def accept_unknown_graphs(body: Body, given: Collection[str] = ()) -> None:
-    """Accept FROM of any IRI."""
-
-
 @wrong(
     "QRY-2",
     replaces=Reader.refuse_services,
-    besides={
-        static.refuse_unknown_graphs: accept_unknown_graphs,
-        r2r.dataset_of_windows: merge_static_graphs,
-    },
-    half=("SERVICE and updates", "for which nothing is given"),
-    seen=f"{RDFLIB} fetches what SERVICE and FROM name",
+    half="SERVICE and updates",
+    seen=f"{RDFLIB} fetches what SERVICE names",
 )
-def anything_is_local(right: Right, reader: Reader, form: Node) -> None:
-    """Accept SERVICE and FROM of any IRI: evaluate the pattern of a SERVICE over the content, and
-    put all static data into the default graph.
-    """
+def services_are_local(right: Right, reader: Reader, form: Node) -> None:
+    """Evaluates SERVICE over its own data."""
     for service in form.find_data("service"):
         *_, pattern = service.children
         service.data = "group_or_union"
@@ -113,11 +91,34 @@ def anything_is_local(right: Right, reader: Reader, form: Node) -> None:
 
 @wrong(
     "QRY-2",
+    replaces=static.refuse_unknown_graphs,
+    half="for which nothing is given",
+    seen=f"{RDFLIB} fetches what FROM names",
+)
+def from_of_any_iri_is_taken(right: Right, body: Body, given: Collection[str] = ()) -> None:
+    """Accepts FROM of any IRI."""
+
+
+@wrong("QRY-2", replaces=r2r.dataset_of_windows)
+def static_graphs_are_merged(
+    right: Right,
+    views: Sequence[WindowView],
+    contents: Sequence[Content],
+    data: Dataset,
+    body: Body | None = None,
+) -> Any:
+    """Merges the named graphs of static data into the default graph."""
+    merged = frozenset((subject, predicate, object_) for subject, predicate, object_, *_ in data)
+    return right(views, contents, merged, body)
+
+
+@wrong(
+    "QRY-2",
     replaces=grammar.fault,
     half="and updates",
 )
 def updates_are_syntax_errors(right: Right, text: str, error: Any) -> InvalidQuery:
-    """Refuse an update like a text that is no SPARQL at all."""
+    """Refuses an update as a syntax error."""
     refusal = right(text, error)
     return InvalidQuery(refusal.reason, rule="QRY-1", place=refusal.place)
 
@@ -128,7 +129,7 @@ def updates_are_syntax_errors(right: Right, text: str, error: Any) -> InvalidQue
     half="if all give the same answer, that is the answer",
 )
 def every_choice_is_open(right: Right, run: Callable[[Choices], Any], same: Any) -> Any:
-    """Refuse an answer wherever an evaluator has a choice, even if the choice does not matter."""
+    """Refuses an answer wherever an evaluator has a choice."""
     choices_made = Choices([])
     answer = run(choices_made)
     if choices_made.next_script() is not None:
@@ -138,11 +139,11 @@ def every_choice_is_open(right: Right, run: Callable[[Choices], Any], same: Any)
 
 @wrong(
     "QRY-3",
-    replaces=unknowns.of_unknown,
+    replaces=expressions.of_unknown,
     half="the form alone is known",
 )
 def nothing_is_known_of_a_uuid(right: Right, name: str, results: Sequence[Term]) -> Result:
-    """Refuse every question about a UUID, even that for its length."""
+    """Refuses every question about a UUID."""
     raise NoSingleAnswer("UUID has no single answer")
 
 
@@ -154,7 +155,7 @@ def nothing_is_known_of_a_uuid(right: Right, name: str, results: Sequence[Term])
 def nothing_is_known_of_a_tag(
     right: Right, evaluating: Expressions, name: str, results: Sequence[Term], *rest: Any
 ) -> Any:
-    """Refuse every question about a language tag with a region, even that for its language."""
+    """Refuses questions about a language tag with a region."""
     is_literal = name == "LANG" and results[0].startswith('"')
     if is_literal and "-" in parse_literal(results[0]).language:
         raise NoSingleAnswer("LANG of a tag with a region")
@@ -210,7 +211,7 @@ def _answer_of(name: str, body: Body, graph: Dataset) -> r2r.Testimony:
 def what_rdflib_answers_is_right(
     right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
 ) -> r2r.Testimony:
-    """Take rdflib's answer for the ground truth."""
+    """Answers as rdflib does."""
     return _answer_of("rdflib", body, graph)
 
 
@@ -229,7 +230,7 @@ def what_rdflib_answers_is_right(
 def what_pyoxigraph_answers_is_right(
     right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
 ) -> r2r.Testimony:
-    """Take pyoxigraph's answer for the ground truth."""
+    """Answers as pyoxigraph does."""
     return _answer_of("pyoxigraph", body, graph)
 
 
@@ -239,7 +240,7 @@ def what_pyoxigraph_answers_is_right(
 @wrong(
     "R2R-2",
     "R2R-9",
-    replaces=evaluation.select_answer,
+    replaces=solutions.select_answer,
     seen=f"{YASPER} and csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)",
 )
 def sets_of_solutions(
@@ -247,45 +248,36 @@ def sets_of_solutions(
     variables: tuple[str, ...],
     solutions: Iterable[Mapping[str, Term]],
 ) -> Relation:
-    """Return a set of solutions for SELECT: equal rows are one."""
+    """Drops equal solutions of SELECT."""
     distinct = {row(solution.items()) for solution in solutions}
     return Relation(variables, Counter(distinct))
 
 
-@wrong("R2R-2", replaces=evaluation.select_answer)
+@wrong("R2R-2", replaces=solutions.select_answer, is_habit=True)
 def unbound_is_empty_text(
     right: Right,
     variables: tuple[str, ...],
     solutions: Iterable[Mapping[str, Term]],
 ) -> Any:
-    """Bind every unbound variable to the empty string."""
+    """Gives an unbound variable as an empty string."""
     empty = dict.fromkeys(variables, '""')
     bound = [{**empty, **solution} for solution in solutions]
     return right(variables, bound)
 
 
-def _only_iris(triples: Iterable[Triple]) -> Relation:
-    """Return only those triples of CONSTRUCT that consist of IRIs."""
-    of_iris = [triple for triple in triples if all(term.startswith("<") for term in triple)]
-    return _relation_of_triples(of_iris)
-
-
-@wrong(
-    "R2R-3",
-    "R2R-4",
-    replaces=evaluation.ask_answer,
-    half="a set of triples",
-    besides={evaluation.construct_answer: _only_iris},
-)
-def results_leave_out_false_and_literals(right: Right, holds: bool) -> Relation:
-    """Return no row for an ASK that does not match, and of CONSTRUCT only the triples that consist
-    of IRIs.
-    """
-    rows: Bag = Counter()
+@wrong("R2R-3", replaces=solutions.ask_answer)
+def a_false_ask_has_no_row(right: Right, holds: bool) -> Any:
+    """Gives no row for a false ASK."""
+    relation: Relation = right(holds)
     if holds:
-        true = literal("true", XSD + "boolean")
-        rows[row([("ask", true)])] = 1
-    return Relation(("ask",), rows)
+        return relation
+    return Relation(relation.variables, Counter())
+
+
+@wrong("R2R-4", replaces=solutions.construct_answer, half="a set of triples")
+def construct_makes_only_iris(right: Right, triples: Iterable[Triple]) -> Any:
+    """Gives no triples of CONSTRUCT but those of three IRIs."""
+    return right([triple for triple in triples if all(term.startswith("<") for term in triple)])
 
 
 def _relation_of_triples(triples: Iterable[Triple]) -> Relation:
@@ -297,35 +289,38 @@ def _relation_of_triples(triples: Iterable[Triple]) -> Relation:
 
 @wrong(
     "R2R-4",
-    replaces=evaluation.construct_answer,
+    replaces=solutions.construct_answer,
     half="those that RDF does not allow are left out",
     seen=f"{CQELS}: a literal as subject, a blank node as predicate",
 )
 def any_triple(right: Right, triples: Iterable[Triple]) -> Relation:
-    """Return every triple that the template of CONSTRUCT makes, even those that RDF does
-    not allow.
-    """
+    """Gives triples of CONSTRUCT that RDF does not allow."""
     return _relation_of_triples(triples)
 
 
-@wrong(
-    "R2R-5",
-    replaces=r2r.hear_witnesses,
-    half="One that confirms is enough",
-)
-def all_must_confirm_its_terms(
-    right: Right,
-    body: Body,
-    graph: Dataset,
-    witnesses: Sequence[str] = ("rdflib", "pyoxigraph"),
-    asked: Any = r2r.ask_evaluator,
+@wrong("R2R-5", replaces=r2r.hear_witnesses, half="One that confirms is enough")
+def all_must_confirm(
+    right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
 ) -> r2r.Testimony:
-    """Refuse an answer that any one witness does not confirm, or writes in other digits."""
-    relation = asked(r2r.DEFINITION, body, graph)
-    for name in witnesses:
-        if asked(name, body, graph).rows != relation.rows:
-            raise Disputed("a witness differs", rule="R2R-5")
-    return r2r.Testimony(relation, tuple(witnesses))
+    """Refuses an answer that any one witness does not confirm."""
+    heard: r2r.Testimony = right(body, graph, *rest, **options)
+    if heard.others:
+        raise Disputed("a witness differs", rule="R2R-5")
+    return heard
+
+
+def _are_the_same_terms(a: Bag, b: Bag) -> bool:
+    """Whether two bags have the same rows, term for term."""
+    return a == b
+
+
+@wrong("R2R-5", replaces=r2r.hear_witnesses)
+def witnesses_confirm_terms(
+    right: Right, body: Body, graph: Dataset, *rest: Any, **options: Any
+) -> Any:
+    """Refuses answers that a witness writes in other digits."""
+    with patch.object(r2r, "equal", _are_the_same_terms):
+        return right(body, graph, *rest, **options)
 
 
 @wrong(
@@ -334,7 +329,7 @@ def all_must_confirm_its_terms(
     seen=f"{RDFLIB}: one empty row",
 )
 def groups_need_no_members(right: Right, evaluating: BodyEvaluator, group: Group) -> Solutions:
-    """Return one empty group where no solutions are grouped by a key."""
+    """Gives an empty group where a key has no solutions."""
     solutions: Solutions = right(evaluating, group)
     if not solutions:
         return [{}]
@@ -347,7 +342,7 @@ def groups_need_no_members(right: Right, evaluating: BodyEvaluator, group: Group
     seen=f"{CQELS} answers an average over no match with nothing",
 )
 def no_group_without_members(right: Right, evaluating: BodyEvaluator, group: Group) -> Any:
-    """Return no group for an aggregate without a key over no solutions."""
+    """Gives no group for an aggregate over no solutions."""
     members = evaluating.solutions(group.pattern)
     if not members:
         return []

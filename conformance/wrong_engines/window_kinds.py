@@ -26,7 +26,7 @@ Scope = tuple[int, int] | None
     besides=EVERY_INSTANT,
 )
 def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
-    """Take the latest window that has begun for CQL's window at t."""
+    """Takes the latest window that has begun, not ended."""
     n = (t - frame.first) // frame.slide
     if n < frame.least:
         return None
@@ -35,14 +35,14 @@ def the_latest_that_has_begun(right: Right, frame: Frame, t: int) -> int | None:
 
 @wrong("WIN-14", replaces=window.rows)
 def rows_tumble(right: Right, view: WindowView, arrived: int) -> Any:
-    """Look at a rows window at every N-th arrival only."""
+    """Looks at a window of N rows at every N-th arrival only."""
     tumbling = replace(view.spec, slide=view.spec.size)
     return right(replace(view, spec=tumbling), arrived)
 
 
 @wrong("WIN-15", replaces=window.partition)
 def a_partition_without_keys(right: Right, view: WindowView, arrived: int) -> Content:
-    """Keep the latest N elements in a partition, whatever their keys are."""
+    """Keeps the latest N elements, whatever their keys are."""
     size = view.spec.size or 1
     oldest = max(0, arrived - size)
     return tuple(range(oldest, arrived)) or range(0)
@@ -55,9 +55,7 @@ def those_without_a_key_are_one(
     element: Element,
     place: str,
 ) -> tuple[str, ...]:
-    """Put the elements that lack the key into a partition of their own, instead of
-    refusing them.
-    """
+    """Puts elements without the key into one partition."""
     try:
         key: tuple[str, ...] = right(spec, element, place)
     except InvalidStream:
@@ -72,7 +70,7 @@ def those_without_a_key_are_one(
     seen=f"{C_SPARQL} and {CQELS}: an element is a triple",
 )
 def elements_are_triples(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
-    """Count triples where elements should be counted."""
+    """Counts triples where elements are to be counted."""
     if spec.kind in COUNTING:
         spec = replace(spec, unit=Unit.TRIPLES)
     return right(spec, elements)
@@ -85,7 +83,7 @@ def elements_are_triples(right: Right, spec: Window, elements: Sequence[Element]
     half="an element enters and leaves as a whole",
 )
 def ids_are_list_indices(right: Right, spec: Window, elements: Sequence[Element]) -> Any:
-    """Number elements from 0 by 1, whatever is counted."""
+    """Numbers elements by 1, whatever is to be counted."""
     if spec.kind in COUNTING:
         return range(len(elements))
     return right(spec, elements)
@@ -97,7 +95,7 @@ def ids_are_list_indices(right: Right, spec: Window, elements: Sequence[Element]
     seen=f"{CQELS}: its recording of CSRBench's Q4",
 )
 def the_slide_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
-    """Ignore the stated slide under every semantics."""
+    """Ignores the stated slide."""
     return right(spec, Slide.IGNORED)
 
 
@@ -107,11 +105,15 @@ def the_slide_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
     half="windows of the kinds `time` and `range`",
 )
 def rows_slide_where_it_is_ignored(right: Right, spec: Window, choice: Slide) -> Any:
-    """Move windows that count elements with every element where the slide is ignored, and keep the
-    slide of Range.
-    """
-    if choice is Slide.STATED or spec.kind is WindowKind.RANGE:
-        return spec
-    if spec.kind in COUNTING:
+    """Moves windows of rows with every element."""
+    if choice is Slide.IGNORED and spec.kind in COUNTING:
         return replace(spec, slide=1)
+    return right(spec, choice)
+
+
+@wrong("WIN-17", replaces=window.with_slide)
+def range_keeps_its_slide(right: Right, spec: Window, choice: Slide) -> Any:
+    """Keeps the slide of a range where it is to be ignored."""
+    if spec.kind is WindowKind.RANGE:
+        return spec
     return right(spec, choice)

@@ -30,7 +30,7 @@ Scope = tuple[int, int] | None
     seen=f"{RSP_JS}: PT10S becomes NaN in silence",
 )
 def any_extent(right: Right, spec: Window) -> None:
-    """Accept any size, slide and keys, a text or 0 included."""
+    """Accepts any size, slide and keys. It accepts even a text and 0."""
 
 
 @wrong(
@@ -41,7 +41,7 @@ def any_extent(right: Right, spec: Window) -> None:
     "is at most the size",
 )
 def windows_tumble_only(right: Right, spec: Window) -> None:
-    """Require a slide, and refuse one that is not the size."""
+    """Refuses a slide other than the size."""
     right(spec)
     tumbles = spec.slide == spec.size
     slides_by_default = spec.kind in (WindowKind.RANGE, WindowKind.ROWS)
@@ -58,7 +58,7 @@ def windows_tumble_only(right: Right, spec: Window) -> None:
     seen=f"the code of {YABENCH}, whose paper says [ts,te)",
 )
 def both_borders_belong_to_every_window(right: Right, closure: Closure | None) -> tuple[int, int]:
-    """Give every window both its borders, so that an element on a border belongs to two windows."""
+    """Counts an element on a border in two windows."""
     return 0, 0
 
 
@@ -70,7 +70,7 @@ def both_borders_belong_to_every_window(right: Right, closure: Closure | None) -
     seen=f"{C_SPARQL} and {CQELS}: CSRBench, section 2",
 )
 def every_window_is_right_open(right: Right, closure: Closure | None) -> tuple[int, int]:
-    """Take every window for [o, c), whatever `closure` says."""
+    """Leaves out the upper border of every window."""
     if closure is None:
         return 0, 0
     return 0, -1
@@ -82,7 +82,9 @@ def every_window_is_right_open(right: Right, closure: Closure | None) -> tuple[i
     seen=f"{C_SPARQL}: its recording of CSRBench's Q5, in 4 windows",
 )
 def border_elements_are_lost(right: Right, closure: Closure | None) -> tuple[int, int]:
-    """Put an element on a border into no window, unless both borders belong to it."""
+    """Loses an element on the border between two windows. It keeps the element where both borders
+    belong to a window.
+    """
     if closure in (Closure.CLOSED, None):
         return 0, 0
     return 1, -1
@@ -95,7 +97,7 @@ def border_elements_are_lost(right: Right, closure: Closure | None) -> tuple[int
     seen=f"{YASPER} and {RSP_JS}: scope() never adds t0 back",
 )
 def t0_is_0(right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Any:
-    """Place windows at the multiples of the slide, whatever t0 is."""
+    """Places windows at the multiples of the slide."""
     return right(spec, closure, 0, partial)
 
 
@@ -109,7 +111,7 @@ def t0_is_0(right: Right, spec: Window, closure: Closure | None, t0: int, partia
 def there_is_a_window_before_window_0(
     right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
 ) -> Any:
-    """Open a window one slide before t0."""
+    """Opens a window one slide too early."""
     return right(spec, closure, t0 - (spec.slide or 1), partial)
 
 
@@ -121,7 +123,7 @@ def there_is_a_window_before_window_0(
 def a_lag_is_ignored(
     right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
 ) -> Any:
-    """Move the end of every window to the present, whatever its lag is."""
+    """Ignores the lag of a window."""
     return right(replace(spec, lag=0), closure, t0, partial)
 
 
@@ -133,7 +135,7 @@ def a_lag_is_ignored(
 def a_window_with_a_lag_is_reported_early(
     right: Right, spec: Window, closure: Closure | None, t0: int, partial: Partial
 ) -> Any:
-    """Report a window with a lag once its own borders have passed."""
+    """Reports a window with a lag too early, once its own borders have passed."""
     return right(replace(spec, lag=0), closure, t0 - spec.lag, partial)
 
 
@@ -144,7 +146,7 @@ def a_window_with_a_lag_is_reported_early(
     besides=EVERY_INSTANT,
 )
 def open_for_an_instant_more(right: Right, frame: Frame, t: int) -> int:
-    """Keep a window open for one instant more than it has: [o, c) while t <= c."""
+    """Keeps a window open for one instant too long. The window [o, c) is open while t <= c."""
     n = -((frame.last + 1 - t) // frame.slide)
     return max(frame.least, n)
 
@@ -156,40 +158,57 @@ def open_for_an_instant_more(right: Right, frame: Frame, t: int) -> int:
     besides=EVERY_INSTANT,
 )
 def the_distance_has_no_sign(right: Right, frame: Frame, t: int) -> int:
-    """Compute n(t) from |t - c|, which counts backwards before the first close."""
+    """Counts windows backwards before the first close. It computes n(t) from |t - c|."""
     distance = abs(t - frame.last)
     return -(-distance // frame.slide)
 
 
 @wrong(
     "WIN-5",
-    "WIN-12",
-    "WIN-13",
     replaces=window.scope,
-    half=("from its first instant to t", "`now` is the window of the one instant t"),
+    half="from its first instant to t",
     besides=EVERY_INSTANT,
 )
-def scopes_begin_or_end_elsewhere(right: Right, frame: Frame, t: int) -> Scope:
-    """Extend the scope of `time` and `tuple` to the whole of the last window that has started, even
-    beyond t; begin `now` an instant earlier, an unbounded window at t0, and a landmark window
-    before all elements.
-    """
+def a_scope_is_the_whole_window(right: Right, frame: Frame, t: int) -> Scope:
+    """Shows whole windows, even what is still to come."""
     scope: Scope = right(frame, t)
-    if scope is None:
-        return None
-    first, last = scope
-    beginnings = {
-        WindowKind.NOW: first - 1,
-        WindowKind.UNBOUNDED: frame.first,
-        WindowKind.LANDMARK: -TIME_BOUND,
-    }
-    if frame.kind not in (WindowKind.TIME, WindowKind.TUPLE):
-        return beginnings.get(frame.kind, first), last
+    if scope is None or frame.kind not in (WindowKind.TIME, WindowKind.TUPLE):
+        return scope
     active = window.active(frame, t)
-    if first > t and active > frame.least:
-        return first - frame.slide, t
-    last = frame.last + active * frame.slide
-    return first, last
+    if scope[0] > t and active > frame.least:
+        return scope[0] - frame.slide, t
+    return scope[0], frame.last + active * frame.slide
+
+
+def _begun_elsewhere(right: Right, frame: Frame, t: int, kind: WindowKind, start: int) -> Scope:
+    """Return the scope of a window at t; of a window of one kind, what it is from another start."""
+    scope: Scope = right(frame, t)
+    if scope is None or frame.kind is not kind:
+        return scope
+    return start, scope[1]
+
+
+@wrong(
+    "WIN-12",
+    replaces=window.scope,
+    half="`now` is the window of the one instant t",
+    besides=EVERY_INSTANT,
+)
+def now_has_two_instants(right: Right, frame: Frame, t: int) -> Scope:
+    """Begins a window `now` an instant earlier."""
+    return _begun_elsewhere(right, frame, t, WindowKind.NOW, t - 1)
+
+
+@wrong("WIN-13", replaces=window.scope, besides=EVERY_INSTANT)
+def an_unbounded_window_begins_at_t0(right: Right, frame: Frame, t: int) -> Scope:
+    """Begins an unbounded window at t0."""
+    return _begun_elsewhere(right, frame, t, WindowKind.UNBOUNDED, frame.first)
+
+
+@wrong("WIN-13", replaces=window.scope, besides=EVERY_INSTANT)
+def a_landmark_window_is_unbounded(right: Right, frame: Frame, t: int) -> Scope:
+    """Begins a landmark window before all elements."""
+    return _begun_elsewhere(right, frame, t, WindowKind.LANDMARK, -TIME_BOUND)
 
 
 @wrong(
@@ -204,7 +223,7 @@ def always_the_first_element(
     first: int | None,
     registered: int | None = None,
 ) -> Any:
-    """Take the first element's time for t0, whatever formula `t0` names."""
+    """Begins its windows at the first element, by no formula."""
     if is_formula(semantics.t0):
         return first
     return right(spec, semantics, first, registered)
@@ -223,7 +242,7 @@ def without_elements_t1_is_0(
     first: int | None,
     registered: int | None = None,
 ) -> Any:
-    """Take 0 for the first element's time of a stream without elements."""
+    """Takes 0 for the first element of an empty stream."""
     return right(spec, semantics, first or 0, registered)
 
 
@@ -236,7 +255,7 @@ def without_elements_t1_is_0(
 def the_epoch_is_t0(
     right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
 ) -> Any:
-    """Begin aligned windows at the offset, however early or late the first element comes."""
+    """Begins aligned windows at the offset, whatever comes first."""
     if semantics.t0 is T0.EPOCH and first is not None:
         return semantics.offset
     return right(spec, semantics, first, registered)
@@ -250,32 +269,42 @@ def the_epoch_is_t0(
 def windows_wait_for_the_first_element(
     right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
 ) -> Any:
-    """Begin a query's windows with the first element, whenever the query was registered and
-    whatever its windows can reach.
-    """
+    """Begins windows only with the first element."""
+    return right(spec, semantics, first, first)
+
+
+@wrong("WIN-10", replaces=window.policy)
+def no_window_reaches_back(
+    right: Right, spec: Window, semantics: Semantics, first: int | None, registered: int | None
+) -> Any:
+    """Begins at the first element where its first window should end there."""
     if semantics.t0 is T0.REACH:
         semantics = replace(semantics, t0=T0.FIRST)
-    return right(spec, semantics, first, first)
+    return right(spec, semantics, first, registered)
 
 
 @wrong(
     "WIN-8",
-    "WIN-18",
     replaces=window.content,
-    half=("arrived before the k-th arrival", "depend on the arrival alone"),
+    half="arrived before the k-th arrival",
     besides=EVERY_INSTANT,
 )
-def the_arriving_element_is_in_and_rows_expire(
-    right: Right, view: WindowView, t: int, arrived: int
-) -> Any:
-    """Include in the content the element whose arrival is looked at; but of rows and partitions
-    over intervals drop the elements that are no longer valid at the instant.
-    """
-    is_counting = view.spec.kind in (WindowKind.ROWS, WindowKind.PARTITION)
-    if view.ends is None or not is_counting:
-        with_next = min(arrived + 1, len(view.elements))
-        return right(view, t, with_next)
+def the_arriving_element_is_in(right: Right, view: WindowView, t: int, arrived: int) -> Any:
+    """Counts an element in the window that its own arrival closes."""
+    return right(view, t, min(arrived + 1, len(view.elements)))
+
+
+@wrong(
+    "WIN-18",
+    replaces=window.content,
+    half="depend on the arrival alone",
+    besides=EVERY_INSTANT,
+)
+def rows_expire(right: Right, view: WindowView, t: int, arrived: int) -> Any:
+    """Drops rows that are no longer valid. So it does with partitions over intervals."""
     content: Content = right(view, t, arrived)
+    if view.ends is None or view.spec.kind not in (WindowKind.ROWS, WindowKind.PARTITION):
+        return content
     valid = [place for place in content if view.times[place] <= t <= view.ends[place]]
     return tuple(valid) or range(0)
 
@@ -288,7 +317,7 @@ def the_arriving_element_is_in_and_rows_expire(
     besides=EVERY_INSTANT,
 )
 def nothing_expires(right: Right, view: WindowView, t: int, arrived: int) -> Content:
-    """Keep every element that has come into the content."""
+    """Never lets an element expire."""
     content: Content = right(view, t, arrived)
     if not content:
         return content
@@ -304,8 +333,8 @@ def nothing_expires(right: Right, view: WindowView, t: int, arrived: int) -> Con
 def content_is_looked_up_at_the_trigger(
     right: Right, schedule: Schedule, k: int
 ) -> Iterator[Iterator[Evaluation]]:
-    """Look up the content at the time of the arrival that shows the report, so that a sentinel can
-    show the next window's.
+    """Takes the content of the time at which the report comes. So a sentinel can show the next
+    window's.
     """
     planned = schedule.planned
     time = planned.arrivals[k].app
@@ -327,7 +356,7 @@ def content_is_looked_up_at_the_trigger(
     seen=f"{CQELS} 1.x: expiry emits nothing",
 )
 def expiry_is_not_seen(right: Right, view: WindowView, t: int, arrived: int) -> Any:
-    """Expect no content to shrink between two arrivals."""
+    """Sees no element expire between two arrivals."""
     if view.frame is None or window.scope(view.frame, t) is None:
         return right(view, t, arrived)
     return next((time for time in view.times[:arrived] if time > t), None)
@@ -342,12 +371,14 @@ def expiry_is_not_seen(right: Right, view: WindowView, t: int, arrived: int) -> 
 def a_content_lasts_until_the_next_arrival(
     right: Right, view: WindowView, t: int, arrived: int
 ) -> None:
-    """Keep the content of the first instant between two arrivals up to the next arrival."""
+    """Keeps a content until the next arrival. It is the content of the first instant after the
+    arrival before.
+    """
 
 
 @wrong("WIN-11", replaces=window.least)
 def partial_windows_are_lost(right: Right, partial: Partial, size: int, step: int) -> int:
-    """Leave out partial windows, whatever `partial` says."""
+    """Loses the windows that t0 cuts."""
     return 0
 
 
@@ -358,5 +389,5 @@ def partial_windows_are_lost(right: Right, partial: Partial, size: int, step: in
     seen=f"{C_SPARQL}: its recording of CSRBench's Q5",
 )
 def partial_windows_are_there(right: Right, partial: Partial, size: int, step: int) -> Any:
-    """Report partial windows, whatever `partial` says."""
+    """Reports the windows that t0 cuts."""
     return right(Partial.REPORTED, size, step)

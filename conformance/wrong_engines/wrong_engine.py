@@ -5,8 +5,9 @@ Imports refengine. Begin with `wrong`, which makes a wrong engine of a function.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
@@ -66,8 +67,16 @@ class WrongEngine:
 
     @property
     def defect(self) -> str:
-        """The defect in a sentence: the docstring of the wrong function."""
+        """What the engine does, in a sentence or two: the docstring of the wrong function."""
         return " ".join((self.replacement.__doc__ or "").split())
+
+    @property
+    def heading(self) -> str:
+        """What an engine with the defect does, in a sentence without its full stop: the first one
+        of the docstring.
+        """
+        [first, *_] = re.split(r"\.(?: |$)", self.defect)
+        return f"It {first[0].lower()}{first[1:]}"
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -100,14 +109,19 @@ def wrong(
     seen: str = NOBODY,
     half: str | tuple[str, ...] = (),
     besides: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+    is_habit: bool = False,
 ) -> Callable[[Wrong], Wrong]:
-    """Return a decorator that adds a function to the wrong engines. The function takes the right
-    one, and then what the right one takes. The other arguments are those of `WrongEngine`.
+    """Return a decorator that adds a function to the wrong engines, and to the habits, too, if
+    `is_habit` says so. The function takes the right one, and then what the right one takes. The
+    other arguments are those of `WrongEngine`.
     """
     halves = half
     if isinstance(halves, str):
         halves = (halves,)
-    return _register(REGISTRY, WrongEngine(rules, replaces, replaces, seen, halves, besides or {}))
+    registries = [REGISTRY, HABITS] if is_habit else [REGISTRY]
+    return _register(
+        registries, WrongEngine(rules, replaces, replaces, seen, halves, besides or {})
+    )
 
 
 def habit(
@@ -119,11 +133,13 @@ def habit(
     diagnosis looks for, and that no case needs to catch: the wrong engines of its rules break them
     more plainly. The arguments are as those of `wrong`.
     """
-    return _register(HABITS, WrongEngine(rules, replaces, replaces, besides=besides or {}))
+    return _register([HABITS], WrongEngine(rules, replaces, replaces, besides=besides or {}))
 
 
-def _register(registry: list[WrongEngine], right_engine: WrongEngine) -> Callable[[Wrong], Wrong]:
-    """Return a decorator that adds an engine to a registry, in which the decorated function, with
+def _register(
+    registries: Sequence[list[WrongEngine]], right_engine: WrongEngine
+) -> Callable[[Wrong], Wrong]:
+    """Return a decorator that adds an engine to registries, in which the decorated function, with
     the right one as its first argument, takes the place of the right one.
     """
     right = right_engine.replaced
@@ -133,7 +149,9 @@ def _register(registry: list[WrongEngine], right_engine: WrongEngine) -> Callabl
         def replacement(*values: Any, **options: Any) -> Any:
             return function(right, *values, **options)
 
-        registry.append(replace(right_engine, replacement=replacement))
+        wrong_engine = replace(right_engine, replacement=replacement)
+        for registry in registries:
+            registry.append(wrong_engine)
         return function
 
     return add

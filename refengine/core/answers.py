@@ -16,8 +16,7 @@ from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S
 from refengine.core.window import Content
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Bag, Dataset, Relation
+from refengine.model.elements import Bag, Dataset, Relation, canonical_dataset
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 

@@ -18,11 +18,11 @@ from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
-from refengine.model.canonical import canonical_element
 from refengine.model.elements import (
     TIME_BOUND,
     Element,
     Stream,
+    canonical_element,
     require_64_bits,
     valid,
     with_integers,

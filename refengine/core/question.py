@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import Semantics
-from refengine.model.canonical import canonical_dataset
 from refengine.model.elements import (
     Dataset,
     Statements,
     Stream,
+    canonical_dataset,
     refuse_no_stream,
     refuse_no_streams,
 )

@@ -229,15 +229,12 @@ def dispute(relation: Relation, others: Mapping[str, Relation | str]) -> Dispute
 
 
 def confirmed_answer(
-    body: Body,
-    graph: Dataset,
-    witnesses: Sequence[str] = tuple(WITNESSES),
-    asked: Ask = ask_evaluator,
+    body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES)
 ) -> Relation:
     """Return the definition's answer, which a witness confirms or which stands (R2R-5). Raises what
     `hear_witnesses` raises.
     """
-    return hear_witnesses(body, graph, witnesses, asked).relation
+    return hear_witnesses(body, graph, witnesses).relation
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,12 @@ from refengine.model.messages import shortened
 
 
 class Contents(Sequence[Element]):
-    """The elements of a content, each looked up when it is asked for."""
+    """The elements of a content, each looked up when it is asked for. They stay when a stream that
+    grows forgets them.
+    """
 
     def __init__(self, elements: Sequence[Element], indices: Content) -> None:
-        self.elements = elements
+        self.elements = kept_elements(elements, indices)
         self.indices = indices
 
     def __len__(self) -> int:
@@ -56,11 +58,6 @@ class Contents(Sequence[Element]):
     def __reduce__(self) -> tuple[type[Contents], tuple[tuple[Element, ...], Content]]:
         """Return what makes the same contents, without the other elements of the stream."""
         return Contents, (tuple(self), range(len(self)))
-
-
-def contents_of(elements: Sequence[Element], content: Content) -> Contents:
-    """Return the elements of a content, which stay when a stream that grows forgets them."""
-    return Contents(kept_elements(elements, content), content)
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class Step:
             arrival.app,
             tuple([window.borders_of_window(view, held.n) for view, held in windows]),
             output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
-            tuple([contents_of(view.elements, held.content) for view, held in windows]),
+            tuple([Contents(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),
             self.relation,
         )

@@ -288,8 +288,8 @@ class Semantics:
             refuse_no_names(values, fields)
         return super().__new__(cls)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _make_semantics, (dict(vars(self)),)
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]:
+        return (), dict(vars(self))
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -305,10 +305,6 @@ class Semantics:
     def is_consuming(self) -> bool:
         """R2R-22: Whether matches use up the elements that they are made of."""
         return self.consumption is not Consumption.UNRESTRICTED
-
-
-def _make_semantics(values: Mapping[str, Any]) -> Semantics:
-    return Semantics(**values)
 
 
 def refuse_no_names(values: tuple[object, ...], fields: Mapping[str, object]) -> None:

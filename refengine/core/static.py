@@ -9,8 +9,7 @@ from typing import Any
 
 from refengine.core.query import ABSOLUTE, Body, Query, refuse_no_query
 from refengine.core.r2r import scope_blank_nodes
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Dataset, Quad, Statements, Triple
+from refengine.model.elements import Dataset, Quad, Statements, Triple, canonical_dataset
 from refengine.model.errors import ForbiddenAccess, InvalidStream
 from refengine.model.held import IRIS, kind_of, text_of
 from refengine.model.messages import display, nearest

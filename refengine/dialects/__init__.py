@@ -20,8 +20,7 @@ from refengine.dialects.cqels import CQELS
 from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
 from refengine.dialects.dialect import IN_TEXT, Dialect
-from refengine.dialects.foreign import name_construct
-from refengine.dialects.mistakes import find_mistake
+from refengine.dialects.faults import find_mistake, name_construct
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.dialects.sparqlstream import SPARQLSTREAM
@@ -116,15 +115,12 @@ def render(query: Query, dialect: str, r2s: R2S | None = None, static: bool = Fa
     except UnexpectedInput as error:
         fault = faults.syntax_error(query.body.text, error)
         raise Unrenderable(
-            f"cannot be split into tokens: {fault.reason}",
-            rule="DIA-6",
-            place=f"body {fault.place}",
+            f"cannot be split into tokens: {fault.reason}", place=f"body {fault.place}"
         ) from None
     for node in source.nodes("window_pattern"):
         if not spoken.has_window_patterns:
             raise Unrenderable(
                 f"{spoken.title} has no WINDOW, which reads windows apart from named graphs",
-                rule="DIA-6",
                 place=source.locate(node),
             )
     operator = _operator(query, spoken, r2s)
@@ -145,18 +141,15 @@ def _check_renderable(query: Query) -> None:
     if query.registered is not None:
         raise Unrenderable(
             "no dialect can state the instant of registration; leave registered out",
-            rule="DIA-6",
             place="registered",
         )
     if any(window.triggers for window in query.windows):
         raise Unrenderable(
-            "no dialect can state which windows trigger; leave triggers out",
-            rule="DIA-6",
-            place="windows",
+            "no dialect can state which windows trigger; leave triggers out", place="windows"
         )
     names = [window.name for window in query.windows if window.name is not None]
     if len(set(names)) < len(names):
-        raise Unrenderable("two windows have the same name", rule="DIA-6", place="windows")
+        raise Unrenderable("two windows have the same name", place="windows")
 
 
 def find_dialect(dialect: str) -> Dialect:
@@ -197,7 +190,7 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
         reason += f" of {query.body.form}"
     if r2s not in (None, own):
         reason += f", and the semantics says {r2s}"
-    raise Unrenderable(reason, rule="DIA-6", place="r2s")
+    raise Unrenderable(reason, place="r2s")
 
 
 def _blame_mistake(source: DialectText, spoken: Dialect, error: InvalidQuery) -> InvalidQuery:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 
 from refengine.core.query import Query, Window
-from refengine.dialects import durations
+from refengine.dialects import windows
 from refengine.dialects.dialect import Dialect, stream_pattern_windows, wrap, write_stream_patterns
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import DialectText, Unrenderable
@@ -47,7 +47,6 @@ def write_cqels(source: DialectText, query: Query, dialect: Dialect, static: boo
     elif len(query.windows) > 1:
         raise Unrenderable(
             f"{dialect.title} cannot merge windows: each window there has its own patterns",
-            rule="DIA-6",
             place="windows",
         )
     else:
@@ -62,7 +61,7 @@ CQELS = Dialect(
         rules=RULES,
         keywords="STREAM NOW ALL TRIPLES RANGE SLIDE TUMBLING",
     ),
-    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
+    extents=ExtentForms(FORMS, partial(windows.write_duration, forms=DURATIONS)),
     read_windows=cqels_windows,
     write_windows=write_cqels,
 )

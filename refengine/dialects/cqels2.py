@@ -11,7 +11,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Query, Window
 from refengine.core.semantics import R2S
-from refengine.dialects import durations, windows
+from refengine.dialects import windows
 from refengine.dialects.dialect import (
     Dialect,
     check_pattern_text,
@@ -135,7 +135,6 @@ def write_cqels2(source: DialectText, query: Query, dialect: Dialect, static: bo
         raise Unrenderable(
             f"{dialect.title} has a window without a name only if it is the only one, and there is "
             "no static data; name it by its stream",
-            rule="DIA-6",
             place="windows",
         )
     clauses = [f"FROM STREAM {_over(window, source, dialect)}" for window in query.windows]
@@ -153,7 +152,7 @@ def _write_patterns(source: DialectText, query: Query, names: Collection[str]) -
     for window in query.windows:
         if window.name not in {name for _, name in found}:
             reason = "it has no pattern in the body, and only a pattern can name it"
-            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+            raise Unrenderable(reason, place=f"window {window.name!r}")
     streams = {window.name: _stream_text(window, source) for window in query.windows}
     for node, name in found:
         check_pattern_text(source, node, name, names)
@@ -166,7 +165,7 @@ def _over(window: Window, source: DialectText, dialect: Dialect) -> str:
     """
     if window.name not in (None, name := windows.absolute_name(window.stream)):
         reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
-        raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+        raise Unrenderable(reason, place=f"window {window.name!r}")
     return f"{_stream_text(window, source)} [{dialect.extents.write(window, dialect.title)}]"
 
 
@@ -184,10 +183,10 @@ def register(query: Query, r2s: R2S | None) -> str:
 
 def write_duration(duration: int) -> str:
     """DIA-2: Return a duration in days, hours, minutes or seconds. Raises Unrenderable."""
-    if duration % durations.UNITS["s"]:
+    if duration % windows.UNITS["s"]:
         reason = f"CQELS-QL 2.0 has no unit below a second, got {duration} ms"
-        raise Unrenderable(reason, rule="DIA-6", place="windows")
-    return durations.write_duration(duration, DURATIONS)
+        raise Unrenderable(reason, place="windows")
+    return windows.write_duration(duration, DURATIONS)
 
 
 CQELS2 = Dialect(

@@ -10,7 +10,7 @@ from lark import Tree
 
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
-from refengine.dialects import durations, windows
+from refengine.dialects import windows
 from refengine.dialects.dialect import Dialect
 from refengine.dialects.grammar import Additions, child_token
 from refengine.dialects.source import DialectText, Unrenderable, start_offset
@@ -67,7 +67,7 @@ def write_csparql(source: DialectText, query: Query, dialect: Dialect, static: b
     for window in query.windows:
         if window.name not in (None, name := windows.absolute_name(window.stream)):
             reason = f"{dialect.title} names a window by its stream; the name would be {name!r}"
-            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+            raise Unrenderable(reason, place=f"window {window.name!r}")
     lines = []
     for window in query.windows:
         words = "FROM STREAM"
@@ -95,7 +95,7 @@ CSPARQL = Dialect(
         rules=RULES,
         keywords="REGISTER QUERY STREAM COMPUTED EVERY AS RANGE STEP TUMBLING TRIPLES",
     ),
-    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
+    extents=ExtentForms(FORMS, partial(windows.write_duration, forms=DURATIONS)),
     read_windows=csparql_windows,
     write_windows=write_csparql,
     register=register,

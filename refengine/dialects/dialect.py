@@ -86,9 +86,7 @@ def refuse_graph_variable(source: DialectText) -> None:
     """DIA-6: Check that there is no GRAPH with a variable. Raises Unrenderable."""
     if (node := graph_with_variable(source)) is not None:
         raise Unrenderable(
-            "GRAPH with a variable would also match the window's name",
-            rule="DIA-6",
-            place=source.locate(node),
+            "GRAPH with a variable would also match the window's name", place=source.locate(node)
         )
 
 
@@ -167,23 +165,18 @@ def wrap(
     """
     if static:
         raise Unrenderable(
-            "the window's pattern, put around WHERE, would hide static data",
-            rule="DIA-6",
-            place="static data",
+            "the window's pattern, put around WHERE, would hide static data", place="static data"
         )
     if child_token(source.form, 0).type == "CONSTRUCT" and len(source.form.children) == 1:
         reason = "CONSTRUCT without a template has no room for a window's pattern"
-        raise Unrenderable(reason, rule="DIA-6", place=source.locate(source.form))
+        raise Unrenderable(reason, place=source.locate(source.form))
     if (group := pattern_outside_where(source)) is not None:
         raise Unrenderable(
-            "a pattern outside of WHERE would not read the window",
-            rule="DIA-6",
-            place=source.locate(group),
+            "a pattern outside of WHERE would not read the window", place=source.locate(group)
         )
     if (node := graph_within(source, source.pattern, names)) is not None:
         raise Unrenderable(
             "GRAPH within the window's pattern, put around WHERE, is unsupported",
-            rule="DIA-6",
             place=source.locate(node),
         )
     first, last = start_offset(source.pattern) + 1, end_offset(source.pattern) - 1
@@ -255,7 +248,6 @@ def write_stream_patterns(
         if alone and node is lone_pattern(source, "graph"):
             raise Unrenderable(
                 "a window whose pattern is all of WHERE would be read as a window without a name",
-                rule="DIA-6",
                 place=source.locate(node),
             )
         source.put(start_offset(node), group, texts[name])
@@ -269,12 +261,10 @@ def check_pattern_text(
     """
     if (inner := graph_within(source, node, names)) is not None:
         reason = "GRAPH within a window's pattern is unsupported"
-        raise Unrenderable(reason, rule="DIA-6", place=source.locate(inner))
+        raise Unrenderable(reason, place=source.locate(inner))
     if source.text[start_offset(node) : start_offset(node.children[-1])] != f"GRAPH <{name}> ":
         raise Unrenderable(
-            f"the pattern must be written GRAPH <{name}> {{…}}",
-            rule="DIA-6",
-            place=source.locate(node),
+            f"the pattern must be written GRAPH <{name}> {{…}}", place=source.locate(node)
         )
 
 
@@ -286,18 +276,16 @@ def _check_numbers(
     """
     for number, window in enumerate(named, 1):
         if reason := _unnumbered(window, number, named[: number - 1], dialect, source):
-            raise Unrenderable(reason, rule="DIA-6", place=f"window {window.name!r}")
+            raise Unrenderable(reason, place=f"window {window.name!r}")
         if window.name not in found:
             raise Unrenderable(
                 "it has no pattern in the body, and only a pattern can state it",
-                rule="DIA-6",
                 place=f"window {window.name!r}",
             )
     if list(dict.fromkeys(found)) != [window.name for window in named]:
         raise Unrenderable(
             f"{dialect.title} numbers windows in the order of their patterns; list them in that "
             "order",
-            rule="DIA-6",
             place="windows",
         )
 

@@ -1,9 +1,14 @@
-"""What a parser found wrong in a text, in words that tell its author what to write (DIA-7)."""
+"""What is wrong in a text, in words that tell its author what to write (DIA-7): what a parser
+found; the mistake behind it; and constructs that have no definition here. A text often can be
+read far beyond a word that is misspelled or missing, since SPARQL is tokens here.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from lark import Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -177,3 +182,155 @@ def tokens_read(error: UnexpectedInput) -> list[Token]:
     if isinstance(error, UnexpectedToken) and error.token.type != "$END":
         found.append(error.token)
     return found
+
+
+SHORTEST = 4  # letters of a keyword with which words are compared
+NAMES = frozenset({"IRIREF", "PNAME"})
+BEFORE_NAMES = frozenset(
+    [
+        "GRAPH",
+        "WINDOW",
+        "STREAM",
+        "ON",
+        "SERVICE",
+        "SILENT",
+        "FROM",
+        "NAMED",
+        "STATIC",
+        "DESCRIBE",
+        "BASE",
+    ]
+)
+EXTENTS = frozenset({"RANGE", "NOW", "TRIPLES", "ALL", "SLIDE"})  # what an extent begins with
+AFTER_FROM = frozenset({"NAMED", "STREAM", "STATIC", "WINDOW"})
+BEFORE_WORDS = frozenset({"STREAM", "QUERY", "REGISTER", "ON", "AS"})  # a name comes after these
+
+
+class Mistake(NamedTuple):
+    """The token at which a mistake is, and what it is."""
+
+    token: Token
+    reason: str
+
+
+def find_mistake(tokens: Sequence[Token], own: str) -> Mistake | None:
+    """DIA-7: Return the first token at which a keyword is misspelled or missing, if there is one.
+    `own` are the keywords of the dialect, with spaces between.
+    """
+    keywords = {word for word in f"{grammar.KEYWORDS} {own}".split() if len(word) >= SHORTEST}
+    depth = 0  # of braces
+    for place, token in enumerate(tokens):
+        depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
+        before = ""
+        if place:
+            before = tokens[place - 1].upper()
+        if reason := _mistake_at(before, tokens[place:], keywords, is_in_group=depth > 0):
+            return Mistake(token, reason)
+    return None
+
+
+def _mistake_at(
+    before: str, tokens: Sequence[Token], keywords: Collection[str], *, is_in_group: bool
+) -> str:
+    """Return what is wrong with the first of some tokens, or with a keyword that is missing before
+    it. `before` is the token before it in capitals, empty if there is none. `is_in_group` says
+    whether a brace is open.
+    """
+    token = tokens[0]
+    if token.type == "WORD" and before not in BEFORE_WORDS:
+        return _misread_word(token, keywords)
+    if token.type in NAMES and before not in BEFORE_NAMES and not before.endswith(":"):
+        return _keyword_before(token, tokens[1:3], keywords)
+    if token.type == "LPAR" and is_in_group and before in (".", "{", "}", ")"):
+        return _filter_before(tokens)
+    return ""
+
+
+def _misread_word(token: Token, keywords: Collection[str]) -> str:
+    """Return what is wrong with a word that was read as SPARQL's: it is a keyword of a clause that
+    has lost its beginning, or nearly a keyword.
+    """
+    word = token.upper()
+    if word == "FROM":
+        return "expected '*' or a variable before FROM"
+    if word in AFTER_FROM & frozenset(keywords):
+        return f"expected FROM before {display(str(token))}"
+    if word in keywords:
+        return ""
+    near = difflib.get_close_matches(word, sorted(keywords), n=1, cutoff=0.75)
+    if near and abs(len(near[0]) - len(word)) <= 1:
+        return f"expected {near[0]}, got {display(str(token))}"
+    return ""
+
+
+def _keyword_before(token: Token, after: Sequence[Token], keywords: Collection[str]) -> str:
+    """Return which keyword is missing before a name: no pattern of SPARQL begins with a name and a
+    group, nor with a name and an extent.
+    """
+    types = [one.type for one in after]
+    if types[:1] == ["LBRACE"]:
+        pattern = "GRAPH"
+        if "WINDOW" in keywords:
+            pattern = "GRAPH or WINDOW"
+        return f"expected {pattern} before {display(str(token))}"
+    if types == ["LSQB", "WORD"] and "STREAM" in keywords and after[1].upper() in EXTENTS:
+        return f"expected STREAM before {display(str(token))}"
+    return ""
+
+
+def _filter_before(tokens: Sequence[Token]) -> str:
+    """Return that FILTER is missing before a bracket which holds a comparison, and is no variable
+    of SELECT with AS.
+    """
+    depth = 0
+    compares = False
+    for token in tokens:
+        depth += {"LPAR": 1, "RPAR": -1}.get(token.type, 0)
+        if depth == 0 or token.upper() == "AS":
+            break
+        if token in ("=", "!=", "<", ">", "<=", ">=", "&&", "||"):
+            compares = True
+    if compares and depth == 0:
+        return "expected FILTER before '('"
+    return ""
+
+
+DYNAMIC = "FROM DYNAMIC STREAM is a clause of no language here; write FROM STREAM in C-SPARQL"
+# what a construct begins with: what it is, and what can be written instead
+CONSTRUCTS = {
+    "RETRIEVE": "Kolibrie's RETRIEVE, a search for streams, is unsupported; name each stream by "
+    "its IRI",
+    "RULE": "Kolibrie's RULE is unsupported; write what the rule derives as patterns of WHERE",
+    "SEQ": "SEQ, a sequence of events of CQELS-QL 2.0, is unsupported; compare times by "
+    "FILTER instead",
+    "PAST": "directional windows of CQELS-QL 2.0 are unsupported; write RANGE for PAST",
+    "FUTURE": "directional windows of CQELS-QL 2.0 are unsupported: a window ends at its own "
+    "instant",
+    "WITH DEPTH": "WITH DEPTH of CQELS-QL 2.0 is unsupported; static data is read whole",
+    "CACHE": "CACHE of CQELS-QL 2.0 is unsupported; leave it out, since static data never changes",
+    "COMPUTED EVERY": "COMPUTED EVERY belongs to the semantics; write report=periodic and a "
+    "period there",
+    "EMIT": "EMIT of CQELS-QL 2.0 belongs to the semantics; write report=… there",
+    "LATENESS": "LATENESS of CQELS-QL 2.0 belongs to the semantics; write allowed_lateness=… there",
+    "REPORT": "Kolibrie's REPORT belongs to the semantics; write report=… there",
+    "TICK": "Kolibrie's TICK belongs to the semantics; write tick=… there",
+    "BEGIN AT": "BEGIN AT, the time of a match, is unsupported; C-SPARQL has timestamp(s, p, o)",
+    "AGGREGATE": "AGGREGATE is unsupported; write GROUP BY, or a subquery",
+    "STATIC": "FROM STATIC is a clause of CQELS-QL 2.0 (cqels2); write FROM",
+    "DYNAMIC": DYNAMIC,
+    "FROM DYNAMIC": DYNAMIC,
+    "FROM STATIC": DYNAMIC,
+}
+FOREIGN_WORDS = re.compile(
+    "|".join(phrase.replace(" ", r"\s+") + r"(?!\w)" for phrase in CONSTRUCTS), re.IGNORECASE
+)
+
+
+def name_construct(text: str, offset: int) -> str | None:
+    """DIA-7: Return what is to be said of the construct that begins at an offset, if it is one of
+    those above.
+    """
+    found = FOREIGN_WORDS.match(text, offset)
+    if found is None:
+        return None
+    return CONSTRUCTS[" ".join(found[0].upper().split())]

@@ -14,7 +14,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Form, Query, Window
 from refengine.core.semantics import R2S
-from refengine.dialects import durations, windows
+from refengine.dialects import windows
 from refengine.dialects.dialect import (
     Dialect,
     graph_with_variable,
@@ -301,7 +301,7 @@ def _write_window_patterns(source: DialectText, names: Collection[str], static: 
         keyword = child_token(node, 0)
         if keyword not in ("GRAPH", "graph", "Graph"):
             reason = f"WINDOW takes the place of GRAPH in its letters, and cannot of {keyword}"
-            raise Unrenderable(reason, rule="DIA-6", place=source.locate(node))
+            raise Unrenderable(reason, place=source.locate(node))
         _replace_keyword(source, keyword, "WINDOW")
 
 
@@ -311,11 +311,11 @@ def _check_patterns(source: DialectText, names: Collection[str]) -> None:
     """
     if both := sorted(source.named_graphs & set(names)):
         reason = f"the static graph <{both[0]}> has the name of a window; rename one of them"
-        raise Unrenderable(reason, rule="DIA-6", place="windows")
+        raise Unrenderable(reason, place="windows")
     for node, _ in references(source, names):
         if (inner := graph_within(source, node, names)) is not None:
             reason = "GRAPH within a window's pattern is unsupported"
-            raise Unrenderable(reason, rule="DIA-6", place=source.locate(inner))
+            raise Unrenderable(reason, place=source.locate(inner))
 
 
 def _refuse_both(source: DialectText) -> None:
@@ -326,7 +326,6 @@ def _refuse_both(source: DialectText) -> None:
         raise Unrenderable(
             "GRAPH with a variable finds windows and static graphs; write WINDOW for windows, and "
             "GRAPH for static graphs",
-            rule="DIA-6",
             place=source.locate(node),
         )
 
@@ -336,13 +335,12 @@ def _check_tells_apart(source: DialectText, names: Collection[str], static: bool
     if not _tells_apart(source, names, static):
         raise Unrenderable(
             "GRAPH says here what WINDOW says, and is what the text would be read as; write GRAPH",
-            rule="DIA-6",
             place=source.locate(source.nodes("window_pattern")[0]),
         )
     for node in source.nodes("graph"):
         if _name(source, node) in names and not static:
             reason = "no static graph has the name of this window; leave the pattern out"
-            raise Unrenderable(reason, rule="DIA-6", place=source.locate(node))
+            raise Unrenderable(reason, place=source.locate(node))
 
 
 def _check_nameless(query: Query, dialect: Dialect) -> None:
@@ -353,13 +351,11 @@ def _check_nameless(query: Query, dialect: Dialect) -> None:
     if names.count(None) > 1:
         raise Unrenderable(
             f"{dialect.title} cannot merge windows: each of several windows there has a name",
-            rule="DIA-6",
             place="windows",
         )
     if RESERVED in names:
         raise Unrenderable(
             f"<{RESERVED}> is the name of the window without a name; choose another name",
-            rule="DIA-6",
             place="windows",
         )
 
@@ -369,7 +365,7 @@ def _check_strings(source: DialectText, dialect: Dialect) -> None:
     for token in source.tokens:
         if token.type == "STRING" and len(token.splitlines()) > 1:
             reason = f"{dialect.title} trims each line of a string over several lines"
-            raise Unrenderable(reason, rule="DIA-6", place=source.locate(token))
+            raise Unrenderable(reason, place=source.locate(token))
 
 
 def _register(operator: Callable[[R2S], str]) -> Callable[[Query, R2S | None], str]:
@@ -403,7 +399,7 @@ RSPQL = Dialect(
             "time with a lag": "FROM NOW-{begin} TO NOW-{lag} STEP {slide}",
             "range with a lag": "FROM NOW-{begin} TO NOW-{lag}",
         },
-        durations.write_iso_duration,
+        windows.write_iso_duration,
     ),
     read_windows=rspql_windows,
     write_windows=writer("ON"),
@@ -414,7 +410,7 @@ RSP4J = Dialect(
     name="rsp4j",
     title="rsp4j's RSP-QL",
     added=_additions(CLAUSE + STEPPED + COUNTED + "\n    duration: ISO"),
-    extents=ExtentForms(FORMS, durations.write_iso_duration),
+    extents=ExtentForms(FORMS, windows.write_iso_duration),
     read_windows=rspql_windows,
     write_windows=writer("ON"),
     has_window_patterns=True,

@@ -14,7 +14,7 @@ from lark import Token, Tree
 
 from refengine.core.query import Body
 from refengine.dialects import grammar
-from refengine.dialects.foreign import name_construct
+from refengine.dialects.faults import name_construct
 from refengine.model import iris
 from refengine.model.errors import InvalidQuery, RefengineError, Unsupported, require
 from refengine.model.messages import nearest
@@ -32,6 +32,9 @@ WELL_KNOWN = {  # prefixes that texts use, and leave undeclared
 
 class Unrenderable(Unsupported):
     """DIA-6: A query that a dialect cannot say."""
+
+    def __init__(self, reason: str, *, rule: str = "DIA-6", place: str = "") -> None:
+        super().__init__(reason, rule=rule, place=place)
 
 
 @dataclass

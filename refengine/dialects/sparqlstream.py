@@ -9,7 +9,7 @@ from functools import partial
 from lark import Tree
 
 from refengine.core.query import Form, Query, Window
-from refengine.dialects import durations, windows
+from refengine.dialects import windows
 from refengine.dialects.dialect import Dialect, stream_pattern_windows, write_stream_patterns
 from refengine.dialects.grammar import Additions
 from refengine.dialects.source import DialectText, Unrenderable, start_offset
@@ -61,7 +61,6 @@ def write_sparqlstream(source: DialectText, query: Query, dialect: Dialect, stat
     if list(query.windows) != nameless + named:
         raise Unrenderable(
             f"{dialect.title} has windows without a name before those with a name; list them so",
-            rule="DIA-6",
             place="windows",
         )
     if nameless:
@@ -82,7 +81,7 @@ SPARQLSTREAM = Dialect(
         rules=RULES,
         keywords="STREAM NOW TO SLIDE TRIPLES",
     ),
-    extents=ExtentForms(FORMS, partial(durations.write_duration, forms=DURATIONS)),
+    extents=ExtentForms(FORMS, partial(windows.write_duration, forms=DURATIONS)),
     read_windows=sparqlstream_windows,
     write_windows=write_sparqlstream,
     operators=frozenset({Form.SELECT, Form.CONSTRUCT}),

@@ -1,21 +1,103 @@
-"""The windows of a dialect's text: their names, and their extents (DIA-3), read and written."""
+"""The windows of a dialect's text, read and written: their names, their extents (DIA-3), and the
+durations in these (DIA-2).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from lark import Token, Tree
 
 from refengine.core.query import Unit, Window, WindowKind
-from refengine.dialects import durations
 from refengine.dialects.grammar import child_token
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
 from refengine.model import iris
 from refengine.model.elements import require_64_bits
-from refengine.model.errors import InvalidWindow
+from refengine.model.errors import InvalidWindow, require
 from refengine.model.messages import display, integer
+
+UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+LONGEST = 100  # characters of an ISO 8601 duration
+ISO = re.compile(
+    r"P(?:(?P<W>\d+)W)?(?:(?P<D>\d+)D)?(?:T(?=\d)(?:(?P<H>\d+)H)?(?:(?P<M>\d+)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?",
+    re.IGNORECASE | re.ASCII,
+)
+PARTS = {"W": 7 * UNITS["d"], "D": UNITS["d"], "H": UNITS["h"], "M": UNITS["m"], "S": UNITS["s"]}
+
+
+def milliseconds(parts: Iterable[tuple[str, str]]) -> int | None:
+    """DIA-2: Return the sum of (number, unit) pairs, with units as any dialect writes them. None if
+    the sum is no whole number of milliseconds, which can only happen with nanoseconds.
+    """
+    return _whole(
+        sum(
+            (require(integer(number)) * _milliseconds_of_unit(unit) for number, unit in parts),
+            Fraction(),
+        )
+    )
+
+
+def _milliseconds_of_unit(unit: str) -> Fraction:
+    """Return the milliseconds of a unit: `s`, `S`, `SECONDS`; `m` and `MIN` are minutes."""
+    word = unit.lower()
+    if word == "ns":
+        return Fraction(1, 10**6)
+    if word == "ms":
+        return Fraction(UNITS["ms"])
+    return Fraction(UNITS[word[0]])
+
+
+def iso(text: str) -> int | None:
+    """DIA-2: Return the milliseconds of an ISO 8601 duration. None for another text, for years and
+    months, and for what is no whole number of milliseconds.
+
+    >>> iso("PT1.5S"), iso("P1D"), iso("P1M")
+    (1500, 86400000, None)
+    """
+    if len(text) > LONGEST:
+        return None
+    match = ISO.fullmatch(text)
+    if match is None:
+        return None
+    found = {part: value for part, value in match.groupdict().items() if value}
+    if not found:
+        return None
+    return _whole(
+        sum(Fraction(value.replace(",", ".")) * PARTS[part] for part, value in found.items())
+    )
+
+
+def _whole(duration: Fraction | int) -> int | None:
+    if duration.denominator != 1:
+        return None
+    return int(duration)
+
+
+def write_duration(duration: int, forms: Mapping[str, str]) -> str:
+    """DIA-2: Return a duration in the greatest unit that divides it. `forms` has the text of each
+    unit, greatest first.
+
+    >>> write_duration(90_000, {"m": "{}m", "s": "{}s"})
+    '90s'
+    """
+    unit = next(unit for unit in forms if duration % UNITS[unit] == 0)
+    return forms[unit].format(duration // UNITS[unit])
+
+
+def write_iso_duration(duration: int) -> str:
+    """DIA-2: Return a duration as ISO 8601 text, with a fraction of a second where it needs one. It
+    has no days, since rsp4j asks for a T, which days come before.
+
+    >>> write_iso_duration(10_000), write_iso_duration(1_500)
+    ('PT10S', 'PT1.5S')
+    """
+    if duration % UNITS["s"]:
+        return f"PT{duration // 1000}.{duration % 1000:03}".rstrip("0") + "S"
+    return write_duration(duration, {"h": "PT{}H", "m": "PT{}M", "s": "PT{}S"})
+
 
 RESERVED = "urn:window"  # DIA-5: this name, and those that begin with it and a colon
 COUNTED = frozenset({"tuple", "rows", "triples"})  # forms whose lengths are numbers
@@ -46,7 +128,6 @@ class ExtentForms:
             )
             raise Unrenderable(
                 f"{title} has no window of kind {form}; it has {has}",
-                rule="DIA-6",
                 place=f"window on {window.stream!r}",
             )
         length: Callable[[int], str] = self.duration
@@ -131,13 +212,13 @@ def _length(source: DialectText, node: Tree[Token] | Token) -> int:
         )
     words = [str(token) for token in node.children]
     if child_token(node, 0).type == "ISO":
-        found = durations.iso(words[0])
+        found = iso(words[0])
     elif child_token(node, 0).type == "SHORT":
-        found = durations.milliseconds(re.findall(r"([0-9]+)(\w+)", words[0]))
+        found = milliseconds(re.findall(r"([0-9]+)(\w+)", words[0]))
     elif len(words) == 1:
         found = integer(words[0])
     else:
-        found = durations.milliseconds(zip(words[::2], words[1::2], strict=True))
+        found = milliseconds(zip(words[::2], words[1::2], strict=True))
     if found is None:
         written = display(source.text[start_offset(node) : end_offset(node)])
         reason = (
@@ -160,12 +241,11 @@ def absolute_name(name: str) -> str:
 def iri_reference(name: str, source: DialectText, what: str) -> str:
     """Return a name as an IRI reference that reads back as the same name. Raises Unrenderable."""
     if not re.fullmatch(r'[^<>"{}|^`\\\x00-\x20]+', name):
-        raise Unrenderable("its name must be an IRI", rule="DIA-6", place=f"{what} {name!r}")
+        raise Unrenderable("its name must be an IRI", place=f"{what} {name!r}")
     base, _ = source.prologue
     if base and not iris.has_scheme(name):
         raise Unrenderable(
             "its name is relative, and the body's BASE would change it; write an absolute IRI",
-            rule="DIA-6",
             place=f"{what} {name!r}",
         )
     return f"<{name}>"

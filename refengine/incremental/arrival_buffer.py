@@ -13,6 +13,7 @@ from typing import Any
 from refengine.core import plan, tick, window
 from refengine.core.arrivals import ENDLESS, follows
 from refengine.core.engine import Plan
+from refengine.core.growing import FORGOTTEN_AT_ONCE, GrowingList
 from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import (
     AllowedLateness,
@@ -24,15 +25,11 @@ from refengine.core.semantics import (
 )
 from refengine.core.window import Content
 from refengine.model import elements
-from refengine.model.canonical import canonical_iterator
-from refengine.model.elements import TIME_BOUND, Element, Stream
+from refengine.model.elements import TIME_BOUND, Element, Stream, canonical_iterator
 from refengine.model.errors import RefengineError, Unsupported, require
 
-# Elements are forgotten so many at a time, at least: to forget moves all that are left
-FORGOTTEN_AT_ONCE = 1024
 
-
-class ArrivalBuffer(Sequence[Element]):
+class ArrivalBuffer(GrowingList[Element]):
     """The arrivals of one stream. Iterating reads the stream; an arrival keeps its index while
     those before it are forgotten.
 
@@ -46,10 +43,9 @@ class ArrivalBuffer(Sequence[Element]):
         elements: Iterator[Element],
         make_sentinel: Callable[[Element], Element | None],
     ) -> None:
+        super().__init__()
         self.elements = elements
         self.make_sentinel = make_sentinel
-        self.items: list[Element] = []
-        self.number_forgotten = 0
         self.find_first_needed: Callable[[], int] = lambda: 0
 
     def __iter__(self) -> Iterator[Element]:
@@ -69,16 +65,6 @@ class ArrivalBuffer(Sequence[Element]):
         if sentinel is not None:
             append(sentinel)
             yield sentinel
-
-    def forget_before(self, index: int) -> None:
-        """Forget the elements before an index, if they are many."""
-        count = index - self.number_forgotten
-        if count >= max(FORGOTTEN_AT_ONCE, len(self.items) // 4):
-            del self.items[:count]
-            self.number_forgotten = index
-
-    def __len__(self) -> int:
-        return self.number_forgotten + len(self.items)
 
     def __getitem__(self, index: Any) -> Any:
         if index < self.number_forgotten:

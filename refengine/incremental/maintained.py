@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from sortedcontainers import SortedList
 
 from refengine.core import r2r
 from refengine.core.answers import (
@@ -14,18 +16,298 @@ from refengine.core.answers import (
     recomputed_answers,
 )
 from refengine.core.plan import Plan, operator
-from refengine.core.query import Query
+from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S, Collection
-from refengine.core.window import Content
-from refengine.incremental.answer_delta import AnswerDelta
+from refengine.core.window import Content, WindowView
+from refengine.incremental.algebra.body import MaintainedBody
+from refengine.incremental.algebra.nodes import add_count
 from refengine.incremental.arrival_buffer import buffer_of
-from refengine.incremental.content_follower import ContentFollower
 from refengine.incremental.coverage import NotCovered
-from refengine.model.canonical import canonical_dataset
-from refengine.model.elements import Bag, Dataset, Statements
+from refengine.incremental.schedule import PartitionContent, PartitionDelta
+from refengine.model import compare
+from refengine.model.compare import TolerantNumber
+from refengine.model.elements import (
+    Bag,
+    Dataset,
+    Row,
+    Statements,
+    Term,
+    Triple,
+    canonical_dataset,
+)
 from refengine.model.errors import Unsupported
+from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
+
+# A body that follows the contents of a query's windows, from each evaluation to the next
+
+
+class ContentFollower:
+    """A maintained body, and what the windows hold now: `change` takes every row that comes to the
+    answer or goes from it.
+
+    To move on, `retract_outside` the next contents, then `insert_new` of them; or `grow_to` a
+    content, which is quicker. Raises NotCovered for a body that is not covered; the methods raise
+    it for values that are not.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        views: Sequence[WindowView],
+        static: Dataset,
+        change: Callable[[Row, int], None],
+        is_set: bool = False,
+    ) -> None:
+        # where triples of several sources meet, a blank node is one of its source (R2R-8); each
+        # window has a name for its stream, "" where there is one source alone
+        sources = list(dict.fromkeys(view.spec.stream for view in views))
+        has_several_sources = len(sources) + bool(static) > 1
+        self.scopes = [""] * len(views)
+        statements = static
+        if has_several_sources:
+            self.scopes = [str(sources.index(view.spec.stream)) for view in views]
+            statements = r2r.scope_blank_nodes(static, "static")
+
+        static_graphs = triples_by_graph(statements)
+        window_graphs = [graph_of_window(view, query.body) for view in views]
+        names = {*window_graphs, *static_graphs} - {DEFAULT_GRAPH}
+        self.body = MaintainedBody(query.body, change, is_set, names=sorted(names))
+        self.elements = [view.elements for view in views]
+        self.graphs = [self.body.graphs[name] for name in window_graphs]
+
+        for name, triples in sorted(static_graphs.items()):
+            for triple in sorted(triples):
+                self.body.graphs[name].insert(triple)
+        self.body.flush()
+        self.contents: list[Content] = [range(0)] * len(views)
+        self.partition_delta = PartitionDelta()
+        self.partition_entering: list[int] = []
+
+    def grow_to(self, content: Content) -> bool:
+        """Move the first window to a content that is what it holds and later elements, and return
+        True. For any other content do nothing, and return False.
+        """
+        before = self.contents[0]
+        if type(content) is not range or type(before) is not range:
+            return False
+        if content.start != before.start or content.stop < before.stop:
+            return False
+        self._move(0, range(before.stop, content.stop), self.graphs[0].insert)
+        self.contents[0] = content
+        self.body.flush()
+        return True
+
+    def retract_outside(self, contents: Iterable[Content]) -> None:
+        """Retract the elements that are not in the next contents, one content a window."""
+        for i, content in enumerate(contents):
+            leaving = self._leaving(i, content)
+            if leaving:
+                self._move(i, leaving, self.graphs[i].retract)
+
+    def insert_new(self, contents: Iterable[Content]) -> None:
+        """Insert the elements of the next contents that are not there yet, one content a window.
+        These are the contents from now on.
+        """
+        for i, content in enumerate(contents):
+            entering: Sequence[int] = self.partition_entering
+            if not isinstance(content, PartitionContent):
+                entering = without(content, self.contents[i])
+            if entering:
+                self._move(i, entering, self.graphs[i].insert)
+            self.contents[i] = content
+        self.body.flush()
+
+    def _leaving(self, i: int, content: Content) -> Sequence[int]:
+        """Return the elements that leave window i. Of a partition, keep those that enter, which
+        are found with them.
+        """
+        before = self.contents[i]
+        if not isinstance(content, PartitionContent):
+            return without(before, content)
+        if isinstance(before, PartitionContent):
+            leaving, self.partition_entering = self.partition_delta.move_to(content)
+            return leaving
+        # the first content of a partition: all that was there leaves
+        self.partition_delta = PartitionDelta()
+        _, self.partition_entering = self.partition_delta.move_to(content)
+        return before
+
+    def _move(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
+        """Hand the triples of some elements of window i to an insert or a retract, in an order that
+        does not depend on the hash of terms.
+        """
+        elements = self.elements[i]
+        scope = self.scopes[i]
+        for index in indices:
+            graph = elements[index].graph
+            if scope:
+                graph = r2r.scope_blank_nodes(graph, scope)
+            for triple in graph if len(graph) == 1 else sorted(graph):
+                take(triple)
+
+
+def graph_of_window(view: WindowView, body: Body) -> Term:
+    """R2R-8: Return the graph that a window's content is in: of its name, if it has one."""
+    name = view.spec.name
+    return DEFAULT_GRAPH if name is None else name_of_window(name, body.reads_windows)
+
+
+def without(a: Content, b: Content) -> Sequence[int]:
+    """Return the indices of content `a` that are not in content `b`, ascending."""
+    if not isinstance(a, range) or not isinstance(b, range):
+        return sorted({*a} - {*b})
+    if not b:
+        return a
+    if a.start >= b.start:
+        if b.stop <= a.start:
+            return a
+        return range(b.stop, a.stop)
+    if a.stop <= b.stop:
+        if a.stop <= b.start:
+            return a
+        return range(a.start, b.start)
+    return [*range(a.start, b.start), *range(b.stop, a.stop)]
+
+
+# An answer as it is now, and how it differs from the baseline that R2S subtracts
+
+
+class AnswerDelta:
+    """An answer that is told by `change` of each row that comes or goes.
+
+    `now` is the answer, and `since` what it has more of than the baseline: a row's count there is
+    negative if the answer has less of it. With `is_set` one row stands for all that are the same by
+    value (R2R-9). Without `has_baseline` no differences are asked for, and `since` stays empty.
+
+    Where rows are nearly equal (`has_nearly_equal_rows`), `since` is only the difference by
+    equality, and not the one that CMP-3 asks for, which depends on all rows.
+    """
+
+    def __init__(self, is_set: bool, has_baseline: bool) -> None:
+        self.now: Bag = Counter()
+        self.since: Counter[Row] = Counter()
+        self.nearly_equal: NearEqualIndex | None = None
+        if has_baseline:
+            self.nearly_equal = NearEqualIndex()
+        # of a set: the bag that it is made of, and its rows by value, of which the first is shown
+        self.bag: Bag = Counter()
+        self.rows_by_value: dict[tuple[object, ...], SortedList] = {}
+        self.change = self._change_set if is_set else self._change_bag
+
+    @property
+    def has_nearly_equal_rows(self) -> bool:
+        """Whether two rows of the answer and the baseline are nearly equal, but not equal."""
+        return self.nearly_equal is not None and self.nearly_equal.count_of_pairs > 0
+
+    def baseline(self) -> Bag:
+        """Return the baseline as a bag."""
+        baseline = Counter(self.now)
+        baseline.subtract(self.since)
+        return +baseline
+
+    def rebase(self) -> None:
+        """Make the answer as it is now the baseline."""
+        if self.nearly_equal is not None:
+            for row in self.since:
+                if row not in self.now:
+                    self.nearly_equal.remove(row)
+        self.since.clear()
+
+    def _change_bag(self, row: Row, count: int) -> None:
+        """Add to the count of a row, or subtract from it. The index of nearly equal rows has those
+        of the answer and those of the difference.
+        """
+        if self.nearly_equal is None:
+            add_count(self.now, row, count)
+            return
+        if row not in self.now and row not in self.since:
+            self.nearly_equal.insert(row)
+        add_count(self.now, row, count)
+        add_count(self.since, row, count)
+        if row not in self.now and row not in self.since:
+            self.nearly_equal.remove(row)
+
+    def _change_set(self, row: Row, count: int) -> None:
+        """Add to the count of a row of the bag, or subtract from it, and change the set if another
+        row is shown of those with its value, or none.
+        """
+        change = add_count(self.bag, row, count)
+        if not change:
+            return
+        value = compare.identity(row)
+        rows = self.rows_by_value.setdefault(value, SortedList())
+        shown_before = rows[0] if rows else None
+        if change == 1:
+            rows.add(row)
+        else:
+            rows.remove(row)
+        shown_now = rows[0] if rows else None
+        if not rows:
+            del self.rows_by_value[value]
+
+        if shown_now != shown_before:
+            if shown_before is not None:
+                self._change_bag(shown_before, -1)
+            if shown_now is not None:
+                self._change_bag(shown_now, 1)
+
+
+class NearEqualIndex:
+    """Rows with numbers, so arranged that two nearly equal ones lie close together: by all their
+    other terms, and then in the order of their numbers. `count_of_pairs` is how many pairs of them
+    are nearly equal, but not equal.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[compare.Exact, SortedList] = {}
+        self.count_of_pairs = 0
+
+    def insert(self, row: Row) -> None:
+        """Insert a row. Raises NotCovered for a row with NaN."""
+        key, numbers = compare.split(row)
+        if not numbers:
+            return
+        values = [number.value for number in numbers]
+        if any(value != value for value in values):
+            raise NotCovered("a row with NaN")
+        neighbours = self.rows.setdefault(key, SortedList())
+        self.count_of_pairs += count_nearly_equal(neighbours, row, numbers)
+        neighbours.add((values, row))
+
+    def remove(self, row: Row) -> None:
+        """Remove a row. It must be present, if it has numbers."""
+        key, numbers = compare.split(row)
+        if not numbers:
+            return
+        neighbours = self.rows[key]
+        neighbours.remove(([number.value for number in numbers], row))
+        self.count_of_pairs -= count_nearly_equal(neighbours, row, numbers)
+        if not neighbours:
+            del self.rows[key]
+
+
+def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[TolerantNumber]) -> int:
+    """Return how many rows are nearly equal to a row, but not equal. All rows have the same terms
+    apart from their numbers, and `neighbours` holds them in the order of these.
+    """
+    values = [number.value for number in numbers]
+    place = neighbours.bisect_left((values, row))
+    count = 0
+    # downwards from the row before, and upwards from the row at this place
+    for step, at in ((-1, place - 1), (1, place)):
+        while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
+            other_values, other = neighbours[at]
+            other_numbers = compare.split(other)[1]
+            if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
+                count += 1
+            at += step
+    return count
+
+
+# The answers of a run
+
 
 NO_ROWS: Bag = Counter()  # not to be changed
 REQUEST = "it was asked for"  # why the definition computes what is covered

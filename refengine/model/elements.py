@@ -1,35 +1,37 @@
 """§1 The model: time, terms, elements, streams, relations.
 
 Time is an integer in a unit that the data declares, by default milliseconds. A term is its
-canonical N-Triples text: see `terms`.
+canonical N-Triples text: see `terms`. What a user gives is made canonical once (MOD-4), as a whole:
+terms in the common plain form are accepted together by one regular expression, and only if that
+fails are triples taken apart.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from refengine.model.canonical import (
-    CanonicalElements,
-    canonical_elements,
-    graph_of,
-    not_an_element,
-)
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.model.held import as_integer
-from refengine.model.messages import bag_in_words, display, shortened
+from refengine.model.held import STATEMENTS, as_integer, is_term, kind_of, statement_parts
+from refengine.model.messages import display, shortened
+from refengine.model.relations import MOST_SHOWN as MOST_SHOWN
+from refengine.model.relations import Bag as Bag
+from refengine.model.relations import Relation as Relation
+from refengine.model.relations import Row as Row
+from refengine.model.terms import PLAIN_TRIPLES, canonical, graph_name, triple_of
 from refengine.model.terms import XSD as XSD
-from refengine.model.terms import Literal as Literal
 from refengine.model.terms import Term as Term
 from refengine.model.terms import is_blank as is_blank
 from refengine.model.terms import literal as literal
 from refengine.model.terms import parse_literal as parse_literal
 
 TIME_BOUND = 2**63
-MOST_SHOWN = 10  # elements or rows in a repr
 
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
@@ -54,9 +56,6 @@ class Statement(Protocol):
 
 # data as a user may give it: a set of triples and quads, a graph of rdflib, a store of pyoxigraph
 Statements = Iterable[tuple[Any, ...] | Statement]
-# a solution mapping: (variable, term), sorted, bound variables only
-Row = tuple[tuple[str, Term], ...]
-Bag = Counter[Row]
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
@@ -74,28 +73,6 @@ def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
             'row({"x": "<urn:a>"})',
             rule="MOD-4",
         ) from None
-
-
-@dataclass(frozen=True)
-class Relation:
-    """An answer: the variables that head it and a bag of solution mappings. ASK gives one row over
-    `ask`, CONSTRUCT a set of rows over `subject`, `predicate`, `object`.
-    """
-
-    variables: tuple[str, ...]
-    rows: Bag
-
-    def __bool__(self) -> bool:
-        return bool(self.rows)
-
-    def __hash__(self) -> int:
-        return hash((self.variables, frozenset(item for item in self.rows.items() if item[1])))
-
-    def __repr__(self) -> str:
-        if isinstance(self.rows, Counter) and self.rows.total() > MOST_SHOWN:
-            variables = " ".join(f"?{name}" for name in self.variables)
-            return f"<Relation {variables}, {bag_in_words(self.rows, 2)}>"
-        return shortened(f"Relation(variables={self.variables!r}, rows={self.rows!r})", 1000)
 
 
 class Element(NamedTuple):
@@ -347,3 +324,352 @@ def arrivals(items: Iterable[tuple[Any, ...]]) -> Iterator[Element]:
         payload, app, *more = item
         element = Element(graph_of(payload, f"element {position}"), app, position, *more)
         yield with_integers(element, position)
+
+
+T = TypeVar("T")
+
+_GRAPH = attrgetter("graph")
+
+
+class CanonicalElements(tuple[Element, ...]):
+    """Elements of a stream whose terms are known to be canonical, so that they are not checked
+    again.
+    """
+
+    __slots__ = ()
+
+
+class CanonicalIterator(Iterator[Element]):
+    """An iterator over elements whose terms are known to be canonical, as a reader makes it, so
+    that they are not checked again.
+    """
+
+    def __init__(self, elements: Iterator[Element]) -> None:
+        self.elements = elements
+
+    def __iter__(self) -> Iterator[Element]:
+        return self.elements
+
+    def __next__(self) -> Element:
+        return next(self.elements)
+
+
+def graph_of(payload: Any, place: str) -> frozenset[Triple]:
+    """Return the graph of a payload: of one triple, or of several, such as a graph of rdflib has.
+    Raises InvalidStream for what is no set of triples.
+    """
+    is_tuple = isinstance(payload, tuple) and len(payload) in (3, 4)
+    if (is_tuple and is_term(payload[0])) or kind_of(payload) in STATEMENTS:
+        payload = [payload]
+    try:
+        _refuse_text(payload)
+        return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
+    except TypeError:  # no iterable, or with lists in it
+        raise InvalidStream(
+            f"a graph must be triples, which are tuples of text, got {display(payload)}",
+            rule="MOD-4",
+            place=place,
+        ) from None
+
+
+def _refuse_text(value: object) -> None:
+    """Raise TypeError for a text: it has characters, and no triples."""
+    if isinstance(value, str):
+        raise TypeError
+
+
+def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
+    """MOD-4: Return the elements with canonical terms. Raises InvalidStream, with the element's
+    position.
+    """
+    if isinstance(elements, CanonicalElements):
+        return elements
+
+    elements = tuple(elements)
+    graphs = list(map(_GRAPH, elements))
+    if set(map(type, graphs)) <= {frozenset} and not _changes(list(chain.from_iterable(graphs))):
+        return CanonicalElements(elements)
+    return CanonicalElements(
+        _canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1)
+    )
+
+
+def canonical_element(element: Element) -> Element:
+    """MOD-4: Return an element with canonical terms. Raises InvalidStream."""
+    if type(getattr(element, "graph", None)) is frozenset and not _changes(element.graph):
+        return element
+    return _canonical_element(element, "element 1")
+
+
+def _changes(triples: Collection[Triple]) -> bool:
+    """Return whether any of the triples is not canonical, or is none. Those that are plain are
+    compared in one go.
+    """
+    if not triples:
+        return False
+
+    try:
+        text = "\n".join(chain.from_iterable(triples)) + "\n"
+        if (
+            set(map(len, triples)) <= {3}
+            and set(map(type, chain.from_iterable(triples))) == {str}
+            and text.count("\n") == 3 * len(triples)
+            and PLAIN_TRIPLES.fullmatch(text)
+        ):
+            return False
+        return any(_canonical_triple(triple) != triple for triple in dict.fromkeys(triples))
+    except (TypeError, InvalidStream):
+        return True
+
+
+def canonical_iterator(elements: Iterable[Element]) -> Iterator[Element]:
+    """MOD-4: Return an iterator over the elements, each with canonical terms. Raises InvalidStream,
+    with the element's position.
+    """
+    if isinstance(elements, CanonicalIterator) or isinstance(
+        getattr(elements, "elements", None), CanonicalElements
+    ):
+        return iter(elements)
+    return (_canonical_element(element, f"element {n}") for n, element in enumerate(elements, 1))
+
+
+def not_an_element(value: object) -> str:
+    """Return why a value that stands among the elements of a stream is none, and what makes one."""
+    return (
+        f"must be an Element, got {display(value)}; stream([(graph or triple, t_app), …]) makes "
+        "a stream of elements"
+    )
+
+
+def _canonical_element(element: Element, place: str) -> Element:
+    if not hasattr(element, "graph"):
+        raise InvalidStream(not_an_element(element), rule="MOD-1", place=place)
+    graph = element.graph
+    try:
+        found = frozenset(_canonical_triple(triple) for triple in _in_order(graph))
+    except InvalidStream as error:
+        raise error.at(place) from None
+    if type(graph) is frozenset and found == graph:
+        return element
+    return element._replace(graph=found)
+
+
+def _in_order(graph: Collection[T]) -> Collection[T]:
+    """Return the statements in an order that does not depend on hashing, so that of several faults
+    always the same is told.
+    """
+    if len(graph) > 1:
+        return sorted(graph, key=repr)
+    return graph
+
+
+def canonical_dataset(static: Statements, place: str = "static data") -> Dataset:
+    """MOD-4: Return static data with canonical terms: triples of the default graph and quads of
+    named ones. Raises InvalidStream, with the place.
+    """
+    return _statements(static, place, graph_name)
+
+
+def canonical_dataset_with_times(statements: Statements, place: str) -> Dataset:
+    """MOD-4: Return what `canonical_dataset` does for a dataset that may also have times: a literal
+    in the fourth place (R2R-21).
+    """
+    return _statements(statements, place, _graph_or_time)
+
+
+def _statements(statements: Statements, place: str, fourth: Callable[[Term], Term]) -> Dataset:
+    try:
+        _refuse_text(statements)
+        return _canonical_dataset(frozenset(statements), fourth)
+    except TypeError:  # no iterable, or with lists in it
+        reason = (
+            f"statements must be triples and quads, which are tuples of text, got "
+            f"{display(statements)}; write frozenset([('<urn:s>', '<urn:p>', '<urn:o>'), …])"
+        )
+        raise InvalidStream(reason, rule="MOD-4", place=place) from None
+    except InvalidStream as error:
+        raise error.at(place) from None
+
+
+def canonical_relation(relation: Relation, place: str) -> Relation:
+    """MOD-4: Return a relation with canonical terms, as `canonical_rows` makes them.
+
+    Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
+    written with its ? or $. `place` names the relation in the error.
+
+    >>> from collections import Counter
+    >>> from refengine.model.elements import Relation, row
+    >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
+    >>> canonical_relation(recorded, "relation 1").rows
+    Counter({(('x', '"a"@en'),): 1})
+    """
+    if not hasattr(relation, "rows") or not hasattr(relation, "variables"):
+        raise InvalidStream(
+            f"must be a Relation, got {display(relation)}; write "
+            'Relation(("x",), Counter([row({"x": "<urn:a>"}), …]))',
+            rule="MOD-4",
+            place=place,
+        )
+    variables = relation.variables
+    if not isinstance(variables, tuple):
+        reason = f'variables must be a tuple, got {display(variables)}; write ("x", "y")'
+        raise InvalidStream(reason, rule="MOD-4", place=place)
+    try:
+        _refuse_marked_variables(variables)
+    except InvalidStream as error:
+        raise error.at(place) from None
+    rows = canonical_rows(relation.rows, place)
+    if rows is relation.rows:
+        return relation
+    return replace(relation, rows=rows)
+
+
+def canonical_recording(recording: Iterable[Relation]) -> tuple[Relation, ...]:
+    """MOD-4: Return the relations of a recording with canonical terms. Raises InvalidStream, with
+    the number of the relation, and for a single relation in place of several.
+    """
+    if isinstance(recording, str | Mapping) or not isinstance(recording, Iterable):
+        raise InvalidStream(
+            f"must be Relations, got {display(recording)}; write a list of them, "
+            '[Relation(("x",), Counter([row({"x": "<urn:a>"}), …])), …]',
+            rule="MOD-4",
+            place="recording",
+        )
+    return tuple(
+        canonical_relation(relation, f"relation {number}")
+        for number, relation in enumerate(recording, 1)
+    )
+
+
+def canonical_rows(rows: Bag, place: str) -> Bag:
+    """MOD-4: Return a bag of rows with canonical terms, each row sorted by its variables. Blank
+    nodes keep their labels, since those that an evaluation made are none of the data (R2R-7).
+
+    Raises InvalidStream for what is no bag, no row or no term, and for a variable that is written
+    with its ? or $. `place` names the bag in the error.
+    """
+    try:
+        return _canonical_rows(rows)
+    except InvalidStream as error:
+        raise error.at(place) from None
+
+
+def canonical_bags(bags: Iterable[Bag], name: str) -> list[Bag]:
+    """MOD-4: Return bags of rows with canonical terms, as `canonical_rows` makes them. In errors
+    each is named by its number after `name`.
+    """
+    if isinstance(bags, str | Mapping) or not isinstance(bags, Iterable):
+        reason = f"must be bags of rows, got {display(bags)}; write [Counter([row({{…}}), …]), …]"
+        raise InvalidStream(reason, rule="MOD-4", place=name)
+    return [canonical_rows(rows, f"{name} {number}") for number, rows in enumerate(bags, 1)]
+
+
+def _canonical_rows(rows: Bag) -> Bag:
+    _refuse_what_is_no_bag(rows)
+    bindings = dict.fromkeys(chain.from_iterable(rows))
+    for binding in bindings:
+        if not isinstance(binding, tuple) or len(binding) != 2:
+            raise _no_row(binding)
+    _refuse_marked_variables(name for name, _ in bindings)
+    changed: dict[Term, Term] = {}
+    for term in dict.fromkeys(term for _, term in bindings):
+        found = canonical(term)
+        is_text = type(term) is str
+        if not is_text or (found != term and not term.startswith("_:")):
+            changed[term] = found
+
+    headings = {tuple([name for name, _ in line]) for line in rows}
+    for names in headings:
+        if len({*names}) < len(names):
+            raise InvalidStream(f"a variable stands twice in a row: {display(names)}", rule="MOD-4")
+    is_sorted = all(list(names) == sorted(names) for names in headings)
+    if not changed and is_sorted and isinstance(rows, Counter):
+        return rows
+    canonical_bag: Bag = Counter()
+    for line, count in rows.items():
+        bindings_of_line = sorted((name, changed.get(term, term)) for name, term in line)
+        canonical_bag[tuple(bindings_of_line)] += count
+    return canonical_bag
+
+
+def _refuse_what_is_no_bag(rows: Bag) -> None:
+    """Raise InvalidStream for rows that are no tuples, each with how often it is there."""
+    if not isinstance(rows, Mapping):
+        raise InvalidStream(
+            f"rows must be a Counter of rows, got {display(rows)}; write "
+            'Counter([row({"x": "<urn:a>"}), …])',
+            rule="MOD-4",
+        )
+    for line in rows:
+        if not isinstance(line, tuple):
+            raise _no_row(line)
+    for count in rows.values():
+        if type(count) is not int or count < 1:
+            reason = f"a row is there {display(count)} times; write an integer > 0"
+            raise InvalidStream(reason, rule="MOD-4")
+
+
+def _no_row(value: object) -> InvalidStream:
+    reason = (
+        f"a row must be a tuple of pairs of a variable and a term, got {display(value)}; write "
+        'row({"x": "<urn:a>"})'
+    )
+    return InvalidStream(reason, rule="MOD-4")
+
+
+def _refuse_marked_variables(names: Iterable[str]) -> None:
+    """Raise InvalidStream for the first variable that is no text, or is written with its ? or $."""
+    for name in dict.fromkeys(names):
+        if not isinstance(name, str):
+            reason = f"a variable must be text, got {display(name)}; write its name, such as 'x'"
+            raise InvalidStream(reason, rule="IO-2")
+        if name.startswith(("?", "$")):
+            reason = f"a variable is given without its mark: {name[1:]!r}, not {name!r}"
+            raise InvalidStream(reason, rule="IO-2")
+
+
+@lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
+def _canonical_dataset(static: frozenset[Any], fourth: Callable[[Term], Term]) -> Dataset:
+    found = frozenset(_canonical_statement(statement, fourth) for statement in _in_order(static))
+    if found == static:
+        return static
+    return found
+
+
+def _canonical_triple(statement: object) -> Triple:
+    statement = statement_parts(statement)
+    if isinstance(statement, tuple) and len(statement) == 4:
+        raise InvalidStream(
+            f"a triple must be three terms, got a quad of a named graph: {display(statement)}; "
+            "write its first three terms",
+            rule="MOD-4",
+        )
+    if not isinstance(statement, tuple) or len(statement) != 3:
+        raise InvalidStream(
+            f"a triple must be three terms, got {display(statement)}; "
+            "write ('<urn:s>', '<urn:p>', '<urn:o>')",
+            rule="MOD-4",
+        )
+    return triple_of(*_canonical_terms(statement))
+
+
+def _canonical_statement(statement: object, fourth: Callable[[Term], Term]) -> Triple | Quad:
+    statement = statement_parts(statement)
+    if not isinstance(statement, tuple) or len(statement) != 4:
+        return _canonical_triple(statement)
+    subject, predicate, object_, graph = _canonical_terms(statement)
+    return (*triple_of(subject, predicate, object_), fourth(graph))
+
+
+def _graph_or_time(term: Term) -> Term:
+    """Return a term that may name a graph, or state the time of a triple."""
+    return term
+
+
+def _canonical_terms(statement: tuple[Any, ...]) -> tuple[Term, ...]:
+    try:
+        return tuple(map(canonical, statement))
+    except TypeError:  # unhashable
+        raise InvalidStream(
+            f"a term must be text, got {display(statement)}", rule="MOD-4"
+        ) from None

@@ -5,11 +5,10 @@ canonical first (MOD-4).
 from __future__ import annotations
 
 from refengine.model import compare
-from refengine.model.canonical import canonical_rows
-from refengine.model.elements import Bag
+from refengine.model.compare import Mode
+from refengine.model.elements import Bag, canonical_rows
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
-from refengine.model.values import Mode
 
 
 def equal(a: Bag, b: Bag, mode: Mode = Mode.VALUE) -> bool:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from refengine.model.messages import plain
-
-if TYPE_CHECKING:
-    from refengine.model.elements import Relation
+from refengine.model.relations import Relation
 
 P = ParamSpec("P")
 T = TypeVar("T")

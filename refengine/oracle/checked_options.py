@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from refengine.model.compare import Mode
 from refengine.model.entrance import mode_of
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest
-from refengine.model.values import Mode
 from refengine.sparql.witnesses import WITNESSES
 
 OPTIONS = ("missing", "mode", "windows", "window_closure")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.incremental import AnswerCache
-from refengine.incremental.algebra.counts import add_count
+from refengine.incremental.algebra.nodes import add_count
 from refengine.incremental.coverage import NotCovered
 from refengine.model import compare
 from refengine.model.elements import Dataset, Relation, Row

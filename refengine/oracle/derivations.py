@@ -41,10 +41,10 @@ from refengine.sparql.algebra import (
     without_path,
 )
 from refengine.sparql.choices import Choices, one_answer
-from refengine.sparql.evaluation import output
+from refengine.sparql.datasets import Index
 from refengine.sparql.expressions import Expressions, LabelledNodes, standalone
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.graphs import Index
+from refengine.sparql.solutions import output
 from refengine.sparql.values import ERROR, same
 
 # What may stand above the WHERE clause in a query's algebra.

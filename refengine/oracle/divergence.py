@@ -29,7 +29,7 @@ from refengine.oracle.comparison import (
 )
 from refengine.oracle.trial import RecordingToJudge
 from refengine.oracle.wrong_rows import WrongRows
-from refengine.sparql.graphs import Index
+from refengine.sparql.datasets import Index
 
 LOST = "this report is lacking; what follows it is in place"
 REPEATED = "it is one too many; what follows is in place"

@@ -16,8 +16,8 @@ from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
 from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.content_follower import without
+from refengine.incremental.algebra.nodes import add_count
+from refengine.incremental.maintained import without
 from refengine.model.compare import Exact, Mode
 from refengine.model.elements import Bag, Dataset, Row, Triple
 from refengine.model.row_groups import RowGroups

@@ -17,7 +17,7 @@ from refengine.core import r2r
 from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.window import Content
-from refengine.incremental.content_follower import without
+from refengine.incremental.maintained import without
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Row, Triple
 from refengine.model.errors import Disputed, RefengineError, Unsupported

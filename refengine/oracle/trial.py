@@ -15,9 +15,8 @@ from refengine.core.question import Question, refuse_no_question
 from refengine.core.semantics import Closure, Semantics
 from refengine.core.window import Content
 from refengine.model import compare
-from refengine.model.canonical import canonical_recording
 from refengine.model.compare import Mode
-from refengine.model.elements import Bag, Dataset, Relation, Stream
+from refengine.model.elements import Bag, Dataset, Relation, Stream, canonical_recording
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 from refengine.oracle.checked_options import check_options

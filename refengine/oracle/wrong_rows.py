@@ -9,7 +9,7 @@ from functools import cached_property
 
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Row
-from refengine.model.row_index import RowIndex
+from refengine.model.row_groups import RowIndex
 from refengine.oracle.comparison import RowDifference
 
 

@@ -11,7 +11,7 @@ from refengine.rdf import json_ld, turtle
 from refengine.rdf.lines import read_quads, read_triples
 from refengine.rdf.plain_turtle import Misread
 from refengine.rdf.sources import Source, read_text, refuse_no_source, suffix_of
-from refengine.rdf.statements import Document, Statement
+from refengine.rdf.terms import Document, Statement
 
 
 def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> list[Statement]:
@@ -24,16 +24,6 @@ def read_turtle(source: Source, language: str, prefix: str, base: str = "") -> l
         return list(turtle.parse_statements(text, language, prefix, base))
     except Misread as error:
         raise InvalidStream(error.reason, rule="IO-1", place=f"{source}:{error.line}") from None
-
-
-def read_turtle_document(source: Source, base: str = "") -> Document:
-    """Return what a file of Turtle says. Raises InvalidStream."""
-    return _split(read_turtle(source, "Turtle", "b", base))
-
-
-def read_trig_document(source: Source, base: str = "") -> Document:
-    """Return what a file of TriG says. Raises InvalidStream."""
-    return _split(read_turtle(source, "TriG", "b", base))
 
 
 def _split(statements: list[Statement]) -> Document:
@@ -53,8 +43,8 @@ def _split(statements: list[Statement]) -> Document:
 LANGUAGES: dict[str, Callable[[Source, str], Document]] = {
     ".nt": lambda source, _: read_triples(source),
     ".nq": lambda source, _: read_quads(source),
-    ".ttl": read_turtle_document,
-    ".trig": read_trig_document,
+    ".ttl": lambda source, base: _split(read_turtle(source, "Turtle", "b", base)),
+    ".trig": lambda source, base: _split(read_turtle(source, "TriG", "b", base)),
     ".jsonld": json_ld.read_json_ld,
 }
 

@@ -17,16 +17,16 @@ from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.held import as_integer, is_missing
 from refengine.model.libraries import say_not_installed
 from refengine.model.messages import display
-from refengine.rdf.forms.columns import Columns, read_columns
-from refengine.rdf.forms.items import ReadElement, build_stream
-from refengine.rdf.forms.quads import (
+from refengine.rdf.forms.reading import ReadElement, Reading, build_stream
+from refengine.rdf.forms.rows import (
     REQUIRED,
+    Columns,
     TimedQuad,
     build_stream_of_quads,
     check_quad_keys,
     parse_quad,
+    read_columns,
 )
-from refengine.rdf.forms.reading import Reading
 from refengine.rdf.sources import Source
 from refengine.rdf.terms import Fault
 

@@ -12,8 +12,15 @@ from refengine.model.libraries import explain_missing, without_warnings
 from refengine.model.messages import display
 from refengine.model.terms import graph_name
 from refengine.rdf.sources import Source, Unreadable, read_source, unreadable
-from refengine.rdf.statements import Document, Statement
-from refengine.rdf.terms import Fault, make, make_iri, make_literal, make_triple
+from refengine.rdf.terms import (
+    Document,
+    Fault,
+    Statement,
+    make,
+    make_iri,
+    make_literal,
+    make_triple,
+)
 
 
 @without_warnings()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from refengine.model.elements import Term
 from refengine.model.errors import ForbiddenAccess, InvalidStream
@@ -19,8 +19,8 @@ from refengine.model.terms import XSD, iri_term, literal_term
 from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
-from refengine.rdf.statements import Document, Statement
-from refengine.rdf.turtle import Lines, reason_of, term_of_pyoxigraph
+from refengine.rdf.terms import Document, Statement
+from refengine.rdf.turtle import parse_by_pyoxigraph
 
 # What relative IRIs are resolved against, so that they are seen: the parser would leave them out.
 RELATIVE = "http://refengine-relative.invalid/"
@@ -120,45 +120,16 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
             raise Misread(reason, line)
         return found
 
-    parse = _parse_by_rdflib
     if why_unusable("pyoxigraph") is None:
-        parse = _parse_by_pyoxigraph
-    for found in parse(text, base or RELATIVE):
+        triples = parse_by_pyoxigraph(text, "JSON-LD", base or RELATIVE)
+    else:
+        triples = _parse_by_rdflib(text, base or RELATIVE)
+    for found in triples:
         graph = None
         if found.graph is not None:
             graph = term(found.graph, found.line)
         subject, predicate, object_ = (term(part, found.line) for part in found[1:4])
         yield Statement(graph, (subject, predicate, object_), found.line)
-
-
-def _parse_by_pyoxigraph(text: str, base: str) -> Iterator[TripleInGraph]:
-    """Yield what a text says, in its order. Raises Misread."""
-    import pyoxigraph
-
-    lines = Lines(text)
-
-    def part(found: object) -> Part:
-        if isinstance(found, pyoxigraph.BlankNode):
-            return BlankNode(found.value)
-        return term_of_pyoxigraph(found, lines)
-
-    try:
-        for quad in pyoxigraph.parse(
-            cast("IO[bytes]", lines),
-            pyoxigraph.RdfFormat.JSON_LD,
-            base_iri=base,
-            lenient=True,
-        ):
-            graph = None
-            if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
-                graph = part(quad.graph_name)
-            triple = (part(quad.subject), part(quad.predicate), part(quad.object))
-            yield TripleInGraph(graph, *triple, lines.number)
-    except SyntaxError as error:
-        line = error.lineno or lines.number
-        raise Misread(reason_of(error.msg, "", "JSON-LD"), line) from None
-    except InvalidStream as error:  # an IRI or a literal that the parser lets pass
-        raise Misread(error.reason, lines.number) from None
 
 
 class _Recorder:
@@ -202,7 +173,7 @@ def _number(text: str) -> float:
 
 
 def _parse_by_rdflib(text: str, base: str) -> Iterator[TripleInGraph]:
-    """Yield what `_parse_by_pyoxigraph` does, where that is not installed. The line is always the
+    """Yield what `parse_by_pyoxigraph` does, where that is not installed. The line is always the
     first one: rdflib does not say it. Raises Misread.
     """
     from rdflib.plugins.parsers import jsonld

@@ -26,8 +26,17 @@ from refengine.model.terms import (
 )
 from refengine.model.xsd import INTEGERS
 from refengine.rdf.sources import Source, Text, read_text
-from refengine.rdf.statements import NO_LOG, Document, Statement, is_log_version
-from refengine.rdf.terms import Fault, make, make_literal, make_triple
+from refengine.rdf.terms import (
+    NO_LOG,
+    Document,
+    Fault,
+    Statement,
+    is_log_version,
+    make,
+    make_literal,
+    make_triple,
+    placed_at,
+)
 from refengine.rdf.times import parse_milliseconds
 
 _UNQUOTED = rf'(?P<unquoted>(?!\.*\#)[^\x00-\x20"<>\\^]++)\^\^(?P<type>{IRIREF})'
@@ -201,7 +210,7 @@ def parse_statement(line: str, place: str) -> tuple[Triple, int | None]:
     if plain := parse_plain_line(line):
         return plain
 
-    try:
+    with placed_at(place):
         terms = parse_terms(line, TIMED_TOKEN)
         if len(terms) == 3:
             return make_triple(*terms), None
@@ -209,8 +218,6 @@ def parse_statement(line: str, place: str) -> tuple[Triple, int | None]:
             raise Fault(f'a line must be s p o "ms"; got {len(terms)} terms')
         *triple, time = terms
         return make_triple(*triple), parse_milliseconds(time, _TIME_TYPES)
-    except Fault as fault:
-        raise InvalidStream(str(fault), rule="IO-1", place=place) from None
 
 
 def parse_line_with_time(line: str, place: str) -> tuple[Triple, int] | None:

@@ -8,24 +8,30 @@ file lies: an IRI that is not absolute is an error. What a stream says about tim
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from refengine.model.canonical import CanonicalIterator
-from refengine.model.elements import Element, Stream
-from refengine.model.errors import InvalidStream
+from refengine.model.elements import CanonicalIterator, Element, Stream
+from refengine.model.errors import InvalidStream, require
 from refengine.model.messages import did_you_mean
 from refengine.rdf import documents, jelly, json_ld, lines, sources
-from refengine.rdf.forms.folders import read_instants
-from refengine.rdf.forms.graphs import build_stream_of_graphs
-from refengine.rdf.forms.items import ReadElement, build_stream
-from refengine.rdf.forms.json_lines import read_json_lines
-from refengine.rdf.forms.messages import build_stream_of_messages
-from refengine.rdf.forms.reading import Reading, ReadingOptions, ReadStream, refuse_no_options
-from refengine.rdf.forms.subjects import build_stream_of_subjects
-from refengine.rdf.forms.tables import DELIMITERS, read_table
-from refengine.rdf.sources import Piped, Source, Text, TextFolder
-from refengine.rdf.statements import Document
+from refengine.rdf.forms.dated_documents import (
+    build_stream_of_graphs,
+    build_stream_of_messages,
+    build_stream_of_subjects,
+)
+from refengine.rdf.forms.reading import (
+    ReadElement,
+    Reading,
+    ReadingOptions,
+    ReadStream,
+    build_stream,
+    refuse_no_options,
+)
+from refengine.rdf.forms.rows import DELIMITERS, read_json_lines, read_table
+from refengine.rdf.sources import Folder, Piped, Source, Text, TextFolder
+from refengine.rdf.terms import Document
 
 DEFAULT_OPTIONS = ReadingOptions()
 
@@ -169,3 +175,41 @@ FORMS: dict[str, Callable[[Source, Reading], Stream]] = {
     **dict.fromkeys((".ndjson", ".jsonl"), read_json_lines),
     **dict.fromkeys((".csv", ".tsv"), read_table),
 }
+
+
+INSTANT = 1000  # ms between two files of a CSRBench folder
+
+
+def read_instants(folder: Folder, base: str = "") -> Stream:
+    """IO-1: Read CSRBench's files, one an instant. A missing number is an instant at which nothing
+    arrived. Relative IRIs are resolved against `base` where a file states none.
+    """
+    items = []
+    for number, file in sorted(_files_by_number(folder).items()):
+        statements = documents.read_turtle(file, "Turtle", f"f{number}b", base)
+        triples = {require(statement.triple) for statement in statements}
+        for triple in sorted(triples, key=" ".join):
+            items.append(ReadElement(triple, number * INSTANT, str(file)))
+    return build_stream(items, ordered=False)
+
+
+def _files_by_number(folder: Folder) -> dict[int, Source]:
+    files: dict[int, Source] = {}
+    for file in sources.list_sources(folder, "data_*.ttl", "IO-1"):
+        number = re.fullmatch(r"data_([0-9]+)\.ttl", PurePath(str(file)).name)
+        if number is None:
+            raise InvalidStream(
+                "the name of a stream's file must be data_NN.ttl, with digits for NN",
+                rule="IO-1",
+                place=str(file),
+            )
+        other = files.setdefault(int(number[1]), file)
+        if other != file:
+            reason = f"it has the same instant as {PurePath(str(other)).name}"
+            raise InvalidStream(reason, rule="IO-1", place=str(file))
+
+    if not files:
+        raise InvalidStream(
+            "no data_NN.ttl, neither here nor in data/", rule="IO-1", place=str(folder)
+        )
+    return files

@@ -1,13 +1,14 @@
-"""Terms as a text writes them. A fault in one does not know yet where it stands."""
+"""Terms and statements as a text writes them. A fault in one does not know yet where it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from refengine.model.elements import Term, Triple
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import display
+from refengine.model.messages import display, nearest
 from refengine.model.terms import iri_term, literal_term, triple_of
 
 P = ParamSpec("P")
@@ -16,6 +17,15 @@ T = TypeVar("T")
 
 class Fault(ValueError):
     """What is wrong with a piece of text, before it is known where the piece stands."""
+
+
+@contextmanager
+def placed_at(place: str) -> Iterator[None]:
+    """Give a fault that is found within its place. Raises InvalidStream for it."""
+    try:
+        yield
+    except Fault as fault:
+        raise InvalidStream(str(fault), rule="IO-1", place=place) from None
 
 
 def make(maker: Callable[P, T], *parts: P.args, **named: P.kwargs) -> T:
@@ -41,3 +51,37 @@ def make_literal(lexical: str, datatype: str | None = None, language: str | None
 def make_triple(subject: Term, predicate: Term, object_: Term) -> Triple:
     """Return the triple of terms that may stand where they do. Raises Fault."""
     return make(triple_of, subject, predicate, object_)
+
+
+# of logs of messages, in the draft of the W3C RSP community group
+LOG_VERSIONS = ("1.1-messages", "1.2-basic-messages", "1.2-messages")
+NO_LOG = 'MESSAGE, but before it no VERSION "1.1-messages"; only a log of messages has MESSAGE'
+VERSIONS = ("1.1", "1.2-basic", "1.2", *LOG_VERSIONS)
+
+
+class Statement(NamedTuple):
+    """A triple, the graph it is in (None: the default graph) and its line; no triple says that the
+    graph is there.
+    """
+
+    graph: Term | None
+    triple: tuple[Term, Term, Term] | None
+    line: int
+
+
+class Document(NamedTuple):
+    """The statements of a document. A log of messages has a part for each message, any other
+    document has one part.
+    """
+
+    parts: list[list[Statement]]
+    is_log: bool = False
+
+
+def is_log_version(label: str) -> bool:
+    """Return whether a version label announces messages. Raises ValueError, with the reason, for a
+    label that is none.
+    """
+    if label not in VERSIONS:
+        raise ValueError(f"no version of RDF: {display(label)}{nearest(label, VERSIONS)}")
+    return label in LOG_VERSIONS

@@ -20,7 +20,7 @@ from refengine.model.messages import display
 from refengine.model.terms import Term, iri_term, literal_term
 from refengine.rdf import plain_turtle
 from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
-from refengine.rdf.statements import NO_LOG, Statement, is_log_version
+from refengine.rdf.terms import NO_LOG, Statement, is_log_version
 
 _ERROR = re.compile(
     r"(?:Parser error at line [0-9]+ (?:between columns ([0-9]+) and "
@@ -66,7 +66,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
 
     parse = plain_turtle.parse
     if why_unusable("pyoxigraph") is None:
-        parse = _parse_by_pyoxigraph
+        parse = parse_by_pyoxigraph
     try:
         for found in parse(marks.put(text, language), language, base):
             graph = None
@@ -88,21 +88,28 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
         raise Misread(reason, error.line) from None
 
 
-def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:
-    """Yield what `plain_turtle.parse` does. Raises Misread."""
+def parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:
+    """Yield what a text in Turtle, TriG or JSON-LD says, in its order. Raises Misread."""
     import pyoxigraph  # here, so that what needs no Turtle needs none of it
 
-    formats = {"Turtle": pyoxigraph.RdfFormat.TURTLE, "TriG": pyoxigraph.RdfFormat.TRIG}
-    lines = Lines(text)
+    formats = {
+        "Turtle": pyoxigraph.RdfFormat.TURTLE,
+        "TriG": pyoxigraph.RdfFormat.TRIG,
+        "JSON-LD": pyoxigraph.RdfFormat.JSON_LD,
+    }
+    lines = _Lines(text)
 
     def part(found: object) -> Part:
         if isinstance(found, pyoxigraph.BlankNode):
             return BlankNode(found.value)
-        return term_of_pyoxigraph(found, lines)
+        return _term_of_pyoxigraph(found, lines)
 
     try:
         for quad in pyoxigraph.parse(
-            cast("IO[bytes]", lines), formats[language], base_iri=base or None
+            cast("IO[bytes]", lines),
+            formats[language],
+            base_iri=base or None,
+            lenient=language == "JSON-LD",
         ):
             graph = None
             if not isinstance(quad.graph_name, pyoxigraph.DefaultGraph):
@@ -111,7 +118,8 @@ def _parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[T
             yield TripleInGraph(graph, *triple, lines.number)
     except SyntaxError as error:
         line = error.lineno or lines.number
-        raise Misread(reason_of(error.msg, lines.line(line), language), line) from None
+        written = "" if language == "JSON-LD" else lines.line(line)
+        raise Misread(_reason_of(error.msg, written, language), line) from None
     except InvalidStream as error:  # an IRI or a literal that the parser lets pass
         raise Misread(error.reason, lines.number) from None
 
@@ -167,7 +175,7 @@ def _is_log_version(label: str, line: int) -> bool:
         raise Misread(str(error), line) from None
 
 
-def term_of_pyoxigraph(found: object, lines: Lines) -> Term:
+def _term_of_pyoxigraph(found: object, lines: _Lines) -> Term:
     """Return the term of an IRI or a literal. Raises InvalidStream; Misread for what is of RDF
     1.2.
     """
@@ -184,7 +192,7 @@ def term_of_pyoxigraph(found: object, lines: Lines) -> Term:
             raise Misread(f"RDF 1.2 is not read: {display(str(found))}", lines.number)
 
 
-class Lines:
+class _Lines:
     """A text as a file that gives at most a line at a time. `number` is that of the line given
     last.
     """
@@ -213,7 +221,7 @@ class Lines:
         return piece
 
 
-def reason_of(message: str, line: str, language: str) -> str:
+def _reason_of(message: str, line: str, language: str) -> str:
     """Return what is wrong, in our words where a file of N-Triples would be told the same."""
     first, last, said = require(_ERROR.fullmatch(message)).groups()
     token = ""

@@ -2,12 +2,12 @@
 written to be read beside the recommendation's §17 and §18.
 
 Begin with `evaluation`, where `BodyEvaluator` has a case for each operator. It walks over
-`algebra`, which `translate` makes of the tree that `grammar` reads. Expressions (§17) are in
-`expressions`, `functions`, `values`, `unknowns` and `regex`, set functions (§18.5.1) in
-`aggregates`, ORDER BY (§15.1) in `order`, paths (§18.4) in `paths`. `datasets` and `graphs` index
-triples, static ones once, `choices` tries what an evaluator may choose, `limits` bounds the cost,
-`witnesses` asks rdflib and pyoxigraph, `entrance` checks what users give. Nothing here knows of
-windows.
+`algebra`, which `translate` makes of the tree that `grammar` reads, with `reading` for its terms
+and expressions. Expressions (§17) are in `expressions`, `functions`, `casts`, `values` and `regex`,
+set functions (§18.5.1) in `aggregates`, ORDER BY (§15.1) in `order`, patterns and paths (§18.3,
+§18.4) in `matching`. `datasets` indexes triples, static ones once, `choices` tries what an
+evaluator may choose, `limits` bounds the cost, `witnesses` asks rdflib and pyoxigraph, `entrance`
+checks what users give. Nothing here knows of windows.
 
 Imports `model` alone.
 """

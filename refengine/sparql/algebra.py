@@ -396,3 +396,42 @@ def conjuncts(condition: Expression) -> Iterator[Expression]:
             yield from conjuncts(part)
     else:
         yield condition
+
+
+def always_bound(pattern: Pattern) -> set[str]:
+    """Return the names of the variables that every solution of a pattern binds. Of BIND, of `AS`
+    and of aggregates none is known.
+    """
+    match pattern:
+        case Basic():
+            return set(visible(pattern))
+        case Join(parts):
+            return set().union(*map(always_bound, parts))
+        case Union(parts):
+            return set.intersection(*map(always_bound, parts))
+        case Graph(Variable() as name, inner):
+            return {name.name} | always_bound(inner)
+        case Values():
+            return _full_columns(pattern)
+        case Project(inner, variables):
+            return always_bound(inner) & {variable.name for variable in variables}
+        case Group(inner, keys, _):
+            return always_bound(inner) & _plain_keys(keys or ())
+        case LeftJoin(inner, _, _) | Minus(inner, _):
+            return always_bound(inner)
+        case _:
+            return always_bound(pattern.pattern)
+
+
+def _full_columns(values: Values) -> set[str]:
+    """Return the variables to which VALUES gives a term in every row."""
+    return {
+        variable.name
+        for place, variable in enumerate(values.variables)
+        if all(cells[place] is not None for cells in values.rows)
+    }
+
+
+def _plain_keys(keys: Iterable[tuple[Variable, Expression]]) -> set[str]:
+    """Return the keys of a group that are variables of its pattern, as they stand."""
+    return {variable.name for variable, key in keys if variable == key}

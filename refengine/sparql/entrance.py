@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from refengine.model.canonical import canonical_dataset_with_times
-from refengine.model.elements import Relation, Statements
+from refengine.model.elements import Relation, Statements, canonical_dataset_with_times
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 from refengine.sparql import evaluation

@@ -6,55 +6,116 @@ is an error; everything else gives ERROR. Aggregates are in `aggregates`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from refengine.model.elements import XSD, Term, literal, parse_literal
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import (
-    Aggregate,
-    AlgebraQuery,
-    Call,
-    Exists,
-    Expression,
-    Variable,
-    conjuncts,
-)
+from refengine.sparql import algebra, values
+from refengine.sparql.algebra import AlgebraQuery, Call, Exists, Expression, Variable, conjuncts
+from refengine.sparql.casts import cast, cast_date_time, form_kept_by_cast
 from refengine.sparql.choices import Choices, Choose
 from refengine.sparql.functions import (
     BY_KEYWORD,
     TIMESTAMP,
-    cast,
-    cast_date_time,
-    form_kept_by_cast,
     language,
     simple,
     to_iri,
     with_upper_case_region,
 )
 from refengine.sparql.limits import LONG
-from refengine.sparql.unknowns import of_unknown, unknown
-from refengine.sparql.values import (
-    ERROR,
-    FALSE_OR_ERROR,
-    Computed,
-    Error,
-    Number,
-    OtherLiteral,
-    Result,
-    Unknown,
-    boolean,
-    calculate,
-    check_arithmetic,
-    compare,
-    equals,
-    number_term,
-    same,
-    size,
-    text,
-    truth,
-    value_of,
-)
+from refengine.sparql.regex import compile_pattern
+from refengine.sparql.values import ERROR, Error, Result, Unknown, boolean, same, truth, value_of
+
+# What NOW, RAND, UUID and STRUUID give: values of which the form alone is known (SPARQL 1.1
+# §17.4.2.12, §17.4.5.1, §17.4.4.5)
+
+
+def unknown(name: str, number: int) -> Unknown:
+    """Return what NOW, RAND, UUID or STRUUID gives: a value of which the form is known."""
+    digits = f"{number:08x}-0000-4000-8000-000000000000"
+    terms = {
+        "NOW": literal("2000-01-01T00:00:00Z", XSD + "dateTime"),
+        "RAND": literal("0.5", XSD + "double"),
+        "UUID": f"<urn:uuid:{digits}>",
+        "STRUUID": literal(digits),
+    }
+    return Unknown(terms[name], name)
+
+
+def of_unknown(name: str, results: Sequence[Term]) -> Result:
+    """QRY-3: Apply a function to a value of which the form alone is known: its kind, its datatype,
+    its length, whether a pattern that treats all digits alike matches, that a UUID is new, that 0
+    <= RAND() < 1. Raises NoSingleAnswer for everything else.
+    """
+    first = results[0]
+    kind = next(result.kind for result in results if isinstance(result, Unknown))
+    match name:
+        case "ISIRI" | "ISURI" | "ISBLANK" | "ISLITERAL" | "ISNUMERIC" | "DATATYPE" | "LANG":
+            return BY_KEYWORD[name](str(first))
+        case "STR" if kind in ("UUID", "STRUUID"):
+            form = BY_KEYWORD[name](str(first))
+            if form is ERROR:
+                return ERROR
+            return Unknown(form, "STRUUID")
+        case "STRLEN" if kind == "STRUUID":
+            return BY_KEYWORD[name](str(first))
+        case "SAMETERM" | "=":
+            return boolean(same(*results))
+        case "!=":
+            return boolean(not same(*results))
+        case "REGEX" if kind == "STRUUID" and _are_patterns_alike(results):
+            return BY_KEYWORD[name](str(first), *results[1:])
+        case "<" | "<=" | ">" | ">=" if kind == "RAND":
+            holds = _compare_rand(name, results[1])
+            if holds is not None:
+                return boolean(holds)
+    raise NoSingleAnswer(f"{kind} has no single answer")
+
+
+def _compare_rand(sign: str, right: Term) -> bool | None:
+    """Return how RAND() stands to another term, None where that is open: 0 <= RAND() < 1."""
+    number = value_of(right)
+    if not isinstance(number, values.Number):
+        return None
+    bound = number.value
+    if bound >= 1:
+        return sign in ("<", "<=")
+    if bound < 0 or (bound == 0 and sign in ("<", ">=")):
+        return sign in (">", ">=")
+    return None
+
+
+def _are_patterns_alike(results: Sequence[Term]) -> bool:
+    """Return whether REGEX has a UUID's text as its first operand alone, and a pattern that matches
+    every UUID or none.
+    """
+    first, *others = results
+    if not isinstance(first, Unknown) or any(isinstance(other, Unknown) for other in others):
+        return False
+    strings = [value_of(other) for other in others]
+    texts = [one.lexical for one in strings if isinstance(one, values.StringValue)]
+    return len(texts) == len(strings) and treats_digits_alike(*texts)
+
+
+def treats_digits_alike(pattern: str, flags: str = "") -> bool:
+    """Return whether each part of a pattern matches all hexadecimal digits or none, so that it
+    matches every UUID or none.
+    """
+    rest = re.sub(r"\{[0-9,]*\}", "", pattern.removeprefix("^urn:uuid:"))
+    for atom in re.findall(r"\[[^\[\]\\]+\]|\\.|[^\[\](){}|?*+.^$]", rest):
+        compiled = compile_pattern(atom, flags)
+        if (
+            compiled is ERROR
+            or len({compiled.search(digit) is None for digit in "0123456789abcdef"}) > 1
+        ):
+            return False
+    return "[^" not in rest
+
+
+# Expressions
+
 
 Solution = Mapping[str, Term]
 SIGNS = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
@@ -118,14 +179,14 @@ class Expressions:
                 return self.charge(self.call(expression, solution, nodes))
             case Exists():
                 return boolean(self.exists(expression, solution))
-            case Aggregate():
+            case algebra.Aggregate():
                 raise AssertionError(expression)  # Group has computed it
 
     def charge(self, result: Result) -> Result:
         """R2R-17: Return a result, after spending a step for each LONG characters or bits that it
         has.
         """
-        if result is not ERROR and (characters := size(result)) > LONG:
+        if result is not ERROR and (characters := values.size(result)) > LONG:
             self.spend(characters // LONG)
         return result
 
@@ -185,7 +246,7 @@ class Expressions:
         if any(isinstance(result, Unknown) for result in results):
             return of_unknown(name, results)
         if name in ("REGEX", "REPLACE"):
-            self.spend(size(results[1]) // 8)
+            self.spend(values.size(results[1]) // 8)
             return BY_KEYWORD[name](*results, spend=self.spend)
         if name == "LANG":
             return self.language(results[0])
@@ -201,7 +262,7 @@ class Expressions:
             case "<" | "<=" | ">" | ">=":
                 return self.in_order(name, *results)
             case "+" | "-" | "*" | "/":
-                return calculate(name, *results)
+                return values.calculate(name, *results)
             case "unary +" | "unary -":
                 return apply_sign(results[0], name == "unary -")
             case _:
@@ -211,7 +272,7 @@ class Expressions:
         """Compute `<`, `<=`, `>` or `>=`. Whether a term that has no order is in order with itself
         is the evaluator's choice.
         """
-        order = compare(left, right)
+        order = values.compare(left, right)
         if order is ERROR and left == right:
             known = boolean(sign in ("<=", ">="))
             return self.choose(
@@ -258,8 +319,8 @@ class Expressions:
         """
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return same(left, right)
-        outcome = equals(left, right)
-        if outcome is not FALSE_OR_ERROR:
+        outcome = values.equals(left, right)
+        if outcome is not values.FALSE_OR_ERROR:
             return outcome
         kinds = tuple(sorted(kind_of(term) for term in (left, right)))
         return self.choose(
@@ -296,7 +357,9 @@ class Expressions:
         tag = language(term)
         if tag is ERROR:
             return ERROR
-        written = sorted(text(other) for other in self.tags if text(other.lower()) == tag)
+        written = sorted(
+            values.text(other) for other in self.tags if values.text(other.lower()) == tag
+        )
         forms = [tag, with_upper_case_region(tag), *(written or [tag])]
         if len(set(forms)) == 1:
             return tag
@@ -311,7 +374,7 @@ class Expressions:
         one for all operands of one datatype.
         """
         result = cast(term, kind)
-        if result is ERROR or isinstance(term, Computed):
+        if result is ERROR or isinstance(term, values.Computed):
             return result
         same_form = form_kept_by_cast(term, kind)
         if same_form is ERROR:
@@ -395,7 +458,7 @@ def is_bound(variable: Expression, solution: Solution) -> Result:
 def kind_of(term: Term) -> str:
     """Return the kind of a literal's value: its datatype if SPARQL has no operator for that."""
     one = value_of(term)
-    if isinstance(one, OtherLiteral):
+    if isinstance(one, values.OtherLiteral):
         return one.datatype
     return type(one).__name__
 
@@ -417,9 +480,9 @@ def standalone(query: AlgebraQuery, choices: Choices) -> Expressions:
 def apply_sign(term: Term, is_minus: bool) -> Result:
     """Compute unary + or -. An error of what is no number."""
     number = value_of(term)
-    if not isinstance(number, Number):
-        check_arithmetic(number)
+    if not isinstance(number, values.Number):
+        values.check_arithmetic(number)
         return ERROR
     if is_minus:
         number = number._replace(value=-number.value)
-    return number_term(number)
+    return values.number_term(number)

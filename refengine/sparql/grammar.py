@@ -16,9 +16,11 @@ from typing import Any, cast
 import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
 
 from refengine.model.errors import ForbiddenAccess, InvalidQuery, Unsupported, require
 from refengine.model.messages import did_you_mean, display
+from refengine.sparql.functions import ARITIES
 
 _FOLDER = files("refengine.sparql")
 TABLES = "grammar_tables.json"  # made by tools/make_parser.py
@@ -26,103 +28,13 @@ DEEPEST = 60  # brackets within brackets
 LONGEST_BODY = 1_000_000  # characters
 MOST_WORDS = 100_000  # and signs of a body: each costs the parser some 50 microseconds
 
-FUNCTIONS = tuple(
-    [
-        "STRBEFORE",
-        "STRAFTER",
-        "STRSTARTS",
-        "STRENDS",
-        "STRLANG",
-        "STRLEN",
-        "STRDT",
-        "STRUUID",
-        "STR",
-        "SUBSTR",
-        "LANGMATCHES",
-        "LANG",
-        "DATATYPE",
-        "BOUND",
-        "BNODE",
-        "IRI",
-        "URI",
-        "RAND",
-        "ABS",
-        "CEIL",
-        "FLOOR",
-        "ROUND",
-        "CONCAT",
-        "UCASE",
-        "LCASE",
-        "ENCODE_FOR_URI",
-        "CONTAINS",
-        "YEAR",
-        "MONTH",
-        "DAY",
-        "HOURS",
-        "MINUTES",
-        "SECONDS",
-        "TIMEZONE",
-        "TZ",
-        "NOW",
-        "UUID",
-        "MD5",
-        "SHA1",
-        "SHA256",
-        "SHA384",
-        "SHA512",
-        "COALESCE",
-        "IF",
-        "SAMETERM",
-        "ISIRI",
-        "ISURI",
-        "ISBLANK",
-        "ISLITERAL",
-        "ISNUMERIC",
-        "REGEX",
-        "REPLACE",
-    ]
-)
 AGGREGATES = ("SUM", "MIN", "MAX", "AVG", "SAMPLE")
 UPDATES = ("INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH")
-KEYWORDS = [
-    "BASE",
-    "PREFIX",
-    "SELECT",
-    "DISTINCT",
-    "REDUCED",
-    "AS",
-    "CONSTRUCT",
-    "WHERE",
-    "DESCRIBE",
-    "ASK",
-    "FROM",
-    "NAMED",
-    "GROUP",
-    "BY",
-    "HAVING",
-    "ORDER",
-    "ASC",
-    "DESC",
-    "LIMIT",
-    "OFFSET",
-    "VALUES",
-    "OPTIONAL",
-    "GRAPH",
-    "WINDOW",
-    "SERVICE",
-    "SILENT",
-    "BIND",
-    "UNDEF",
-    "MINUS",
-    "UNION",
-    "FILTER",
-    "NOT",
-    "IN",
-    "EXISTS",
-    "COUNT",
-    "GROUP_CONCAT",
-    "SEPARATOR",
-]
+KEYWORDS = (
+    "BASE PREFIX SELECT DISTINCT REDUCED AS CONSTRUCT WHERE DESCRIBE ASK FROM NAMED GROUP BY "
+    "HAVING ORDER ASC DESC LIMIT OFFSET VALUES OPTIONAL GRAPH WINDOW SERVICE SILENT BIND UNDEF "
+    "MINUS UNION FILTER NOT IN EXISTS COUNT GROUP_CONCAT SEPARATOR"
+)
 
 CODE_POINT = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 _BASE = (
@@ -161,7 +73,7 @@ TERMINALS = {  # name: (priority where two match the same text, pattern)
     "COMPARISON": (2, r"!=|<=|>=|<|>"),
     "BOOLEAN": (2, r"(?i:true|false)(?![A-Za-z0-9_])"),
     "A": (2, r"a(?![A-Za-z0-9_])"),
-    "FUNCTION": (2, rf"(?i:{'|'.join(FUNCTIONS)})(?![A-Za-z0-9_])"),
+    "FUNCTION": (2, rf"(?i:{'|'.join(ARITIES)})(?![A-Za-z0-9_])"),
     "AGGREGATE": (2, rf"(?i:{'|'.join(AGGREGATES)})(?![A-Za-z0-9_])"),
 }
 SYMBOLS = {
@@ -173,46 +85,22 @@ SYMBOLS = {
     "LBRACE": "{",
     "EQUAL": "=",
 }
-NAMES = {  # what a person calls a terminal
+NUMBERS = ("INTEGER", "DECIMAL", "DOUBLE")
+NAMES = {  # what a person calls a terminal other than a keyword or a sign
     "IRIREF": "an IRI",
     "PNAME_LN": "a prefixed name",
     "PNAME_NS": "a prefix",
     "BLANK_NODE_LABEL": "a blank node",
     "VAR": "a variable",
     "STRING": "a string",
-    "INTEGER": "a number",
-    "DECIMAL": "a number",
-    "DOUBLE": "a number",
-    "SIGNED_INTEGER": "a number",
-    "SIGNED_DECIMAL": "a number",
-    "SIGNED_DOUBLE": "a number",
+    **{f"{sign}{kind}": "a number" for sign in ("", "SIGNED_") for kind in NUMBERS},
     "FUNCTION": "a function",
-    "AGGREGATE": "an aggregate",
-    "COUNT": "an aggregate",
-    "GROUP_CONCAT": "an aggregate",
+    **dict.fromkeys(("AGGREGATE", "COUNT", "GROUP_CONCAT"), "an aggregate"),
     "BOOLEAN": "true or false",
     "LANGTAG": "a language tag",
     "A": "'a'",
     "COMPARISON": "a comparison",
-    "EQUAL": "'='",
-    "MINUS_SIGN": "'-'",
     "$END": "the end",
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "DOT": "'.'",
-    "COMMA": "','",
-    "SEMICOLON": "';'",
-    "STAR": "'*'",
-    "SLASH": "'/'",
-    "PLUS": "'+'",
-    "QUESTION": "'?'",
-    "BANG": "'!'",
-    "VBAR": "'|'",
-    "CIRCUMFLEX": "'^'",
 }
 
 
@@ -230,7 +118,7 @@ class Grammar:
             for name, (priority, pattern) in TERMINALS.items()
         ]
         lines += [f'{name}: "{text}"' for name, text in SYMBOLS.items()]
-        lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS]
+        lines += [f"{name}.1: /{name}(?![A-Za-z0-9_])/i" for name in KEYWORDS.split()]
         lines += [r"COMMENT: /#[^\n\r]*/", r"%ignore COMMENT", r"%ignore /[ \t\n\r]+/"]
         return "\n".join(lines)
 
@@ -364,9 +252,9 @@ def fault(text: str, error: UnexpectedInput) -> InvalidQuery | ForbiddenAccess:
             rule="QRY-2",
             place=place_in_body(text, offset),
         )
-    words = expected & set(KEYWORDS)
+    words = expected & set(KEYWORDS.split())
     if "FUNCTION" in expected:
-        words |= set(FUNCTIONS)
+        words |= set(ARITIES)
     reason = (
         f"not SPARQL 1.1: expected {_either(expected)}, got {_obstacle(error, text, offset)}"
         f"{did_you_mean(word.upper(), words)}"
@@ -403,7 +291,13 @@ def _obstacle(error: UnexpectedInput, text: str, offset: int) -> str:
 
 def _either(terminals: set[str]) -> str:
     """Join the names of terminals: `a variable, '{' or WHERE`."""
-    words = sorted({NAMES.get(name, name) for name in terminals if not name.startswith("__")})
+    signs = {
+        terminal.name: f"'{terminal.pattern.value}'"
+        for terminal in GRAMMAR.parser.terminals
+        if isinstance(terminal.pattern, PatternStr)
+    }
+    names = NAMES | signs
+    words = sorted({names.get(name, name) for name in terminals if not name.startswith("__")})
     words = words[:8] + ["…"] * (len(words) > 8)
     if not words:
         return "nothing"

@@ -34,7 +34,6 @@ except ModuleNotFoundError as error:
 
 
 from refengine.strategies.arrivals import MILLISECONDS, inputs, streams
-from refengine.strategies.extents import KEYS, ODD, ROUND, windows
 from refengine.strategies.meanings import GROUPS, NEUTRAL, RANGES, REPORTS, SCALE, semantics
 from refengine.strategies.payloads import (
     LINKS,
@@ -48,7 +47,7 @@ from refengine.strategies.payloads import (
     graphs,
     triples,
 )
-from refengine.strategies.questions import NAMES, STREAMS, queries
+from refengine.strategies.questions import KEYS, NAMES, ODD, ROUND, STREAMS, queries, windows
 from refengine.strategies.sparql import (
     CASES,
     KEYWORDS,

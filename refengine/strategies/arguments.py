@@ -1,11 +1,15 @@
-"""Arguments that a strategy cannot be made of are refused before anything is drawn."""
+"""What the strategies share: arguments that they cannot be made of are refused before anything is
+drawn, and one of some choices is drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from types import UnionType
 from typing import TypeVar
 
+from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 T = TypeVar("T")
@@ -44,3 +48,20 @@ def take_choices(name: str, values: Iterable[T]) -> tuple[T, ...]:
     if not choices:
         raise InvalidArgument(f"{name} must not be empty")
     return choices
+
+
+def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
+    """Draw one of some choices, of which there is at least one and the first is the plainest."""
+    return choices[draw(index_below(len(choices)))]
+
+
+@lru_cache(maxsize=256)
+def index_below(count: int) -> st.SearchStrategy[int]:
+    """Return a strategy of the whole numbers from 0 to count - 1."""
+    return st.integers(0, count - 1)
+
+
+@lru_cache(maxsize=256)
+def index_lists(count: int, most: int) -> st.SearchStrategy[list[int]]:
+    """Return a strategy of lists of up to `most` whole numbers from 0 to count - 1."""
+    return st.lists(index_below(count), max_size=most)

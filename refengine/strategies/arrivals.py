@@ -16,10 +16,9 @@ from refengine.core.query import POSITIONS, Query, Window, WindowKind
 from refengine.core.semantics import T0, Semantics, Tick
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
-from refengine.strategies.arguments import check_argument, take_several
-from refengine.strategies.extents import extent_of
-from refengine.strategies.indexes import pick
+from refengine.strategies.arguments import check_argument, pick, take_several
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
+from refengine.strategies.questions import extent_of
 
 Payloads = Strategy[Graph] | Strategy[Triple]
 

@@ -36,8 +36,8 @@ from refengine.core.semantics import (
 )
 from refengine.model.errors import InvalidQuery, InvalidSemantics
 from refengine.strategies.arguments import check_argument
-from refengine.strategies.extents import extent_of
 from refengine.strategies.payloads import Strategy
+from refengine.strategies.questions import extent_of
 
 Values = tuple[object, ...]  # those that a field may have, or one for each field of a group
 

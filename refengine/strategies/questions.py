@@ -1,26 +1,216 @@
-"""Queries: windows, a body, an operator, and when it is registered."""
+"""Windows: their kinds, sizes, slides and keys; and queries: windows, a body, an operator, and when
+it is registered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Unpack
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypedDict, TypeVar, Unpack
 
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
-from refengine.core.query import Body, Form, Query, Window, WindowKind
+from refengine.core.query import (
+    COUNTING,
+    LAGGING,
+    SIZED,
+    SLIDING,
+    Body,
+    Form,
+    Query,
+    Unit,
+    Window,
+    WindowKind,
+)
 from refengine.core.semantics import R2S
-from refengine.strategies import extents
-from refengine.strategies.arguments import check_argument, take_choices, take_in_order
+from refengine.strategies.arguments import (
+    check_argument,
+    index_below,
+    pick,
+    take_choices,
+    take_in_order,
+)
 from refengine.strategies.payloads import Strategy
 from refengine.strategies.sparql import bodies_of_forms
+
+KEYS = (("subject",), ("predicate",), ("object",), ("urn:p",), ("subject", "urn:p"))
+ROUND = (1000, 2000, 10_000, 60_000, 300_000, 3_600_000, 86_400_000)
+ODD = (7, 13, 999, 1001, 1500, 61_000, 90_001, 3_600_001)
+
+
+@dataclass(frozen=True)
+class WindowChoices:
+    """What a window may have whatever its kind and its name: keywords of `windows`."""
+
+    streams: Sequence[str] = ("s",)
+    sizes: Strategy[int] | None = None
+    slides: Strategy[int] | None = None
+    lags: Strategy[int] | None = None
+    units: Sequence[Unit | str] = tuple(Unit)
+    keys: Sequence[tuple[str, ...]] = KEYS
+    triggers: bool = True
+
+
+Choices = TypeVar("Choices", bound=WindowChoices)
+
+
+class ChoicesKeywords(TypedDict, total=False):
+    """The fields of WindowChoices, as `windows` and `queries` take them."""
+
+    streams: Sequence[str]
+    sizes: Strategy[int] | None
+    slides: Strategy[int] | None
+    lags: Strategy[int] | None
+    units: Sequence[Unit | str]
+    keys: Sequence[tuple[str, ...]]
+    triggers: bool
+
+
+def extent_of(window: Window) -> tuple[int, int]:
+    """Return ω and β where they are spans of time."""
+    if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
+        return 0, 1
+    return window.span, window.step
+
+
+def windows(
+    *,
+    kinds: Iterable[WindowKind | str] = tuple(WindowKind),
+    names: Sequence[str] = (),
+    **options: Unpack[ChoicesKeywords],
+) -> Strategy[Window]:
+    """Return windows of the given kinds over the given `streams`. `sizes`, `slides` and `lags` are
+    strategies, `units` is what may be counted. Sizes and slides are by default small, multiples of
+    1,000, 60,000 or 3,600,000 (seconds, minutes, hours in milliseconds), or odd; a slide is often
+    the size, a part of it, or more. Few windows have a lag by default. `names` are IRIs that a
+    window may have; `keys`, what a partition may be `by`; with `triggers` some are explicit
+    triggers.
+
+    >>> from hypothesis import given
+    >>> from refengine.strategies import windows
+    >>> @given(windows(kinds=["time", "range"]))
+    ... def test_a_window_has_a_size(window):
+    ...     assert window.size > 0
+    >>> test_a_window_has_a_size()
+    """
+    possible = [WindowKind(kind) for kind in take_choices("kinds", kinds)]
+    possible_names = [None, *take_in_order("names", names)]
+    return _windows(possible, possible_names, normalize_choices(WindowChoices(**options)))
+
+
+def normalize_choices(choices: Choices) -> Choices:
+    """Return choices with streams, units and keys as sequences, and with units in place of their
+    names. Raises InvalidArgument if `sizes`, `slides` or `lags` is no strategy, or if there is no
+    stream, unit or key to choose from; ValueError for a unit that does not exist.
+    """
+    lengths = (("sizes", choices.sizes), ("slides", choices.slides), ("lags", choices.lags))
+    for name, strategy in lengths:
+        check_argument(name, strategy, Strategy | None, "a strategy, such as st.just(10)")
+    return replace(
+        choices,
+        streams=take_choices("streams", choices.streams),
+        units=[Unit(unit) for unit in take_choices("units", choices.units)],
+        keys=take_choices("keys", choices.keys),
+    )
+
+
+def draw_window(
+    draw: st.DrawFn,
+    kinds: Sequence[WindowKind],
+    names: Sequence[str | None],
+    choices: WindowChoices,
+) -> Window:
+    """Draw a window of one of some kinds, with one of some names or none."""
+    kind = pick(draw, kinds)
+    size = _size(draw, kind, choices.sizes)
+    slide = _slide(draw, kind, size, choices.slides)
+    unit = Unit.ELEMENTS
+    if kind in COUNTING:
+        # `normalize_choices` has made units of their names; the type of `units` allows both
+        unit = Unit(pick(draw, choices.units))
+    by: tuple[str, ...] = ()
+    if kind is WindowKind.PARTITION:
+        by = pick(draw, choices.keys)
+    return Window(
+        pick(draw, choices.streams),
+        kind,
+        size,
+        slide,
+        unit,
+        by,
+        pick(draw, names),
+        choices.triggers and pick(draw, (False, True)),
+        _lag(draw, kind, size, choices.lags),
+    )
+
+
+def _size(draw: st.DrawFn, kind: WindowKind, sizes: Strategy[int] | None) -> int | None:
+    if kind not in SIZED:
+        return None
+    if sizes is not None:
+        return draw(sizes)
+    if kind in COUNTING or kind is WindowKind.PARTITION:
+        return draw(FEW)
+    return draw(SIZES)
+
+
+def _slide(
+    draw: st.DrawFn, kind: WindowKind, size: int | None, slides: Strategy[int] | None
+) -> int | None:
+    if kind not in SLIDING or size is None:
+        return None
+    if slides is None:
+        slides = _slides(size)
+    slide = draw(slides)
+    may_have_none = kind in (WindowKind.RANGE, WindowKind.ROWS)
+    if may_have_none and draw(index_below(4)) == 3:
+        return None
+    return slide
+
+
+def _lag(draw: st.DrawFn, kind: WindowKind, size: int | None, lags: Strategy[int] | None) -> int:
+    if kind not in LAGGING or size is None:
+        return 0
+    if lags is not None:
+        return draw(lags)
+    if draw(index_below(4)) < 3:
+        return 0
+    return draw(_lags(size))
+
+
+_windows = st.composite(draw_window)
+
+
+@lru_cache(maxsize=256)
+def _lags(size: int) -> Strategy[int]:
+    return st.sampled_from([1, size]) | st.integers(1, 2 * size)
+
+
+FEW = st.integers(1, 12)
+SIZES = FEW | st.sampled_from(ROUND) | st.sampled_from(ODD)
+
+
+@lru_cache(maxsize=256)
+def _slides(size: int) -> Strategy[int]:
+    odd = 1
+    if size >= 100:
+        odd = size - 1
+    parts = sorted({size, *(size // n for n in (2, 3, 4, 5, 10) if size % n == 0), odd})
+    return (
+        st.just(size)
+        | st.sampled_from(parts)
+        | st.integers(1, 2 * size)
+        | st.sampled_from([size + 1, 2 * size])
+    )
+
 
 STREAMS = ("s", "http://example.org/streams/r")
 NAMES = ("urn:w1", "urn:w2", "http://example.org/windows#w3")
 
 
-class QueryKeywords(extents.ChoicesKeywords, total=False):
+class QueryKeywords(ChoicesKeywords, total=False):
     """What `queries` takes beside its own keywords: those of `windows` and of `bodies`."""
 
     forms: Iterable[Form | str]
@@ -28,7 +218,7 @@ class QueryKeywords(extents.ChoicesKeywords, total=False):
 
 
 @dataclass(frozen=True)
-class QueryChoices(extents.WindowChoices):
+class QueryChoices(WindowChoices):
     """What a query may have whatever its windows are: keywords of `windows` and `bodies`."""
 
     streams: Sequence[str] = STREAMS
@@ -80,7 +270,7 @@ def queries(
             "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
         )
     possible_names = take_in_order("names", names)
-    choices = extents.normalize_choices(QueryChoices(**options))
+    choices = normalize_choices(QueryChoices(**options))
     forms = [Form(form) for form in take_choices("forms", choices.forms)]
     for name, strategy in (("bodies", bodies), ("registered", registered)):
         check_argument(name, strategy, Strategy | None, "a strategy, such as st.none()")
@@ -116,7 +306,7 @@ def _queries(
     found: list[Window] = []
     for _ in range(count):
         free = [name for name in names if name not in [window.name for window in found]]
-        found.append(extents.draw_window(draw, kinds, [None, *free[:1]], choices))
+        found.append(draw_window(draw, kinds, [None, *free[:1]], choices))
     named = [window.name for window in found if window.name]
     bodies = beside.body
     if bodies is None:

@@ -9,54 +9,23 @@ from hypothesis import strategies as st
 
 from refengine.core.query import Body, Form
 from refengine.model.terms import Term
-from refengine.strategies.arguments import take_choices, take_in_order
-from refengine.strategies.indexes import index_below, index_lists, pick
+from refengine.strategies.arguments import (
+    index_below,
+    index_lists,
+    pick,
+    take_choices,
+    take_in_order,
+)
 from refengine.strategies.payloads import LINKS, NUMBER, SUBJECTS, TEXTS, Strategy
 
 T = TypeVar("T")
 
-KEYWORDS = frozenset(
-    [
-        "SELECT",
-        "DISTINCT",
-        "REDUCED",
-        "ASK",
-        "CONSTRUCT",
-        "WHERE",
-        "PREFIX",
-        "FILTER",
-        "OPTIONAL",
-        "UNION",
-        "MINUS",
-        "BIND",
-        "AS",
-        "VALUES",
-        "UNDEF",
-        "GROUP",
-        "BY",
-        "HAVING",
-        "ORDER",
-        "ASC",
-        "DESC",
-        "GRAPH",
-        "EXISTS",
-        "NOT",
-        "COUNT",
-        "SUM",
-        "AVG",
-        "MIN",
-        "MAX",
-        "STR",
-        "STRLEN",
-        "BOUND",
-        "REGEX",
-        "IN",
-        "ISIRI",
-        "IF",
-        "COALESCE(",
-        "CONCAT(",
-    ]
+_WORDS = (
+    "SELECT DISTINCT REDUCED ASK CONSTRUCT WHERE PREFIX FILTER OPTIONAL UNION MINUS BIND AS "
+    "VALUES UNDEF GROUP BY HAVING ORDER ASC DESC GRAPH EXISTS NOT COUNT SUM AVG MIN MAX STR "
+    "STRLEN BOUND REGEX IN ISIRI IF COALESCE( CONCAT("
 )
+KEYWORDS = frozenset(_WORDS.split())
 CASES: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str.title)
 SPACES = (
     " ",

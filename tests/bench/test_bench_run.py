@@ -26,6 +26,7 @@ from conformance.bench.feeding import (
 )
 from conformance.bench.figures import table_of_runs, worst_of
 from conformance.bench.judging import measure_windows
+from conformance.bench.metrics.run import Reading
 from conformance.bench.page import page
 from conformance.bench.run import BenchmarkPlan, folder_of
 from conformance.bench.tables import Cell, Table, as_text
@@ -34,7 +35,6 @@ from conformance.harness import engine_file
 from conformance.harness.client import Limits
 from conformance.harness.play import join_instants
 from conformance.harness.resources import ResourceSampler, ResourceUse, Sample
-from conformance.metrics.run import Reading
 from conformance.report.drawings.boxplots import boxplots
 from conformance.schemas import validator
 from conformance.verdict.engine_report import EngineReport
@@ -45,7 +45,7 @@ from refengine.model.errors import Disputed, RefengineError, TooManyReports
 from refengine.oracle.judge import judge
 from refengine.oracle.trial import Missing
 
-LIVE_ENGINES = Path(conformance.__file__).parent / "bench" / "engines"
+LIVE_ENGINES = Path(conformance.__file__).parent / "engines" / "for_benchmarks"
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -180,7 +180,9 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
         if len(done) == 2:
             raise KeyboardInterrupt
         done.append(task.workload.name)
-        return Result("reference", "csrbench", task.workload.name, "", Outcome.PASS, "")
+        return Result(
+            engine="reference", suite="csrbench", case=task.workload.name, outcome=Outcome.PASS
+        )
 
     monkeypatch.setattr(run.TaskRunner, "run", run_until_interrupted)
     words = ["bench", "csrbench", "--engine=reference", "-o", str(tmp_path)]
@@ -194,7 +196,7 @@ def test_an_interrupted_run_goes_on_where_it_ended(tmp_path, capsys, monkeypatch
         run.TaskRunner,
         "run",
         lambda runner, task: Result(
-            "reference", "csrbench", task.workload.name, "", Outcome.FAIL, ""
+            engine="reference", suite="csrbench", case=task.workload.name, outcome=Outcome.FAIL
         ),
     )
     assert main([*words, "--scale=60", "--resume"]) == 2
@@ -220,7 +222,9 @@ def test_a_run_that_cannot_be_judged_has_a_result_and_the_others_go_on(
     def judge_all_but_q2(benchmark, tested, fed, *_, **__):
         if fed.workload.name == "Q2":
             raise error
-        return Result("reference", "csrbench", fed.workload.name, "", Outcome.PASS, "")
+        return Result(
+            engine="reference", suite="csrbench", case=fed.workload.name, outcome=Outcome.PASS
+        )
 
     monkeypatch.setattr(run, "feed", lambda *_: None)
     monkeypatch.setattr(run, "judge_run", judge_all_but_q2)
@@ -368,7 +372,7 @@ def test_a_table_is_text_in_columns():
 
 def test_the_texts_of_an_engine_are_escaped_in_the_page():
     bad = "</pre><script>alert(1)</script>\u202e"
-    result = Result(bad, "csrbench", "Q1", "", Outcome.FAIL, bad)
+    result = Result(engine=bad, suite="csrbench", case="Q1", outcome=Outcome.FAIL, argument=bad)
     text = page(CSRBENCH, CSRBENCH.tables([result]), [result])
     assert "<script" not in text and "\u202e" not in text and "&lt;script&gt;" in text
 
@@ -376,7 +380,7 @@ def test_the_texts_of_an_engine_are_escaped_in_the_page():
 def test_of_several_runs_the_verdict_is_the_worst():
     results = [
         replace(
-            Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, ""),
+            Result(engine="e", suite="csrbench", case=f"Q1 run {n:02d}", outcome=outcome),
             benchmark_run=BenchmarkRun("Q1", "Q1", n),
         )
         for n, outcome in enumerate((Outcome.PASS, Outcome.FAIL, Outcome.PASS), 1)
@@ -389,7 +393,7 @@ def test_of_several_runs_the_verdict_is_the_worst():
 def test_a_fail_is_not_hidden_by_a_run_that_was_not_judged():
     outcomes = (Outcome.PASS, Outcome.UNSUPPORTED, Outcome.ERROR, Outcome.FAIL, Outcome.FAIL)
     results = [
-        Result("e", "csrbench", f"Q1 run {n:02d}", "", outcome, "")
+        Result(engine="e", suite="csrbench", case=f"Q1 run {n:02d}", outcome=outcome)
         for n, outcome in enumerate(outcomes, 1)
     ]
     assert worst_of(reversed(results)) is results[3]

@@ -8,13 +8,12 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import islice, pairwise
 
 import pytest
-from bench_wordings import answers_to_wordings
+from published_queries import kept_streams as kept_streams
+from published_queries import question_of, relations, small_test
 
-from conformance.bench import streams
 from conformance.bench.benchmark import Choice, Feeding, FeedingTimes, Run
 from conformance.bench.citybench import CITYBENCH, configuration, files, generator, schema, sensors
 from conformance.bench.citybench.configuration import Knobs, read_experiments
@@ -23,22 +22,19 @@ from conformance.bench.citybench.measures import measure
 from conformance.bench.citybench.queries import QUERIES
 from conformance.bench.citybench.schema import CITY, SAO, SERVICES, SSN
 from conformance.bench.citybench.tables import published_means
-from conformance.bench.wordings import make_wordings
-from conformance.harness.resources import Sample
-from conformance.metrics.citybench import (
+from conformance.bench.metrics.citybench import (
     Completeness,
     completeness,
     latencies,
     observation_variables,
 )
+from conformance.bench.wordings import make_wordings
+from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
-from conformance.wrong_engines import WRONG_ENGINES
 from refengine import dialects
-from refengine.core import r2r
-from refengine.core.engine import evaluate
 from refengine.core.query import from_table
 from refengine.core.question import Question
 from refengine.model.elements import literal, row
@@ -48,13 +44,6 @@ from refengine.oracle.judge import EVERY_WITNESS
 ROAD, CAR_PARK = "AarhusTrafficData158505", "AarhusParkingDataSKOLEBAKKEN"
 AIR, WEATHER = "AarhusPollutionData201399", "AarhusWeatherData0"
 SECOND = 1_000
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch):
-    """Streams are kept in a folder of the tests."""
-    folder = tmp_path_factory.getbasetemp() / "bench-streams"
-    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
 
 
 # The generator
@@ -320,61 +309,11 @@ def test_the_papers_experiments_and_scales():
 # Queries
 
 
-def relations(name):
-    question, semantics = loaded(name)
-    reports = evaluate(
-        question.query,
-        question.streams,
-        semantics.semantics(),
-        static=question.static,
-        answer=r2r.defined_answer,
-    )
-    return [report.relation for report in reports]
-
-
-@cache
-def loaded(name):
-    """A query at the small scale: its question and its profile."""
-    [workload] = CITYBENCH.workloads(Choice(only=(name,)))
-    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
-    return Question(
-        workload.query, loaded_streams, workload.static_source.load()
-    ), workload.semantics
-
-
-# a wrong engine that gets each query wrong
-WRONG_ENGINES_OF = {
-    **dict.fromkeys(QUERIES, "R2R-1 the newest triple"),
-    "Q1": "R2R-8 names are merged",
-    "Q4": "WIN-3 there is a window before window 0",
-    "Q8": "R2R-2 sets of solutions",
-    "Q10": "REP-1 close by length",
-}
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_every_query_has_an_answer_and_a_wrong_engine_gets_it_wrong(name):
-    question, semantics = loaded(name)
-    assert sum(relation.rows.total() for relation in relations(name)) > 0
-    [wrong] = [one for one in WRONG_ENGINES if one.full_name == WRONG_ENGINES_OF[name]]
-    with wrong.installed():
-        answered = relations(name)
-    judged = judge_relations(question, semantics, answered, is_fail_explained=False)
-    assert judged.outcome is Outcome.FAIL
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_the_wordings_of_a_query_have_the_same_answers(name):
-    question, semantics = loaded(name)
-    merged, declared, numbered = answers_to_wordings(question, semantics, QUERIES[name].table)
-    assert merged == declared == numbered
-
-
 def test_what_is_near_is_within_the_distance_of_the_texts():
     """Q4 by hand: each row is an event and a place whose distance squared is below 0.1, and some
     event is farther from some place of the user.
     """
-    rows = [dict(one) for relation in relations("Q4") for one in relation.rows]
+    rows = [dict(one) for relation in relations("citybench", "Q4") for one in relation.rows]
 
     def number(written):
         return float(written.split('"')[1])
@@ -386,9 +325,9 @@ def test_what_is_near_is_within_the_distance_of_the_texts():
         ((number(one["lat1"]), number(one["lon1"])), (number(one["lat2"]), number(one["lon2"])))
         for one in rows
     }
-    events = positions(loaded("Q4")[0].static)
+    events = positions(question_of("citybench", "Q4").static)
     users = set()
-    for stream in loaded("Q4")[0].streams.values():
+    for stream in question_of("citybench", "Q4").streams.values():
         users |= positions({triple for element in stream for triple in element.graph})
     assert found == {(one, other) for one in events for other in users if is_near(one, other)}
     assert any(not is_near(one, other) for one in events for other in users)
@@ -403,7 +342,7 @@ def positions(triples):
 
 def test_the_nearest_car_park_is_the_one_at_the_smaller_distance():
     """Q9: each row names one of the two car parks, as their positions say."""
-    static = loaded("Q9")[0].static
+    static = question_of("citybench", "Q9").static
     north = {s: o for s, p, o in static if p.endswith("Latitude>")}
     east = {s: o for s, p, o in static if p.endswith("Longitude>")}
     node_of = {s: o for s, p, o in static if p == f"<{CITY}hasFirstNode>"}
@@ -417,7 +356,7 @@ def test_the_nearest_car_park_is_the_one_at_the_smaller_distance():
 
     car_parks = sorted(node for node in north if node not in node_of.values())
     assert len(car_parks) == 2
-    rows = [dict(one) for relation in relations("Q9") for one in relation.rows]
+    rows = [dict(one) for relation in relations("citybench", "Q9") for one in relation.rows]
     for one in rows:
         event = node_of[feature_of[one["evtId"]]]
         assert one["nearest"] == min(car_parks, key=lambda park: square(park, event))
@@ -484,7 +423,7 @@ def test_the_measures_of_a_run_by_hand():
     """The first two reports of a road are named by an answer that comes with the second, half a
     second after that was sent: latencies 1.5 and 0.5 s. Memory is 3 MiB in the mean.
     """
-    right = relations("Q5")
+    right = relations("citybench", "Q5")
     run = run_with([], "Q5")
     first, second = sorted(
         {e.app for s in run.feeding.exchange.question.streams.values() for e in s}
@@ -505,8 +444,9 @@ def test_the_measures_of_a_run_by_hand():
 
 
 def test_completeness_is_against_what_the_semantics_gives():
-    question, semantics = loaded("Q5")
-    right = relations("Q5")
+    question = question_of("citybench", "Q5")
+    semantics = small_test("citybench", "Q5").semantics
+    right = relations("citybench", "Q5")
     judged = judge_relations(question, semantics, right[:2], is_fail_explained=False)
     run = run_with([EngineReport(one) for one in right[:2]], "Q5")
     found = measure(run, judged.judgement)["completeness"]
@@ -542,12 +482,10 @@ def test_feeding_notes_when_instants_are_sent_and_answered(monkeypatch):
 def result_of(query, outcome, measures, experiment=""):
     run = {"rows": 1, "seconds": 1, "elements": 1, "measures": measures}
     return Result(
-        "e",
-        "citybench",
-        query,
-        "",
-        outcome,
-        "",
+        engine="e",
+        suite="citybench",
+        case=query,
+        outcome=outcome,
         evidence={"run": run},
         benchmark_run=BenchmarkRun(experiment or query, query, 1),
     )

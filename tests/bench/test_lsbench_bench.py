@@ -62,12 +62,11 @@ def test_engines_are_comparable_up_to_epsilon():
 def result_of(engine: str, experiment: str, test: str, **measures) -> Result:
     run = {"measures": measures, "elements": 500, "seconds": 2.0, "is_live": False, "rows": 1}
     return Result(
-        engine,
-        "lsbench",
-        f"{experiment} {test}",
-        "",
-        Outcome.PASS,
-        "pass",
+        engine=engine,
+        suite="lsbench",
+        case=f"{experiment} {test}",
+        outcome=Outcome.PASS,
+        argument="pass",
         evidence={"run": {**run, "sampling_seconds": 0.0}, "samples": []},
         benchmark_run=BenchmarkRun(experiment, test, 1),
     )

@@ -5,14 +5,12 @@ and an engine that overlooks what a query is about gets it wrong.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
-from bench_wordings import answers_to_wordings
+from published_queries import kept_streams as kept_streams
+from published_queries import question_of, small_test
 
-from conformance.bench import streams
-from conformance.bench.benchmark import Choice, Workload
-from conformance.bench.lsbench import terms, workloads
+from conformance.bench.lsbench import terms
 from conformance.bench.lsbench.declaration import (
     QUERIES,
     SEMANTICS,
@@ -23,17 +21,13 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.tables import read_published_figures
 from conformance.bench.queries import Origin
-from conformance.bench.wordings import make_wordings
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import Outcome
-from conformance.wrong_engines import WRONG_ENGINES
-from refengine import dialects, incremental
-from refengine.core import engine, r2r
+from refengine import incremental
+from refengine.core import r2r
 from refengine.core.query import from_table
 from refengine.core.question import Question
-from refengine.model.canonical import canonical_elements
-from refengine.model.elements import Element, Stream
-from refengine.model.errors import Unsupported
+from refengine.model.elements import Element, Stream, canonical_elements
 
 ORIGINS = {
     Origin.ADAPTED: ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q10"),
@@ -62,26 +56,6 @@ OVERLOOKED = {
     "Q11": ("COUNT(DISTINCT ?post)", "COUNT(?post)"),
     "Q12": ("DESC(?posts)", "?posts"),
 }
-
-
-@cache
-def small_test(name: str) -> Workload:
-    return workloads(Choice(only=(name,)))[-1]
-
-
-@pytest.fixture(autouse=True)
-def kept_streams(tmp_path_factory, monkeypatch):
-    """Streams are kept in a folder of the tests."""
-    folder = tmp_path_factory.getbasetemp() / "bench-streams"
-    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
-
-
-@cache
-def question_of(name: str) -> Question:
-    """Return a query over the data of the scale `small`."""
-    test = small_test(name)
-    loaded = {iri: source.load().stream for iri, source in test.streams.items()}
-    return Question(test.query, loaded, test.static_source.load())
 
 
 def reports(question: Question):
@@ -141,30 +115,8 @@ def test_features_are_told_apart():
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_each_language_can_say_a_query(name):
-    """In one of its wordings, which is read as the same query."""
-    table, has_static = small_test(name).table, bool(queries()[name].graphs)
-    for dialect in ("csparql", "cqels", "cqels2", "sparqlstream", "rspql", "rsp4j", "rsp-js"):
-        texts = []
-        for wording in make_wordings(table):
-            try:
-                texts.append(dialects.render(from_table(wording), dialect, None, has_static))
-            except Unsupported:
-                continue
-        assert texts, dialect
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_the_wordings_of_a_query_have_the_same_answers(name):
-    merged, by_stream, numbered = answers_to_wordings(
-        question_of(name), SEMANTICS, small_test(name).table
-    )
-    assert merged == by_stream == numbered
-
-
-@pytest.mark.parametrize("name", QUERIES)
 def test_a_query_has_answers_and_who_overlooks_what_it_asks_for_fails(name):
-    question = question_of(name)
+    question = question_of("lsbench", name)
     right = reports(question)
     assert sum(relation.rows.total() for relation in right) > 0
     judged = judge_relations(
@@ -175,7 +127,7 @@ def test_a_query_has_answers_and_who_overlooks_what_it_asks_for_fails(name):
     piece, read = OVERLOOKED[name]
     body = question.query.body.text
     assert body.count(piece) == 1
-    table = {**small_test(name).table, "body": body.replace(piece, read)}
+    table = {**small_test("lsbench", name).table, "body": body.replace(piece, read)}
     wrong = [
         replace(relation, variables=question.query.body.variables)
         for relation in reports(replace(question, query=from_table(table)))
@@ -248,40 +200,6 @@ def test_a_post_that_nobody_likes_is_in_the_average():
     )
     first = {row["author"]: float(row["average"].split('"')[1]) for row in answers[0]}
     assert first == {"ann": 1.0, "bob": 0.0, "cec": 1.5}
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("Q1", "WIN-2 both borders belong to every window"),
-        ("Q2", "R2R-1 the newest triple"),
-        ("Q3", "REP-1 close by length"),
-        ("Q4", "R2R-1 the newest triple"),
-        ("Q10", "R2R-1 the newest triple"),
-    ],
-)
-def test_wrong_engines_fail(name, wrong):
-    question = question_of(name)
-    [broken] = [one for one in WRONG_ENGINES if one.full_name == wrong]
-    with broken.installed():
-        found = list(
-            engine.evaluate(
-                question.query,
-                question.streams,
-                SEMANTICS.semantics(),
-                static=question.static,
-                answer=r2r.defined_answer,
-            )
-        )
-    judged = judge_relations(
-        question,
-        SEMANTICS,
-        [report.relation for report in found],
-        missing=0,
-        witnesses=(),
-        is_fail_explained=False,
-    )
-    assert judged.outcome is Outcome.FAIL
 
 
 def test_an_instance_asks_about_another_user():

@@ -11,10 +11,11 @@ from itertools import islice, pairwise
 from statistics import fmean, pvariance
 
 import pytest
-from bench_wordings import answers_to_wordings
+from published_queries import kept_streams as kept_streams
+from published_queries import relations
 
-from conformance.bench import streams
 from conformance.bench.benchmark import Choice
+from conformance.bench.run import check_choice
 from conformance.bench.srbench import (
     OF_DAYS,
     OF_HOURS,
@@ -35,15 +36,8 @@ from conformance.bench.srbench.observations import (
     Distribution,
     Parameters,
 )
-from conformance.bench.wordings import make_wordings
-from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
-from conformance.wrong_engines import WRONG_ENGINES
-from refengine import dialects
-from refengine.core import r2r
-from refengine.core.engine import evaluate
 from refengine.core.query import Form, from_table
-from refengine.core.question import Question
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.sparql.algebra import walk
 
@@ -277,63 +271,15 @@ def test_the_users_data_take_the_place_of_the_generated(tmp_path):
 # Queries
 
 
-@cache
-def loaded(name):
-    """A query at the small scale: its question, its profile, and its reports by the definition."""
-    [workload] = SRBENCH.workloads(Choice(only=(name,)))
-    loaded_streams = {one: source.load().stream for one, source in workload.streams.items()}
-    question = Question(workload.query, loaded_streams, workload.static)
-    return question, workload.semantics
-
-
-def relations(name):
-    question, semantics = loaded(name)
-    reports = evaluate(
-        question.query,
-        question.streams,
-        semantics.semantics(),
-        static=question.static,
-        answer=r2r.defined_answer,
-    )
-    return [report.relation for report in reports]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch):
-    """Streams are kept in a folder of the tests."""
-    folder = tmp_path_factory.getbasetemp() / "bench-streams"
-    monkeypatch.setattr(streams, "cache_folder", lambda: folder)
-
-
-# a wrong engine that gets each query wrong
-WRONG_ENGINES_OF = {
-    **dict.fromkeys(QUERIES, "R2R-1 the newest triple"),
-    "Q2": "R2R-8 names are merged",
-    "Q4": "WIN-3 there is a window before window 0",
-    "Q6": "REP-1 close by length",
-    "Q7": "R2S-2 every operator is rstream",
-}
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_every_query_has_an_answer_and_a_wrong_engine_gets_it_wrong(name):
-    question, semantics = loaded(name)
-    right = relations(name)
-    assert sum(relation.rows.total() for relation in right) > 0
-    [wrong] = [one for one in WRONG_ENGINES if one.full_name == WRONG_ENGINES_OF[name]]
-    with wrong.installed():
-        answered = relations(name)
-    judged = judge_relations(question, semantics, answered, is_fail_explained=False)
-    assert judged.outcome is Outcome.FAIL
-
-
 def test_the_answers_that_follow_from_the_climates():
     """Of the five stations the second is in a hurricane and the third in a blizzard; the fourth,
     in the fog, falls silent; the fifth has a breeze on the shore of Florida.
     """
 
     def things(name: str, variable: str) -> set[str]:
-        return {dict(row)[variable] for relation in relations(name) for row in relation.rows}
+        return {
+            dict(row)[variable] for relation in relations("srbench", name) for row in relation.rows
+        }
 
     def sensor(station: int) -> str:
         return f"<{SSW}System_{observations.name_of_station(station)}>"
@@ -348,14 +294,6 @@ def test_the_answers_that_follow_from_the_climates():
     assert things("Q17", "city") == {places.resource_of_city(0)}
     assert things("Q11", "sensor") >= {sensor(2), sensor(3)}  # either one of a pair
     assert things("Q11", "neighbour") == things("Q11", "sensor")
-
-
-@pytest.mark.parametrize("name", QUERIES)
-def test_the_wordings_of_a_query_have_the_same_answers(name):
-    question, semantics = loaded(name)
-    [workload] = SRBENCH.workloads(Choice(only=(name,)))
-    merged, declared, numbered = answers_to_wordings(question, semantics, workload.table)
-    assert merged == declared == numbered
 
 
 def test_the_paper_scale_asks_as_published_and_the_small_one_has_longer_slides_in_faster_time():
@@ -396,38 +334,17 @@ def test_the_stated_features_are_those_of_the_query(name):
     assert bool(query.graphs) == ("static" in query.features)
 
 
-@pytest.mark.parametrize("dialect", dialects.DIALECTS)
-def test_every_query_is_said_in_every_language_that_has_its_operator(dialect):
-    """Dstream has no text in three languages, and CQELS 2 has no window without a unit of whole
-    seconds, which these are.
-    """
-
-    def is_said(name: str) -> bool:
-        for wording in make_wordings(QUERIES[name].table):
-            try:
-                dialects.render(from_table(wording), dialect, static=bool(QUERIES[name].graphs))
-            except RefengineError:
-                continue
-            return True
-        return False
-
-    silent = {name for name in QUERIES if not is_said(name)}
-    expected = {"csparql": {"Q7"}, "cqels": {"Q7"}}
-    if dialect != "cqels2":
-        assert silent == expected.get(dialect, set())
-
-
 # Tables
 
 
 def result_of(engine, query, outcome, rows=1, argument=""):
     return Result(
-        engine,
-        "srbench",
-        query,
-        "",
-        outcome,
-        argument,
+        engine=engine,
+        suite="srbench",
+        case=query,
+        rule="",
+        outcome=outcome,
+        argument=argument,
         evidence={"run": {"rows": rows, "seconds": 1, "elements": 1}},
         benchmark_run=BenchmarkRun(query, query, 1),
     )
@@ -462,7 +379,7 @@ def test_the_functional_table_by_hand():
 
 def test_what_srbench_has_not_is_refused(tmp_path):
     with pytest.raises(RefengineError, match="SRBench has no configuration"):
-        SRBENCH.workloads(Choice(config=tmp_path))
+        check_choice(SRBENCH, Choice(config=tmp_path))
     with pytest.raises(RefengineError, match="SRBench has no recordings"):
         SRBENCH.judge_recordings(tmp_path, [])
 

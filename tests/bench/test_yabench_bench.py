@@ -13,7 +13,7 @@ import pytest
 
 from conformance import schemas
 from conformance.bench.benchmark import Choice, Feeding, Run, Workload
-from conformance.bench.judging import judge_run, result_without_evidence
+from conformance.bench.judging import judge_run, run_of_test
 from conformance.bench.yabench import YABENCH, configuration, files
 from conformance.bench.yabench.files import OracleEntry
 from conformance.bench.yabench.generator import Parameters
@@ -153,7 +153,9 @@ def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
     """A folder's name may have spaces, and may be the name of a test."""
     for experiment, test in [("my run 01", "small"), ("small", "small")]:
         workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
-        result = result_without_evidence(YABENCH, "e", workload, 1, (Outcome.ERROR, "it crashed"))
+        about = run_of_test(workload, 1)
+        fault = (Outcome.ERROR, "it crashed")
+        result = Result("e", "yabench", workload.name, "", *fault, benchmark_run=about)
         assert from_json(json.loads(json.dumps(result.as_json()))) == result
         assert not list(schemas.problems("result", result.as_json()))
         [found] = group_tests([result])
@@ -202,23 +204,17 @@ def test_gracious_mode_is_in_the_oracle_file(tmp_path):
     assert lines[1] == "1.0,1.0,2,3,3,13,20,-1"
 
 
-def test_files_that_are_read_are_those_that_are_written(tmp_path):
+def test_files_are_written_as_yabench_reads_them(tmp_path):
     entries = [
         OracleEntry(1.0, 0.00025, 2, 3, 4, 0, 10, -1),
         OracleEntry(0.5, 1.0, 1, 1, 1, 5, 9, 7),
     ]
-    path = tmp_path / "ORACLE_x"
-    path.write_text("".join(f"{line}\n" for line in files.oracle_lines(entries)))
-    assert path.read_text().splitlines()[0] == "1.0,2.5E-4,2,3,4,0,10,-1"
-    assert files.read_oracle(path) == entries
-
-    path = tmp_path / "P_x"
+    assert list(files.oracle_lines(entries)) == ["1.0,2.5E-4,2,3,4,0,10,-1", "0.5,1.0,1,1,1,5,9,7"]
     samples = [Sample(0.0, 2**20, 0.0, 1), Sample(0.5, 2**20, 0.5, 2)]
-    path.write_text("\n".join(files.performance_lines(samples, "e", 2**22)))
-    assert files.read_performance(path) == [(0.0, 1.0, 0.0, 25.0, 1), (0.5, 1.0, 100.0, 25.0, 2)]
-    # those that YABench published have no engine in their first line
-    path.write_text(path.read_text().partition("\n")[2])
-    assert len(files.read_performance(path)) == 2
+    assert list(files.performance_lines(samples, "e", 2**22))[2:] == [
+        "0.0,1.0,0.0,25.0,1",
+        "0.5,1.0,100.0,25.0,2",
+    ]
 
     path = tmp_path / "QR_x"
     terms = {"x": "<http://a>", "y": '"1.5"^^<http://www.w3.org/2001/XMLSchema#float>'}
@@ -251,12 +247,10 @@ def result_of_run(number: int, samples: list[Sample]) -> Result:
         "run": {**run, "measures": {"is_gracious": True, "code": code}},
     }
     return Result(
-        "e",
-        "yabench",
-        f"1 t run {number}",
-        "",
-        Outcome.PASS,
-        "",
+        engine="e",
+        suite="yabench",
+        case=f"1 t run {number}",
+        outcome=Outcome.PASS,
         evidence=evidence,
         benchmark_run=BenchmarkRun("1", "t", number),
     )
@@ -283,20 +277,6 @@ def test_tables_have_the_scores_of_the_oracle_file_and_the_cpu_time_of_a_run():
     assert row["code P"].text == "0.5000"
     row = dict(zip(resources.columns, resources.rows[0], strict=True))
     assert (row["the engine's CPU s"].text, row["CPU %"].text) == ("1.50", "250.0")
-
-
-@pytest.mark.parametrize(
-    ("read", "text", "reason"),
-    [
-        (files.read_oracle, "1.0,1.0,1,1,1,0,5", r"x:1: YABench: expected 8 numbers"),
-        (files.read_oracle, "1.0,1.0,1,1,1,0,5,late", r"x:1: YABench: expected eight numbers"),
-        (files.read_performance, "e\n" + files.HEADING + "\n0,1,2", r"x:3: YABench: expected 5"),
-    ],
-)
-def test_a_malformed_file_is_named_with_its_line(tmp_path, read, text, reason):
-    (tmp_path / "x").write_text(text)
-    with pytest.raises(RefengineError, match=reason):
-        read(tmp_path / "x")
 
 
 # Configurations

@@ -18,7 +18,7 @@ from refengine import Body, literal
 from refengine.core import r2r
 from refengine.model import libraries
 from refengine.model.libraries import is_within, without_warnings
-from refengine.sparql.witnesses import asking
+from refengine.sparql import witnesses
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -157,7 +157,7 @@ def test_a_command_that_judges_says_which_witness_was_not_there(tmp_path: Path) 
 
 def test_a_verdict_names_the_witness_that_was_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        asking, "why_unusable", lambda name: NO_RDFLIB if name == "rdflib" else None
+        witnesses, "why_unusable", lambda name: NO_RDFLIB if name == "rdflib" else None
     )
     testimony = r2r.hear_witnesses(
         Body("SELECT ?x { ?x <urn:p> ?y }"), frozenset({("<urn:a>", "<urn:p>", literal("1"))})
@@ -198,12 +198,12 @@ def answer_and_warn(*_: object) -> object:
     """Answer as pyoxigraph does, and warn as rdflib's REPLACE does on Python 3.13."""
     warnings.warn("'count' is passed as positional argument", DeprecationWarning, stacklevel=1)
     warnings.warn("that will change", FutureWarning, stacklevel=1)
-    return asking.by_pyoxigraph(*_)  # type: ignore[arg-type]
+    return witnesses.WITNESSES["pyoxigraph"](*_)  # type: ignore[arg-type]
 
 
 def test_a_witness_that_warns_confirms_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """The filters make errors of warnings here, as `python -W error` does."""
-    monkeypatch.setitem(asking.WITNESSES, "rdflib", answer_and_warn)  # type: ignore[arg-type]
+    monkeypatch.setitem(witnesses.WITNESSES, "rdflib", answer_and_warn)  # type: ignore[arg-type]
     body = Body("SELECT (REPLACE('a0', '0', 'x') AS ?r) {}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -12,7 +12,6 @@ from test_brute import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
 from refengine.core.definition import Definition
-from refengine.core.definition_r2s import DefinitionWithR2S
 from refengine.core.query import Unit
 from refengine.model.elements import Triple
 
@@ -28,15 +27,8 @@ def elements(*items: int | tuple) -> list[Element]:
         app, *more = item if isinstance(item, tuple) else (item,)
         graph, end, sys = (*more, None, None, None)[:3]
         made: Triple = (f"<urn:{position}>", "<urn:p>", "<urn:x>")
-        found.append(
-            Element(
-                frozenset([made]) if graph is None else frozenset(graph),
-                app,
-                sys or position,
-                None,
-                end,
-            )
-        )
+        triples = frozenset([made]) if graph is None else frozenset(graph)
+        found.append(Element(triples, app, sys or position, None, end))
     return found
 
 
@@ -57,7 +49,7 @@ def reports_of(
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
     """The objects that are emitted, relation by relation."""
-    one = DefinitionWithR2S([window], {"s": items}, replace(CHANGING, **choices))
+    one = Definition([window], {"s": items}, replace(CHANGING, **choices))
     return [sorted(term for ((_, term),) in e.rows.elements()) for e in one.emitted(objects, None)]
 
 
@@ -66,17 +58,10 @@ def test_an_origin_by_policy():
     [6, 10) closes at 9 before. epoch with offset 3: [3, 7) ends before 10, [7, 11) does not, so t0
     = 7 and windows close at 10 and 14. H is 16.
     """
-    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-element") == [
-        (13, (0,))
-    ]
-    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="first-reach") == [
-        (9, ()),
-        (13, (0,)),
-    ]
-    assert reports_of(window("time", 4, 4), elements(10), HALF_OPEN, t0="epoch", offset=3) == [
-        (10, (0,)),
-        (14, ()),
-    ]
+    given = window("time", 4, 4), elements(10), HALF_OPEN
+    assert reports_of(*given, t0="first-element") == [(13, (0,))]
+    assert reports_of(*given, t0="first-reach") == [(9, ()), (13, (0,))]
+    assert reports_of(*given, t0="epoch", offset=3) == [(10, (0,)), (14, ())]
 
 
 PARTIALS = ("suppressed", "reported", "clipped")
@@ -121,14 +106,9 @@ def test_a_lag_counts_from_no_first_element():
     """
     lagging = window("time", 6, 3, lag=4)
     choices = {"t0": 3, "horizon": "none", "report": "window-close"}
-    assert reports_of(lagging, elements(-2, 0, 9), partial="reported", **choices) == [
-        (5, (0, 1)),
-        (8, (1,)),
-    ]
-    assert reports_of(lagging, elements(-2, 0, 9), partial="clipped", **choices) == [
-        (5, (1,)),
-        (8, (1,)),
-    ]
+    given = lagging, elements(-2, 0, 9)
+    assert reports_of(*given, partial="reported", **choices) == [(5, (0, 1)), (8, (1,))]
+    assert reports_of(*given, partial="clipped", **choices) == [(5, (1,)), (8, (1,))]
 
 
 def test_now_is_one_instant():
@@ -141,25 +121,19 @@ def test_now_is_one_instant():
 
 def test_a_landmark_begins_with_window_0():
     """WIN-13, (], t0 = 2: the element at 2 is before the first instant 3; nothing leaves."""
-    assert reports_of(window("landmark"), elements(2, 3, 9), t0=2, closure="(]") == [
-        (3, (1,)),
-        (9, (1, 2)),
-    ]
-    assert reports_of(window("unbounded"), elements(2, 3, 9), t0=2, closure=None) == [
-        (2, (0,)),
-        (3, (0, 1)),
-        (9, (0, 1, 2)),
-    ]
+    items = elements(2, 3, 9)
+    found = reports_of(window("landmark"), items, t0=2, closure="(]")
+    assert found == [(3, (1,)), (9, (1, 2))]
+    found = reports_of(window("unbounded"), items, t0=2, closure=None)
+    assert found == [(2, (0,)), (3, (0, 1)), (9, (0, 1, 2))]
 
 
 def test_rows_every_second_element():
     """WIN-14, N = L = 2: one and three elements show what none and two did; ids 1, 2 at 2 and ids
     3, 4 at 4.
     """
-    assert reports_of(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None) == [
-        (2, (0, 1)),
-        (4, (2, 3)),
-    ]
+    found = reports_of(window("rows", 2, 2), elements(1, 2, 3, 4), closure=None)
+    assert found == [(2, (0, 1)), (4, (2, 3))]
 
 
 def test_rows_of_triples():
@@ -167,20 +141,15 @@ def test_rows_of_triples():
     second alone.
     """
     items = elements((1, [A_X]), (2, [A_X, B_X]))
-    assert reports_of(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None) == [
-        (1, (0,)),
-        (2, (1,)),
-    ]
+    found = reports_of(window("rows", 2, 1, unit=Unit.TRIPLES), items, closure=None)
+    assert found == [(1, (0,)), (2, (1,))]
 
 
 def test_the_latest_of_each_key():
     """WIN-15, N = 1 by subject: a at 1, b at 2, and a at 3 replaces the first."""
     items = elements((1, [A_X]), (2, [B_X]), (3, [A_Y]))
-    assert reports_of(window("partition", 1, by=("subject",)), items, closure=None) == [
-        (1, (0,)),
-        (2, (0, 1)),
-        (3, (1, 2)),
-    ]
+    found = reports_of(window("partition", 1, by=("subject",)), items, closure=None)
+    assert found == [(1, (0,)), (2, (0, 1)), (3, (1, 2))]
 
 
 def test_an_ignored_slide():
@@ -203,7 +172,7 @@ def test_late_elements_are_dropped():
     """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
     5 came before it, 6 and the sentinel after it.
     """
-    one = DefinitionWithR2S(
+    one = Definition(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
         replace(CHANGING, closure=None, allowed_lateness=2),
@@ -222,7 +191,7 @@ def test_a_border_that_must_be_passed():
 
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, close_rule=closing, horizon="none")
-        one = DefinitionWithR2S([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
+        one = Definition([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
     assert triggers("reached") == [(4, 1, (0,))]
@@ -233,27 +202,19 @@ def test_expiry_seen_at_once():
     """TICK-7, ω = β = 2, [): at 2 the first element expires and the second arrives. Eager sees ()
     at 2 in between.
     """
-    assert reports_of(window("time", 2, 2), elements(0, 2)) == [(0, (0,)), (2, (1,)), (4, ())]
-    assert reports_of(window("time", 2, 2), elements(0, 2), expiry_seen="eager") == [
-        (0, (0,)),
-        (2, ()),
-        (2, (1,)),
-        (4, ()),
-    ]
+    given = window("time", 2, 2), elements(0, 2)
+    assert reports_of(*given) == [(0, (0,)), (2, (1,)), (4, ())]
+    found = reports_of(*given, expiry_seen="eager")
+    assert found == [(0, (0,)), (2, ()), (2, (1,)), (4, ())]
 
 
 def test_change_against_the_instant_before():
     """REP-8, ω = β = 2, close and change: 1 and 3 differ from the last report, neither from the
     content at 0 and 2.
     """
-    both = "window-close,content-change"
-    assert reports_of(window("time", 2, 2), elements(0), report=both) == [(1, (0,)), (3, ())]
-    assert (
-        reports_of(
-            window("time", 2, 2), elements(0), report=both, change_baseline="previous-instant"
-        )
-        == []
-    )
+    given, both = (window("time", 2, 2), elements(0)), "window-close,content-change"
+    assert reports_of(*given, report=both) == [(1, (0,)), (3, ())]
+    assert reports_of(*given, report=both, change_baseline="previous-instant") == []
 
 
 def test_a_triple_that_arrives_again():
@@ -269,16 +230,11 @@ def test_the_latest_of_a_gap():
     """REP-10, ω = β = 2: between 0 and 7 windows close at 1, 3 and 5, of which the first alone
     holds something.
     """
-    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none") == [
-        (1, (0,)),
-        (3, ()),
-        (5, ()),
-    ]
-    assert reports_of(
-        window("time", 2, 2), elements(0, 7), HALF_OPEN, horizon="none", missed_instants="latest"
-    ) == [(5, ())]
+    given = window("time", 2, 2), elements(0, 7), HALF_OPEN
+    assert reports_of(*given, horizon="none") == [(1, (0,)), (3, ()), (5, ())]
+    assert reports_of(*given, horizon="none", missed_instants="latest") == [(5, ())]
     both = {"horizon": "none", "missed_instants": "latest", "report": "window-close,non-empty"}
-    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **both) == [(1, (0,))]
+    assert reports_of(*given, **both) == [(1, (0,))]
 
 
 def test_the_latest_change_of_a_gap():
@@ -286,22 +242,12 @@ def test_the_latest_change_of_a_gap():
     compares with nothing, so that 1 is the last change; against the previous instant those are 0
     and, as it goes, 2.
     """
+    given = window("time", 2, 2), elements(0, 7), HALF_OPEN
     beats = {"report": "periodic,content-change", "period": 1, "anchor": 0, "horizon": "none"}
-    assert reports_of(window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats) == [
-        (0, (0,)),
-        (2, ()),
-    ]
-    assert reports_of(
-        window("time", 2, 2), elements(0, 7), HALF_OPEN, **beats, missed_instants="latest"
-    ) == [(1, (0,))]
-    assert reports_of(
-        window("time", 2, 2),
-        elements(0, 7),
-        HALF_OPEN,
-        **beats,
-        missed_instants="latest",
-        change_baseline="previous-instant",
-    ) == [(2, ())]
+    assert reports_of(*given, **beats) == [(0, (0,)), (2, ())]
+    beats["missed_instants"] = "latest"
+    assert reports_of(*given, **beats) == [(1, (0,))]
+    assert reports_of(*given, **beats, change_baseline="previous-instant") == [(2, ())]
 
 
 def test_a_tuple_based_window_against_the_instant_before():
@@ -332,16 +278,11 @@ def test_an_anchor_by_policy():
     from 1 on.
     """
     beats = {"closure": None, "report": "periodic", "period": 3, "horizon": "none"}
-    assert reports_of(window("unbounded"), elements(1, 8), anchor="t0", **beats) == [
-        (0, ()),
-        (3, (0,)),
-        (6, (0,)),
-    ]
-    assert reports_of(window("unbounded"), elements(1, 8), anchor="first-element", **beats) == [
-        (1, (0,)),
-        (4, (0,)),
-        (7, (0,)),
-    ]
+    given = window("unbounded"), elements(1, 8)
+    found = reports_of(*given, anchor="t0", **beats)
+    assert found == [(0, ()), (3, (0,)), (6, (0,))]
+    found = reports_of(*given, anchor="first-element", **beats)
+    assert found == [(1, (0,)), (4, (0,)), (7, (0,))]
 
 
 @pytest.mark.parametrize(
@@ -363,7 +304,7 @@ def test_two_streams_are_one_sequence():
     """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
-    one = DefinitionWithR2S(two, streams, replace(CHANGING, closure=None))
+    one = Definition(two, streams, replace(CHANGING, closure=None))
     found = [(r.t, r.arrival, *(held.content for held in r.windows)) for r in one.reports()]
     assert found == [(1, 1, (), (0,)), (1, 2, (0,), (0,))]
 
@@ -380,17 +321,10 @@ def test_a_base_that_only_news_moves():
     so x is not new again. R2S-9: of the empty outputs after it one goes out.
     """
     items, istream = elements((0, [A_X]), (2, [A_X])), {"closure": None, "r2s": "Istream"}
-    assert rows(window("now"), items, **istream, base="previous") == [
-        ["<urn:x>"],
-        [],
-        ["<urn:x>"],
-        [],
-    ]
-    assert rows(window("now"), items, **istream, base="previous-new") == [["<urn:x>"], [], [], []]
-    assert rows(window("now"), items, **istream, base="previous-new", empty="once") == [
-        ["<urn:x>"],
-        [],
-    ]
+    given, x = (window("now"), items), ["<urn:x>"]
+    assert rows(*given, **istream, base="previous") == [x, [], x, []]
+    assert rows(*given, **istream, base="previous-new") == [x, [], [], []]
+    assert rows(*given, **istream, base="previous-new", empty="once") == [x, []]
 
 
 def test_a_set_of_rows():
@@ -410,7 +344,7 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = DefinitionWithR2S(
+    one = Definition(
         two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
     )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]

@@ -57,12 +57,7 @@ from refengine.strategies import semantics, streams, windows
 
 SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
 BODY = Body("SELECT ?o { ?s ?p ?o }")
-CLOSE, CHANGE, NON_EMPTY, PERIODIC = (
-    Condition.CLOSE,
-    Condition.CHANGE,
-    Condition.NON_EMPTY,
-    Condition.PERIODIC,
-)
+CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
 
 
 Result = TypeVar("Result")

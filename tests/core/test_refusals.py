@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from refusals import refusal
 
 from refengine import (
     Between,
@@ -62,62 +63,50 @@ QUERIES = [
         "windows[0]: QRY-1: unit must be one of elements, triples, got 'element'; did you mean "
         "'elements'?",
     ),
-    # windows
-    (table(TIME | {"size": 0}), "window on 's': WIN-1: size must be an integer > 0, got 0"),
-    (table(TIME | {"size": True}), "window on 's': WIN-1: size must be an integer > 0, got True"),
-    (table(TIME | {"slide": "2"}), "window on 's': WIN-1: slide must be an integer > 0, got '2'"),
-    (
-        table({"stream": "s", "kind": "time", "size": 4}),
-        "window on 's': WIN-1: slide must be an integer > 0, got None",
-    ),
-    (
-        table({"stream": "s", "kind": "now", "size": 4}),
-        "window on 's': WIN-1: a window of kind now has no size",
-    ),
-    (
-        table({"stream": "s", "kind": "unbounded", "slide": 4}),
-        "window on 's': WIN-1: a window of kind unbounded has no slide",
-    ),
-    (
-        table(TIME | {"unit": "triples"}),
-        "window on 's': WIN-16: a window of kind time does not count triples; write unit = "
-        '"elements"',
-    ),
-    (
-        table({"stream": "s", "kind": "partition", "size": 2}),
-        "window on 's': WIN-15: a window of kind partition needs by, a list of subject, predicate, "
-        "object or predicate IRIs; without it write kind rows",
-    ),
-    (
-        table(TIME | {"by": ["subject"]}),
-        "window on 's': WIN-15: a window of kind time has no by; leave it out, or write kind "
-        "partition",
-    ),
-    (
-        table({"stream": "s", "kind": "partition", "size": 2, "by": ["subjct"]}),
-        "window on 's': WIN-15: by must name predicates by IRIs such as urn:p, or positions, got "
-        "'subjct'; did you mean 'subject'?",
-    ),
-    (
-        table(TIME | {"name": "w"}),
-        "window on 's': QRY-1: name must be an absolute IRI, such as urn:w, got 'w'",
-    ),
 ]
+NOW, PARTITION, UNBOUNDED = (
+    {"stream": "s", "kind": kind} for kind in ("now", "partition", "unbounded")
+)
+WINDOWS = [
+    (TIME | {"size": 0}, "WIN-1: size must be an integer > 0, got 0"),
+    (TIME | {"size": True}, "WIN-1: size must be an integer > 0, got True"),
+    (TIME | {"slide": "2"}, "WIN-1: slide must be an integer > 0, got '2'"),
+    ({"stream": "s", "kind": "time", "size": 4}, "WIN-1: slide must be an integer > 0, got None"),
+    (NOW | {"size": 4}, "WIN-1: a window of kind now has no size"),
+    (UNBOUNDED | {"slide": 4}, "WIN-1: a window of kind unbounded has no slide"),
+    (
+        TIME | {"unit": "triples"},
+        'WIN-16: a window of kind time does not count triples; write unit = "elements"',
+    ),
+    (
+        PARTITION | {"size": 2},
+        "WIN-15: a window of kind partition needs by, a list of subject, predicate, object or "
+        "predicate IRIs; without it write kind rows",
+    ),
+    (
+        TIME | {"by": ["subject"]},
+        "WIN-15: a window of kind time has no by; leave it out, or write kind partition",
+    ),
+    (
+        PARTITION | {"size": 2, "by": ["subjct"]},
+        "WIN-15: by must name predicates by IRIs such as urn:p, or positions, got 'subjct'; did "
+        "you mean 'subject'?",
+    ),
+    (TIME | {"name": "w"}, "QRY-1: name must be an absolute IRI, such as urn:w, got 'w'"),
+]
+QUERIES += [(table(window), f"window on 's': {message}") for window, message in WINDOWS]
 
 
 @pytest.mark.parametrize(("wrong", "message"), QUERIES)
 def test_a_table_that_is_no_query(wrong, message):
-    with pytest.raises(RefengineError) as refused:
-        from_table(wrong)
-    assert str(refused.value) == message
+    assert refusal(lambda: from_table(wrong)) == message
 
 
 def test_a_word_that_is_no_kind():
-    with pytest.raises(RefengineError) as refused:
-        from_table(table(TIME | {"kind": "tim"}))
+    message = refusal(lambda: from_table(table(TIME | {"kind": "tim"})))
     kinds = ", ".join(WindowKind)
     expected = f"kind must be one of {kinds}, got 'tim'; did you mean 'time'?"
-    assert str(refused.value) == f"windows[0]: QRY-1: {expected}"
+    assert message == f"windows[0]: QRY-1: {expected}"
 
 
 def test_a_table_that_is_a_query():
@@ -145,6 +134,7 @@ def test_a_table_that_is_a_query():
 PLAIN = profile("csparql").but(t0=0)
 TRIPLE = ("<urn:a>", "<urn:p>", "<urn:b>")
 OPEN = profile("csparql").but(closure="unknown")
+COUNT = "must be an integer >= 0, or a Missing of two"
 MAKE = "stream([(graph or triple, t_app), …])"
 ITEM = "an element must be (graph or triple, t_app), with a batch id and an end if it has them, got"
 
@@ -167,34 +157,26 @@ def judging(asked: object, **options: object) -> Callable[[], object]:
     return lambda: judge(query, {"s": stream([])}, asked, [], **options)  # type: ignore[arg-type]
 
 
+NO_SEMANTICS = [
+    (OPEN, UnknownField, "profile 'csparql' leaves t0, closure unknown; give t0=… closure=…"),
+    (
+        PLAIN,
+        InvalidSemantics,
+        "the profile 'csparql' is given where a semantics is needed; write .semantics() after it",
+    ),
+    (
+        None,
+        InvalidSemantics,
+        'a semantics must be a Semantics, got None; write profile("csparql").but(t0=0).semantics()',
+    ),
+]
+
+
 @pytest.mark.parametrize("evaluating", [over, incrementally])
 @pytest.mark.parametrize("streams", [{"s": stream([(TRIPLE, 3)])}, {"s": iter(())}])
-@pytest.mark.parametrize(
-    ("semantics", "kind", "message"),
-    [
-        (
-            OPEN,
-            UnknownField,
-            "SEM-3: profile 'csparql' leaves t0, closure unknown; give t0=… closure=…",
-        ),
-        (
-            PLAIN,
-            InvalidSemantics,
-            "SEM-3: the profile 'csparql' is given where a semantics is needed; write .semantics() "
-            "after it",
-        ),
-        (
-            None,
-            InvalidSemantics,
-            "SEM-3: a semantics must be a Semantics, got None; write "
-            'profile("csparql").but(t0=0).semantics()',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("semantics", "kind", "message"), NO_SEMANTICS)
 def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
-    with pytest.raises(kind) as refused:
-        evaluating(streams, semantics)()
-    assert str(refused.value) == message
+    assert refusal(evaluating(streams, semantics), kind) == f"SEM-3: {message}"
 
 
 @pytest.mark.parametrize(
@@ -224,18 +206,9 @@ def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
             f"SEM-3: judge takes a Profile, of which it tries the open fields, got "
             f"{display(PLAIN.semantics())}; leave .semantics() out",
         ),
-        (
-            judging(PLAIN, missing=-1),
-            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got -1",
-        ),
-        (
-            judging(PLAIN, missing=Missing(0, -1)),
-            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got Missing(before=0, "
-            "after=-1)",
-        ),
-        (
-            judging(PLAIN, missing=True),
-            "missing: ORA-3: must be an integer >= 0, or a Missing of two, got True",
+        *(
+            (judging(PLAIN, missing=missing), f"missing: ORA-3: {COUNT}, got {missing!r}")
+            for missing in (-1, True, Missing(0, -1))
         ),
         (lambda: stream([5]), f"element 1: MOD-1: {ITEM} 5"),  # type: ignore[list-item]
         (
@@ -251,21 +224,15 @@ def test_what_is_no_semantics(evaluating, streams, semantics, kind, message):
     ],
 )
 def test_values_of_another_type(make, message):
-    with pytest.raises(RefengineError) as refused:
-        make()
-    assert str(refused.value) == message
+    assert refusal(make) == message
 
 
 def test_too_many_reports_before_the_horizon():
     """The horizon is no element of the stream (ENG-1)."""
     semantics = PLAIN.but(report="window-close", horizon=99).semantics()
-    with pytest.raises(RefengineError) as refused:
-        list(
-            evaluate(
-                from_table(table(TIME)), {"s": stream([(TRIPLE, 3)])}, semantics, max_reports=5
-            )
-        )
-    assert str(refused.value) == (
+    streams = {"s": stream([(TRIPLE, 3)])}
+    reports = evaluate(from_table(table(TIME)), streams, semantics, max_reports=5)
+    assert refusal(lambda: list(reports)) == (
         "ENG-3: 48 reports exceed max_reports=5, in the gap between element 1 at 3 and the horizon "
         "at 99; add non-empty or content-change to the report, choose a later t0, or raise "
         "max_reports (--max-reports on the command line)"
@@ -302,9 +269,7 @@ SEMANTICS = [
 def test_values_that_mean_nothing_together(fields, reason):
     if "formula" in reason:
         reason += " t0"
-    with pytest.raises(RefengineError) as refused:
-        PLAIN.but(**fields).semantics()
-    assert str(refused.value) == f"SEM-2: {reason}"
+    assert refusal(lambda: PLAIN.but(**fields).semantics()) == f"SEM-2: {reason}"
 
 
 def test_values_that_just_mean_something():
@@ -333,11 +298,10 @@ def test_values_that_just_mean_something():
     ],
 )
 def test_a_report_that_names_no_condition(report, message):
-    with pytest.raises(RefengineError) as refused:
-        parse_field("report", report)
+    refused_with = refusal(lambda: parse_field("report", report))
     conditions = ", ".join(Condition)
     message = message.replace("window-close, content-change, non-empty, periodic", conditions)
-    assert str(refused.value) == f"SEM-1: {message}"
+    assert refused_with == f"SEM-1: {message}"
 
 
 def test_reports_and_open_fields():
@@ -347,78 +311,66 @@ def test_reports_and_open_fields():
     assert show(both) == "non-empty,window-close" and show(None) == "none"
     assert None in OneOf.every("base").values and None not in OneOf.every("tick").values
     assert "base" in OPTIONAL
-    with pytest.raises(RefengineError) as refused:
-        PLAIN.but(t0="unknown", tick="unknown").semantics()
-    assert str(refused.value) == (
-        "SEM-3: profile 'csparql' leaves t0, tick unknown; give t0=… tick=…"
-    )
-    with pytest.raises(RefengineError) as refused:
-        PLAIN.but(tik="tuple")
-    assert str(refused.value) == "SEM-1: unknown key 'tik'; did you mean 'tick'?"
+    message = refusal(lambda: PLAIN.but(t0="unknown", tick="unknown").semantics())
+    assert message == ("SEM-3: profile 'csparql' leaves t0, tick unknown; give t0=… tick=…")
+    refused_with = refusal(lambda: PLAIN.but(tik="tuple"))
+    assert refused_with == "SEM-1: unknown key 'tik'; did you mean 'tick'?"
 
 
 # Plans
 
 
-@pytest.mark.parametrize(
-    ("windows", "fields", "message"),
-    [
-        (
-            [TIME, TIME | {"stream": "r"}],
-            {},
-            "windows[1]: QRY-4: window on undeclared stream 'r'; declared: s",
-        ),
-        (
-            [TIME | {"name": "urn:w"}] * 2,
-            {},
-            "windows[1]: QRY-4: two windows are named 'urn:w'; give each a name of its own",
-        ),
-        (
-            [TIME, {"stream": "s", "kind": "tuple", "size": 2, "slide": 2}],
-            {},
-            "QRY-5: a tuple-based window stands alone in its query, since its instants are ids and "
-            "those of other windows are times; write kind rows",
-        ),
-        (
-            [TIME],
-            {"closure": "none"},
-            "QRY-5: windows with borders need a closure; write closure=[)",
-        ),
-        (
-            [{"stream": "s", "kind": "rows", "size": 2}],
-            {"report": "non-empty"},
-            "QRY-5: no window has borders; write closure=none",
-        ),
-        (
-            [{"stream": "s", "kind": "rows", "size": 2}],
-            {"closure": "none"},
-            "QRY-5: a window of kind rows never closes; write report=content-change",
-        ),
-        (
-            [TIME],
-            {"t0": "registration"},
-            "QRY-5: t0=registration needs the instant of registration; give the query its key "
-            "registered",
-        ),
-        (
-            [TIME],
-            {"trigger": "explicit"},
-            "QRY-5: trigger=explicit needs a window with triggers = true",
-        ),
-        ([TIME], {"horizon": 7}, "ENG-1: horizon 7 is not after the last element, at 7"),
-    ],
-)
+ROWS = {"stream": "s", "kind": "rows", "size": 2}
+TUPLES = {"stream": "s", "kind": "tuple", "size": 2, "slide": 2}
+PLANS = [
+    (
+        [TIME, TIME | {"stream": "r"}],
+        {},
+        "windows[1]: QRY-4: window on undeclared stream 'r'; declared: s",
+    ),
+    (
+        [TIME | {"name": "urn:w"}] * 2,
+        {},
+        "windows[1]: QRY-4: two windows are named 'urn:w'; give each a name of its own",
+    ),
+    (
+        [TIME, TUPLES],
+        {},
+        "QRY-5: a tuple-based window stands alone in its query, since its instants are ids and "
+        "those of other windows are times; write kind rows",
+    ),
+    ([TIME], {"closure": "none"}, "QRY-5: windows with borders need a closure; write closure=[)"),
+    ([ROWS], {"report": "non-empty"}, "QRY-5: no window has borders; write closure=none"),
+    (
+        [ROWS],
+        {"closure": "none"},
+        "QRY-5: a window of kind rows never closes; write report=content-change",
+    ),
+    (
+        [TIME],
+        {"t0": "registration"},
+        "QRY-5: t0=registration needs the instant of registration; give the query its key "
+        "registered",
+    ),
+    (
+        [TIME],
+        {"trigger": "explicit"},
+        "QRY-5: trigger=explicit needs a window with triggers = true",
+    ),
+    ([TIME], {"horizon": 7}, "ENG-1: horizon 7 is not after the last element, at 7"),
+]
+
+
+@pytest.mark.parametrize(("windows", "fields", "message"), PLANS)
 def test_a_plan_that_means_nothing(windows, fields, message):
     given = {"s": stream([(("<urn:a>", "<urn:p>", "<urn:b>"), 7)])}
-    with pytest.raises(RefengineError) as refused:
-        plan.plan(from_table(table(*windows)), given, PLAIN.but(**fields).semantics())
-    assert str(refused.value) == message
+    semantics = PLAIN.but(**fields).semantics()
+    assert refusal(lambda: plan.plan(from_table(table(*windows)), given, semantics)) == message
 
 
 def test_an_operator_that_the_query_states_needs_a_base():
-    with pytest.raises(RefengineError) as refused:
-        plan.check_meaning(from_table(table(TIME, r2s="Istream")), PLAIN.semantics())
-    assert str(refused.value) == (
+    query = from_table(table(TIME, r2s="Istream"))
+    assert refusal(lambda: plan.check_meaning(query, PLAIN.semantics())) == (
         "QRY-5: the query states Istream, which needs a base to compare with; write r2s=Istream "
         "base=previous"
     )
@@ -496,9 +448,7 @@ def test_an_element_that_cannot_be_pushed(stream_name, pushed, fields, message):
     arrivals = pushing(TIME, TIME | {"stream": "r"}, streams=("s", "r", "unread"), **fields)
     arrivals.push("s", element(3, 1))
     arrivals.push("s", element(5, 2))
-    with pytest.raises(RefengineError) as refused:
-        arrivals.push(stream_name, pushed)
-    assert str(refused.value) == message
+    assert refusal(lambda: arrivals.push(stream_name, pushed)) == message
     assert arrivals.push("unread", element(1, 3)) == range(2, 2)  # not a trace of it is left
 
 

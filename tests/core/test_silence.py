@@ -39,105 +39,105 @@ def run(
 OF_TWO = ({**TUMBLING, "triggers": True}, {**TUMBLING, "stream": "t"})
 PERIODIC = {"period": 10, "anchor": 5}
 # the fields of a silent run, its reason, and the fields that are to be written in their place
-SILENT: list[tuple[str, Query, dict[str, Any], str, dict[str, Any]]] = [
+SILENT: list[tuple[Query, dict[str, Any], str, dict[str, Any]]] = [
+    # the last window is closed by nothing
     (
-        "the last window is closed by nothing",
         query(),
         {"t0": 0, "horizon": "none"},
         "nothing comes after 9 to close a window, by horizon=none (ENG-1)",
         {"horizon": "flush"},
     ),
+    # all elements are before the first window
+    # the latest t0 that is whole slides before 55 and not after 1: 55 - 6 * 10
     (
-        # the latest t0 that is whole slides before 55 and not after 1: 55 - 6 * 10
-        "all elements are before the first window",
         query(),
         {"t0": 55},
         "the first window is [55, 65) by t0=55, and the elements come from 1 to 9 (WIN-3)",
         {"t0": -5},
     ),
+    # both
     (
-        "both",
         query(),
         {"t0": 50, "horizon": "none"},
         "horizon=none (ENG-1), and the first window is [50, 60) by t0=50, and",
         {"horizon": "flush", "t0": 0},
     ),
+    # a tuple-based window begins after the last element
     (
-        "a tuple-based window begins after the last element",
         query({"stream": "s", "kind": "tuple", "size": 2, "slide": 2}),
         {"t0": 8, "closure": "(]"},
         "the first window is (8, 10] by t0=8, and the elements come from 1 to 3 (WIN-3)",
         {"t0": 0},
     ),
+    # a landmark window begins after the last element
     (
-        "a landmark window begins after the last element",
         query({"stream": "s", "kind": "landmark"}),
         {"t0": 20, "report": "content-change"},
         "the first window begins at 20 by t0=20, and the elements come from 1 to 9 (WIN-3)",
         {"t0": 1},
     ),
+    # a window of the two is never ready
     (
-        "a window of the two is never ready",
         query(*OF_TWO),
         {"t0": 0, "trigger": "all"},
         "not every window that trigger=all asks for is ready at once (REP-12)",
         {"trigger": "any"},
     ),
+    # the leading window is never ready
     (
-        "the leading window is never ready",
         query(*reversed(OF_TWO)),
         {"t0": 0, "trigger": "leading"},
         "not every window that trigger=leading asks for is ready at once (REP-12)",
         {"trigger": "any"},
     ),
+    # the marked window is never ready
     (
-        "the marked window is never ready",
         query(TUMBLING, {**TUMBLING, "stream": "t", "triggers": True}),
         {"t0": 0, "trigger": "explicit"},
         "not every window that trigger=explicit asks for is ready at once (REP-12)",
         {"trigger": "any"},
     ),
+    # the horizon does not pass the end of the window
+    # [0, 10) closes when time passes 10, and it ends there
     (
-        # [0, 10) closes when time passes 10, and it ends there
-        "the horizon does not pass the end of the window",
         query(),
         {"t0": 0, "horizon": 10, "close_rule": "passed"},
         "no element comes after the end of a window, as close_rule=passed asks (TICK-6)",
         {"close_rule": "reached"},
     ),
+    # the period misses the closing
+    # windows close at 10 and 20; the periods are 5, 15, 25
     (
-        # windows close at 10 and 20; the periods are 5, 15, 25
-        "the period misses the closing",
         query(),
         {"t0": 0, "report": "non-empty,periodic,window-close", **PERIODIC},
         "the period meets no instant at which a window closes (REP-5)",
         {"report": "non-empty,window-close", "period": "none", "anchor": "none"},
     ),
+    # the period is longer than the stream
+    # time ends at 9 + 10 + 2, and the periods are 0 and 1000
     (
-        # time ends at 9 + 10 + 2, and the periods are 0 and 1000
-        "the period is longer than the stream",
         query(),
         {"t0": 0, "report": "non-empty,periodic", "period": 1000, "anchor": 0},
         "report=non-empty,periodic holds at no instant while a window has elements (REP-6)",
         {"report": "content-change", "period": "none", "anchor": "none"},
     ),
+    # the body matches nothing
     (
-        "the body matches nothing",
         query(body="SELECT ?x WHERE { ?x <urn:q> ?y }"),
         {"t0": 0, "empty": "suppress"},
         "the body matches nothing at any of the 1 evaluations over elements (R2R-1), and empty "
         "outputs are not sent by empty=suppress (R2S-5)",
         {"empty": "emit"},
     ),
+    # no empty output follows one that is not
     (
-        "no empty output follows one that is not",
         query(body="SELECT ?x WHERE { ?x <urn:q> ?y }"),
         {"t0": 0, "empty": "once"},
         "empty outputs are not sent by empty=once (R2S-9)",
         {"empty": "emit"},
     ),
+    # no row is ever gone
     (
-        "no row is ever gone",
         query(),
         {"t0": 0, "r2s": "Dstream", "base": "previous", "empty": "suppress"},
         "Dstream gives no row for any of the 1 answers (R2S-3)",
@@ -146,9 +146,7 @@ SILENT: list[tuple[str, Query, dict[str, Any], str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("asked", "fields", "reason", "instead"), [case[1:] for case in SILENT], ids=lambda _: ""
-)
+@pytest.mark.parametrize(("asked", "fields", "reason", "instead"), SILENT, ids=lambda _: "")
 def test_a_silent_run_says_why_and_what_would_show_something(asked, fields, reason, instead):
     streams = {"s": stream(ELEMENTS), "t": Stream(())}
     count, note = run(asked, streams, **fields)

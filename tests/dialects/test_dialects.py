@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sections import check_all, each_section
 
 from conformance import corpus
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from refengine import Body, Query, Window, WindowKind
 from refengine.core.query import Unit
 from refengine.core.semantics import R2S
@@ -103,11 +103,7 @@ def numbered(draw: st.DrawFn, dialect: str) -> Query:
     """Queries with STREAM patterns: windows urn:window:1 and so on, in the order of their patterns,
     some twice; in SPARQLstream after windows without a name.
     """
-    extents = windows(
-        **extents_of(dialect),
-        streams=("s", "urn:r"),
-        triggers=False,
-    )
+    extents = windows(**extents_of(dialect), streams=("s", "urn:r"), triggers=False)
     if dialect == "cqels":
         extents |= extents.map(without_slide)
     found = draw(st.lists(extents, min_size=1, max_size=3, unique=True))
@@ -127,24 +123,10 @@ def numbered(draw: st.DrawFn, dialect: str) -> Query:
 @st.composite
 def named_by_streams(draw: st.DrawFn) -> Query:
     """Queries of C-SPARQL with FROM NAMED STREAM."""
-    streams = draw(
-        st.lists(
-            st.sampled_from(["urn:a", "urn:b", "http://example.org/c#d"]),
-            min_size=1,
-            max_size=3,
-            unique=True,
-        )
-    )
-    extents = [
-        draw(
-            windows(
-                **extents_of("csparql"),
-                streams=[name],
-                triggers=False,
-            )
-        )
-        for name in streams
-    ]
+    names = st.sampled_from(["urn:a", "urn:b", "http://example.org/c#d"])
+    streams = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    options = {**extents_of("csparql"), "triggers": False}
+    extents = [draw(windows(**options, streams=[name])) for name in streams]
     names = [name if draw(st.booleans()) else None for name in streams]
     body = draw(bodies(names=[name for name in names if name]))
     return Query(
@@ -356,57 +338,23 @@ def test_the_queries_of_csrbench_render_and_read_back(dialect):
 
 # Hostile texts
 
+WORDS = r"""
+    { } [ ] ( ) " ' # < > ?step step RANGE STEP SLIDE WINDOW STREAM NOW 10 PT10S 10s P1M FROM
+    WHERE REGISTER \ é 😀 SELECT @en ^^ _:b :: no:such . FITLER 99999999999999999999s NOW()
+    <relative>
+"""
 PIECES = (
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    '"',
-    "'",
+    *WORDS.split(),
     '"""',
-    "#",
     "\n",
-    "<",
-    ">",
-    "?step",
-    "step",
-    "RANGE",
-    "STEP",
-    "SLIDE",
-    "WINDOW",
-    "STREAM",
-    "NOW",
-    "10",
-    "PT10S",
-    "10s",
-    "P1M",
-    "FROM",
-    "WHERE",
-    "REGISTER",
-    "\\",
-    "\0",
-    "é",
-    "\U0001f600",
-    "SELECT",
+    "\x00",
     "GRAPH ?g {",
     "FROM NAMED WINDOW",
-    "@en",
-    "^^",
-    "_:b",
-    "::",
-    "no:such",
-    ".",
     "SERVICE <http://e/> {}",
     "LIMIT 3",
     "# a comment\n",
     "\r\n",
     "\u2028",
-    "FITLER",
-    "99999999999999999999s",
-    "NOW()",
-    "<relative>",
     "FROM <urn:g>",
 )
 
@@ -490,29 +438,15 @@ def test_every_beginning_of_a_text_ends_in_a_place(dialect):
             read(text[:end], dialect)
 
 
+LIKE_KEYWORDS = (
+    "step range stream window slide now register from where named on as tumbling triples "
+    "elements all to query istream"
+)
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_variables_named_like_keywords(dialect):
-    words = [
-        "step",
-        "range",
-        "stream",
-        "window",
-        "slide",
-        "now",
-        "register",
-        "from",
-        "where",
-        "named",
-        "on",
-        "as",
-        "tumbling",
-        "triples",
-        "elements",
-        "all",
-        "to",
-        "query",
-        "istream",
-    ]
+    words = LIKE_KEYWORDS.split()
     variables = " ".join(f"?{word}" for word in words)
     patterns = " . ".join(f"?{word} <urn:{word}> ${word}" for word in words)
     query = Query(

@@ -72,6 +72,11 @@ GOOD = '{"seq": 1, "reply": "result", "protocol": 1, "engine": "e", "version": "
 ASKS = r"does your engine print to standard output\?"
 
 
+def say(text: str) -> str:
+    """Code that reads a command, prints a line and waits."""
+    return f"{FIRST}print({text!r}, flush=True); input()"
+
+
 def write_at_once(text: str) -> str:
     """Code that writes a text by one system call, and waits: Python may have no buffer."""
     return f"import os; os.write(1, {text.encode()!r}); input()"
@@ -94,7 +99,7 @@ STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + AS
         ),
         (
             "import sys; sys.exit('no licence')",
-            r"start: the process ended with exit code 1; it " r"said: no licence",
+            r"start: the process ended with exit code 1; it said: no licence",
         ),
         (
             "import sys; sys.exit('java.lang.NoClassDefFoundError: org/a/B' + ' at x' * 1000)",
@@ -102,45 +107,21 @@ STRAY = r"^start: the harness wrote '[^']*('| …) where a reply was due; " + AS
         ),
         ("while True: print('x' * 1000)", r"more than one line|not JSON"),
         ("while True: print('x' * 1000, end='')", r"start: a line of more than 65536 bytes"),
-        (FIRST + "print(flush=True); input()", STRAY + r"\(not JSON: Expecting value"),
-        (
-            FIRST + "print('[]', flush=True); input()",
-            r"the reply is malformed: \$: \[\] is " r"not of type 'object'",
-        ),
-        (
-            FIRST + 'print(\'{"seq": 2, "reply": "result"}\', flush=True); input()',
-            r"start: expected seq 1, got 2",
-        ),
-        (
-            FIRST + 'print(\'{"seq": 1, "reply": "result"}\', flush=True); input()',
-            r"start: expected protocol 1, got None",
-        ),
-        (
-            FIRST + 'print(\'{"seq": 1, "seq": 1, "reply": "result"}\', flush=True); input()',
-            r"key 'seq' stands twice",
-        ),
-        (
-            FIRST + 'print(\'{"seq": 1, "reply": "result", "rows": []}\', flush=True); input()',
-            r"unknown key 'rows'; valid: ",
-        ),
-        (
-            FIRST + 'print(\'{"seq": 1, "reply": "unsupported"}\', flush=True); input()',
-            r"key 'reason' is missing",
-        ),
-        (FIRST + "print('{\"seq\": NaN}', flush=True); input()", r"NaN is no JSON"),
-        (
-            FIRST + "print('[' * 60000, flush=True); input()",
-            STRAY + r"\(not JSON: nested too deeply\)",
-        ),
-        (
-            FIRST + "print('9' * 5000, flush=True); input()",
-            STRAY + r"\(not JSON: an integer of thousands of digits\)",
-        ),
+        (say(""), STRAY + r"\(not JSON: Expecting value"),
+        (say("[]"), r"the reply is malformed: \$: \[\] is not of type 'object'"),
+        (say('{"seq": 2, "reply": "result"}'), r"start: expected seq 1, got 2"),
+        (say('{"seq": 1, "reply": "result"}'), r"start: expected protocol 1, got None"),
+        (say('{"seq": 1, "seq": 1, "reply": "result"}'), r"key 'seq' stands twice"),
+        (say('{"seq": 1, "reply": "result", "rows": []}'), r"unknown key 'rows'; valid: "),
+        (say('{"seq": 1, "reply": "unsupported"}'), r"key 'reason' is missing"),
+        (say('{"seq": NaN}'), r"NaN is no JSON"),
+        (say("[" * 60000), STRAY + r"\(not JSON: nested too deeply\)"),
+        (say("9" * 5000), STRAY + r"\(not JSON: an integer of thousands of digits\)"),
         (
             FIRST + "sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush(); input()",
             STRAY + r"\(not JSON: 'utf-8' codec",
         ),
-        (FIRST + "print('{}\\n{}', flush=True); input()", STRAY + r"\(the reply is malformed: "),
+        (say("{}\n{}"), STRAY + r"\(the reply is malformed: "),
         (
             FIRST + write_at_once(f"{GOOD}\n{GOOD}\n"),
             r"""^start: more than one line: '\{"seq": 1, """,

@@ -11,10 +11,10 @@ from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.engines.installation.startable import BROUGHT
 from conformance.harness import engine_file
 from conformance.harness.engine_file import read_engine_file
 from conformance.harness.play import Declined, EngineQuery, commands, play_commands
-from conformance.installation.startable import BROUGHT
 from conformance.schemas import problems
 from conformance.verdict.rules import is_of_engines
 from refengine import Element, Stream, evaluate, from_table, profile

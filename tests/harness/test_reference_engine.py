@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conformance.harness.adapters import reference as adapter
+from conformance.engines.adapters import reference as adapter
 from conformance.harness.reference_engine import Reference, run_command
 from refengine import profile
 from refengine.core.answers import RecomputedAnswers

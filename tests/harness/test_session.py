@@ -20,9 +20,9 @@ from rsp_js_items import PATIENT as RSP_JS
 from sections import check_all, each_section
 
 from conformance import corpus
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from conformance.corpus import Case
-from conformance.harness import client
+from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import (
     Deviation,
@@ -42,10 +42,11 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from refengine import evaluate, from_table, profile, stream
+from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.dialects import Unrenderable
 
-ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
+ADAPTER = engine_file.ADAPTERS / "reference.py"
 CASES = {case.id: case for case in corpus.cases() if "query" in case.table}
 REFERENCE = engine("reference")
 
@@ -104,12 +105,13 @@ def test_a_wrong_expectation_fails():
     running.stop()
 
 
-QUERY = from_table(
-    {
-        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
-        "body": "SELECT ?x WHERE { ?x <urn:p> ?y }",
-    }
-)
+def windowed(slide: int, body: str = "SELECT ?x WHERE { ?x <urn:p> ?y }") -> Query:
+    """A query over windows of 10."""
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": slide}
+    return from_table({"windows": [window], "body": body})
+
+
+QUERY = windowed(slide=10)
 EMPTY = {"s": stream([])}
 
 
@@ -206,22 +208,14 @@ def test_every_engine_has_a_file_that_holds():
         assert sum(len(text.splitlines()) for text in texts) <= 150, "a harness is short"
 
 
-KNOWN = """
-title = "x"
-command = ["x"]
-dialect = "table"
-semantics = { profile = "csparql" }
+HEAD = 'title = "x"\ncommand = ["x"]\ndialect = "table"\n'
+KNOWN = f"""{HEAD}
+semantics = {{ profile = "csparql" }}
 [[deviations]]
 reason = "it is otherwise"
 link = "https://example.org/"
 """
-CLAIM = """
-title = "x"
-command = ["x"]
-dialect = "table"
-[semantics]
-profile = "csparql"
-"""
+CLAIM = f'{HEAD}[semantics]\nprofile = "csparql"\n'
 
 
 @pytest.mark.parametrize(
@@ -230,18 +224,9 @@ profile = "csparql"
         ("title = 1", "engine: key 'command' is missing"),
         ('title = "x"\ncommand = []\ndialect = "table"', r"command: engine: \[\] "),
         ('title = "x"\ncommand = ["x"]\ndialect = "sql"', r"dialect: engine: 'sql' is not one of"),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\ncolour = 1',
-            "unknown key 'colour'; valid: ",
-        ),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\ntolerance = 0.6',
-            "tolerance: engine: 0.6 is greater than",
-        ),
-        (
-            'title = "x"\ncommand = ["x"]\ndialect = "table"\nsemantics = { profile = "csparq" }',
-            "SEM-1: .*; did you mean 'csparql'",
-        ),
+        (f"{HEAD}colour = 1", "unknown key 'colour'; valid: "),
+        (f"{HEAD}tolerance = 0.6", "tolerance: engine: 0.6 is greater than"),
+        (f'{HEAD}semantics = {{ profile = "csparq" }}', "SEM-1: .*; did you mean 'csparql'"),
         (KNOWN, r"deviations\[0\]: engine: key 'cases' is missing"),
         (
             f'{KNOWN}cases = ["x"]'.replace("it is otherwise", "short"),
@@ -315,14 +300,7 @@ def test_what_an_engine_has_not_is_not_asked():
         engine("esper").text(lagging, table=table)
     assert '"lag": 5' in engine("reference").text(lagging, table=table)
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 does not answer ASK"):
-        engine("rsp-js").text(
-            from_table(
-                {
-                    "windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1}],
-                    "body": "ASK {}",
-                }
-            )
-        )
+        engine("rsp-js").text(windowed(slide=10, body="ASK {}"))
 
 
 @pytest.mark.parametrize("tested", engines().values(), ids=list(engines()))
@@ -461,11 +439,9 @@ def test_known_deviations_of_which_none_can_be_left_out_are_named(deviations, fi
 
 def test_a_window_that_is_told_wrongly_is_a_fail_of_its_own():
     argument, found = judged_of(BORDER, [TOLD], moved=1)
-    assert (
-        found == [TOLD]
-        and "answer 1 is about [0, 10]; the engine says [1, 11]" in argument
-        and "(WIN-3)" in argument
-    )
+    assert found == [TOLD]
+    assert "answer 1 is about [0, 10]; the engine says [1, 11]" in argument
+    assert "(WIN-3)" in argument
     assert judged_of(BORDER, [NONE], moved=1, horizon="none")[1] == []
     assert judged_of(BORDER, [NONE, TOLD], moved=1, horizon="none")[1] == [NONE, TOLD]
 
@@ -474,7 +450,8 @@ def test_what_no_field_says_explains_its_own_cases():
     """Before all others, and no other case."""
     here, elsewhere = known(BORDER.id), known(LATE.id)
     argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
-    assert found == [here] and argument.endswith(
+    assert found == [here]
+    assert argument.endswith(
         "  a known deviation explains it: WIN-2, in no field of the semantics: another choice"
     )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
@@ -495,10 +472,8 @@ def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a
     4 is to put them in order.
     """
     argument, found = judged_of(LATE, [known(allowed_lateness=9)], allowed_lateness=1)
-    assert (
-        argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
-        and "and has accepted it" in argument
-    )
+    assert argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
+    assert "and has accepted it" in argument
     assert found == [known(allowed_lateness=9)] and "allowed_lateness=9 (MOD-2)" in argument
     assert judged_of(LATE, [known(allowed_lateness=0)], allowed_lateness=1)[1] == []
 
@@ -569,12 +544,7 @@ def test_rsp_js_is_of_the_version_that_its_file_names(rsp_js_installed):
 
 def answers(running, *items: tuple[str, int], slide: int = 10):
     """(window, what ?x is) of each report over elements ?x <urn:p> <urn:y> at instants."""
-    query = from_table(
-        {
-            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": slide}],
-            "body": QUERY.body.text,
-        }
-    )
+    query = windowed(slide)
     source = stream([((f"<urn:{name}>", "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(running, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
     return [
@@ -660,12 +630,7 @@ def test_rsp_js_aligns_what_it_closes(rsp_js):
     """WIN-3 by hand: with ω = 10 and β = 4 its windows are [-2,8), [2,12), [6,16), not [0,10),
     [4,14); a at 1 is in the first alone, b at 9 in the second and the third.
     """
-    query = from_table(
-        {
-            "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 4}],
-            "body": QUERY.body.text,
-        }
-    )
+    query = windowed(slide=4)
     items = [(f"<urn:{name}>", at) for name, at in (("a", 1), ("b", 9), ("c", 13), ("d", 17))]
     source = stream([((name, "<urn:p>", "<urn:y>"), at) for name, at in items])
     got = play(rsp_js, EngineQuery(query, engine("rsp-js").text(query), "rsp-js"), {"s": source})
@@ -692,9 +657,8 @@ def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, c
         deviation.reason,
         deviation.link,
     ) in {known[:2] for known in found.known}, found.argument
-    assert f": {deviation.reason}" in found.argument and re.search(
-        r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument
-    )
+    assert f": {deviation.reason}" in found.argument
+    assert re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument)
 
 
 @rsp_js_items.group
@@ -747,9 +711,9 @@ def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     found = probe_case(
         bare, rsp_js, CASES["REP-1-every-window-that-closes-between-two-elements-is-reported"]
     )
-    assert (
-        found.outcome is Outcome.FAIL and found.known == () and "first divergence" in found.argument
-    )
+    assert found.outcome is Outcome.FAIL
+    assert found.known == ()
+    assert "first divergence" in found.argument
     assert found.argument.endswith(
         "the case is about REP-1: every window that closes between two elements is reported"
     )

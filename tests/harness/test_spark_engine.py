@@ -26,11 +26,12 @@ EX = "http://example.org/"
 P = {"p": f"<{EX}p>"}
 INTEGER, DECIMAL = ("http://www.w3.org/2001/XMLSchema#" + kind for kind in ("integer", "decimal"))
 SPARK = engine_file.engine("spark")
+TUMBLING = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
 
 
 def program(body: str, static: str = "", **more: object) -> Program:
     """The program of a body over a tumbling window of 10."""
-    windows = more.pop("windows", [{"stream": "s", "kind": "time", "size": 10, "slide": 10}])
+    windows = more.pop("windows", [TUMBLING])
     return relational.program(
         from_table({"windows": windows, "body": f"PREFIX : <{EX}> {body}", **more}), static
     )
@@ -87,76 +88,45 @@ def test_a_query_that_states_rstream_is_the_same_program():
     )
 
 
+DECLINED = [
+    line.partition(" => ")
+    for line in r"""SELECT ?x WHERE { ?x :p ?y . ?y :q ?z } => one triple pattern, not 2
+SELECT ?x WHERE { } => one triple pattern, not 0
+SELECT ?x WHERE { ?x :p+ ?y } => no property paths
+SELECT ?x WHERE { ?x :p ?y FILTER (?y > 1) } => nothing around it, not Filter
+SELECT ?x WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } } => nothing around it, not LeftJoin
+SELECT ?x WHERE { GRAPH ?g { ?x :p ?y } } => nothing around it, not Graph
+SELECT ?x ?z WHERE { ?x :p ?y BIND (1 AS ?z) } => no expressions and no BIND
+SELECT (?y + 1 AS ?z) WHERE { ?x :p ?y } => no expressions and no BIND
+SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x => not OrderBy
+SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x LIMIT 1 => no Slice around the projection
+SELECT REDUCED ?x WHERE { ?x :p ?y } => no Reduced around the projection
+SELECT DISTINCT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } => no DISTINCT around aggregates
+SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } HAVING (COUNT(?x) > 1) => not Filter
+SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y } => \?n as an aggregate of a variable
+SELECT (SUM(?y + 1) AS ?n) WHERE { ?x :p ?y } => \?n as an aggregate of a variable
+SELECT (COUNT(?z) AS ?n) WHERE { ?x :p ?y } => \?n as an aggregate of a variable
+SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y } => DISTINCT of a variable, not of \*
+SELECT (SUM(?x) AS ?n) WHERE { ?x :p ?y } => SUM of objects
+SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z => GROUP BY variables of the pattern
+SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1) => GROUP BY variables of the pattern
+SELECT (?x AS ?z) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x => keys under their own names
+SELECT (SAMPLE(?y) AS ?n) WHERE { ?x :p ?y } => COUNT, SUM, AVG, MIN, MAX, not SAMPLE
+ASK { ?x :p ?y } => SELECT""".splitlines()
+]
+OTHERWISE = (
+    ({"r2s": "Istream"}, "Rstream, not Istream"),
+    ({"static": "<urn:a> <urn:b> <urn:c> ."}, "no static data"),
+    ({"windows": [{"stream": "s", "kind": "rows", "size": 1}]}, "windows over time"),
+    ({"windows": [{**TUMBLING, "name": "urn:w"}]}, "one window, without a name"),
+)
+
+
 @pytest.mark.parametrize(
     ("body", "more", "reason"),
     [
-        ("SELECT ?x WHERE { ?x :p ?y . ?y :q ?z }", {}, "one triple pattern, not 2"),
-        ("SELECT ?x WHERE { }", {}, "one triple pattern, not 0"),
-        ("SELECT ?x WHERE { ?x :p+ ?y }", {}, "no property paths"),
-        ("SELECT ?x WHERE { ?x :p ?y FILTER (?y > 1) }", {}, "nothing around it, not Filter"),
-        (
-            "SELECT ?x WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } }",
-            {},
-            "nothing around it, not LeftJoin",
-        ),
-        ("SELECT ?x WHERE { GRAPH ?g { ?x :p ?y } }", {}, "nothing around it, not Graph"),
-        ("SELECT ?x ?z WHERE { ?x :p ?y BIND (1 AS ?z) }", {}, "no expressions and no BIND"),
-        ("SELECT (?y + 1 AS ?z) WHERE { ?x :p ?y }", {}, "no expressions and no BIND"),
-        ("SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x", {}, "not OrderBy"),
-        ("SELECT ?x WHERE { ?x :p ?y } ORDER BY ?x LIMIT 1", {}, "no Slice around the projection"),
-        ("SELECT REDUCED ?x WHERE { ?x :p ?y }", {}, "no Reduced around the projection"),
-        (
-            "SELECT DISTINCT (COUNT(?x) AS ?n) WHERE { ?x :p ?y }",
-            {},
-            "no DISTINCT around aggregates",
-        ),
-        ("SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } HAVING (COUNT(?x) > 1)", {}, "not Filter"),
-        (
-            "SELECT (COUNT(?x) + 1 AS ?n) WHERE { ?x :p ?y }",
-            {},
-            r"\?n as an aggregate of a variable",
-        ),
-        ("SELECT (SUM(?y + 1) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
-        ("SELECT (COUNT(?z) AS ?n) WHERE { ?x :p ?y }", {}, r"\?n as an aggregate of a variable"),
-        (
-            "SELECT (COUNT(DISTINCT *) AS ?n) WHERE { ?x :p ?y }",
-            {},
-            r"DISTINCT of a variable, not of \*",
-        ),
-        ("SELECT (SUM(?x) AS ?n) WHERE { ?x :p ?y }", {}, "SUM of objects"),
-        (
-            "SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY ?z",
-            {},
-            "GROUP BY variables of the pattern",
-        ),
-        (
-            "SELECT (COUNT(?x) AS ?n) WHERE { ?x :p ?y } GROUP BY (?y + 1)",
-            {},
-            "GROUP BY variables of the pattern",
-        ),
-        (
-            "SELECT (?x AS ?z) (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x",
-            {},
-            "keys under their own names",
-        ),
-        (
-            "SELECT (SAMPLE(?y) AS ?n) WHERE { ?x :p ?y }",
-            {},
-            "COUNT, SUM, AVG, MIN, MAX, not SAMPLE",
-        ),
-        ("ASK { ?x :p ?y }", {}, "SELECT"),
-        ("SELECT ?x WHERE { ?x :p ?y }", {"r2s": "Istream"}, "Rstream, not Istream"),
-        ("SELECT ?x WHERE { ?x :p ?y }", {"static": "<urn:a> <urn:b> <urn:c> ."}, "no static data"),
-        (
-            "SELECT ?x WHERE { ?x :p ?y }",
-            {"windows": [{"stream": "s", "kind": "rows", "size": 1}]},
-            "windows over time",
-        ),
-        (
-            "SELECT ?x WHERE { ?x :p ?y }",
-            {"windows": [{"stream": "s", "kind": "time", "size": 1, "slide": 1, "name": "urn:w"}]},
-            "one window, without a name",
-        ),
+        *(("SELECT ?x WHERE { ?x :p ?y }", *one) for one in OTHERWISE),
+        *((body, {}, reason) for body, _, reason in DECLINED),
     ],
 )
 def test_any_other_query_is_declined_with_what_would_have_to_be_otherwise(body, more, reason):
@@ -262,18 +232,8 @@ def test_without_java_or_pyspark_every_item_is_skipped_with_one_line(tmp_path, l
         (tmp_path / "java").symlink_to("/bin/true")
     else:
         where = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "conformance",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--engine=spark",
-        "--smoke",
-        "-rs",
-    ]
+    words = ("-q", "-p", "no:cacheprovider", "--engine=spark", "--smoke", "-rs")
+    command = [sys.executable, "-m", "pytest", "conformance", *words]
     found = subprocess.run(
         command,
         cwd=ROOT,
@@ -314,12 +274,10 @@ def test_what_has_no_seq_ends_the_harness_of_spark_with_one_line(line):
     found = subprocess.run(
         SPARK.command, input=line + "\n", capture_output=True, text=True, timeout=60
     )
-    assert (
-        found.returncode == 1
-        and found.stdout == ""
-        and found.stderr.count("\n") == 1
-        and found.stderr.startswith("spark: no command: ")
-    )
+    assert found.returncode == 1
+    assert found.stdout == ""
+    assert found.stderr.count("\n") == 1
+    assert found.stderr.startswith("spark: no command: ")
 
 
 @pytest.mark.skipif("pyspark" in SPARK.missing, reason=SPARK.missing)
@@ -341,11 +299,9 @@ def test_what_has_a_seq_and_is_no_command_is_an_error():
         *((seq, "error") for seq in range(1, 7)),
         (7, "result"),
     ]
-    assert (
-        found.returncode == 0
-        and "Traceback" not in found.stderr
-        and replies[0]["context"] == "ValueError: no command 'fly'"
-    )
+    assert found.returncode == 0
+    assert "Traceback" not in found.stderr
+    assert replies[0]["context"] == "ValueError: no command 'fly'"
 
 
 # Live
@@ -365,7 +321,7 @@ def harnesses():
 def test_spark_refuses_distinct_in_an_aggregate(harnesses):
     """Why a triple that arrives twice counts twice."""
     query = {
-        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        "windows": [TUMBLING],
         "body": "SELECT (COUNT(DISTINCT ?y) AS ?n) WHERE { ?x ?p ?y }",
     }
     reply = harnesses.of(SPARK).ask(
@@ -393,11 +349,9 @@ def test_a_sum_beyond_its_decimals_is_unsupported_and_no_n_triples_an_error(harn
         running.ask("push", stream="s", at=at, graph=graph) for at, graph in ((1, large), (9, ""))
     ]
     reply = next(each for each in replies if each["reply"] != "result")
-    assert (
-        reply["reply"] == "unsupported"
-        and reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ")
-        and "Traceback" not in reply["reason"]
-    )
+    assert reply["reply"] == "unsupported"
+    assert reply["reason"].startswith("[ARITHMETIC_OVERFLOW] ")
+    assert "Traceback" not in reply["reason"]
     assert running.ask("push", stream="s", at=10, graph="no triple")["context"].startswith(
         "InvalidStream: graph.nt:1: "
     )

@@ -11,10 +11,10 @@ import pytest
 from conftest import needs_commands
 
 from conformance import suite
+from conformance.engines.installation import places
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
 from conformance.harness.window_bodies import answer_over, only_window, read_element
-from conformance.installation import places
 from conformance.verdict.outcomes import Outcome
 from refengine import from_table
 from refengine.model.errors import Unsupported

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from pathlib import Path
 
 import forked
 import pytest
@@ -17,7 +16,7 @@ from conftest import PROFILE
 
 from conformance import corpus
 from conformance.corpus import Case, check_case
-from conformance.harness import client
+from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import engine
 from conformance.suite.probe import probe_case
@@ -29,7 +28,7 @@ from refengine.core import engine as definition
 from refengine.model import terms
 from refengine.model.errors import RefengineError
 
-ADAPTER = Path(client.__file__).parent / "adapters" / "reference.py"
+ADAPTER = engine_file.ADAPTERS / "reference.py"
 # sections on what is done before an engine is asked, and after it has answered
 SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}
 # sections on joins beside the continuous query, which the corpus does not put to an engine

@@ -12,11 +12,15 @@ import pytest
 from incremental_trials import double
 
 from refengine import literal
-from refengine.incremental.algebra import by_definition
-from refengine.incremental.algebra.by_definition import compile_result, condition_on
-from refengine.incremental.algebra.decimals import compile_exact_comparison
-from refengine.incremental.algebra.expressions import compile_condition
-from refengine.incremental.algebra.numbers import check_computed, do_arithmetic
+from refengine.incremental.algebra import expressions
+from refengine.incremental.algebra.expressions import (
+    check_computed,
+    compile_condition,
+    compile_exact_comparison,
+    compile_result,
+    condition_on,
+    do_arithmetic,
+)
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.sparql.algebra import Call, Variable
@@ -338,7 +342,7 @@ def test_computed_numbers_of_one_text_are_told_apart():
     """A text stands for the value that it rounds, so two values may have one."""
     exact = Computed(number("1.0E0", "double"), Number(DOUBLE, 1.0))
     greater = Computed(number("1.0E0", "double"), Number(DOUBLE, 2.0))
-    condition = by_definition._condition_by_definition(Call("=", (A, B)), SLOTS)
+    condition = expressions._condition_by_definition(Call("=", (A, B)), SLOTS)
     one = number("1")
     assert condition((exact, one, None)) is True
     assert condition((greater, one, None)) is False

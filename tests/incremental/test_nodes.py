@@ -7,45 +7,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from random import Random
 
 import pytest
 from incremental_trials import double
 
 from refengine import Body, literal, sparql
-from refengine.incremental.algebra.aggregates import (
-    RunningAggregate,
-    RunningCount,
-    RunningMembers,
-    RunningSum,
-)
-from refengine.incremental.algebra.answers import MaintainedAsk
-from refengine.incremental.algebra.constants import MaintainedValues
-from refengine.incremental.algebra.counts import add_count
-from refengine.incremental.algebra.extremes import RunningExtreme
-from refengine.incremental.algebra.groups import MaintainedGroup, compile_aggregate
-from refengine.incremental.algebra.joins import MaintainedJoin, MaintainedOptional
-from refengine.incremental.algebra.nodes import MaintainedNode, pick_key, pick_terms
-from refengine.incremental.algebra.numbers import (
+from refengine.incremental.algebra.expressions import (
     ExactSum,
     compare_numbers,
     digits_behind_point,
     number_of,
 )
-from refengine.incremental.algebra.operators import (
+from refengine.incremental.algebra.groups import (
+    MaintainedGroup,
+    RunningAggregate,
+    RunningCount,
+    RunningExtreme,
+    RunningMembers,
+    RunningSum,
+    compile_aggregate,
+)
+from refengine.incremental.algebra.joins import MaintainedOptional
+from refengine.incremental.algebra.nodes import (
+    MaintainedAsk,
     MaintainedFilter,
+    MaintainedNode,
     MaintainedProjection,
     MaintainedUnion,
+    MaintainedValues,
+    add_count,
+    pick_key,
+    pick_terms,
 )
-from refengine.incremental.answer_delta import AnswerDelta, NearEqualIndex
 from refengine.incremental.coverage import NotCovered
+from refengine.incremental.maintained import AnswerDelta, NearEqualIndex
 from refengine.model.elements import XSD, parse_literal
 from refengine.sparql.algebra import Aggregate, Call, Values, Variable
 from refengine.sparql.order import MOST_TIED
 from refengine.sparql.values import DOUBLE, Number
-
-DRAWS = 150  # changes of one run
-IS_LATER = Call("<", (Variable("y"), Variable("z")))
 
 
 def integer(n: int) -> str:
@@ -56,68 +55,11 @@ def decimal(text: str) -> str:
     return literal(text, XSD + "decimal")
 
 
-TERMS = [integer(n) for n in range(3)]
-
-
 def collect_from(node: MaintainedNode) -> Counter:
     """Return the bag of what a node emits, which grows from now on."""
     emitted: Counter = Counter()
     node.emit = lambda solution, count: add_count(emitted, solution, count)
     return emitted
-
-
-def change(rng: Random, node: MaintainedNode, bag: Counter, width: int) -> None:
-    """Insert or retract a drawn solution several times, in the bag below a node, too."""
-    solution = tuple(rng.choices(TERMS, k=width))
-    count = rng.choice([-2, -1, 1, 2, 3])
-    count = max(count, -bag[solution])
-    if count:
-        add_count(bag, solution, count)
-        node.emit(solution, count)
-
-
-def joined(left: Counter, right: Counter) -> Counter:
-    """Return the join of solutions (x, y) and (y, z), as (x, y, z)."""
-    bag: Counter = Counter()
-    for (x, y), m in left.items():
-        for (other, z), n in right.items():
-            if y == other:
-                bag[x, y, z] += m * n
-    return bag
-
-
-def with_lone_ones(left: Counter, partners: Counter) -> Counter:
-    """Return what OPTIONAL gives: the partners, and the solutions of the left that have none."""
-    bag = Counter(partners)
-    for (x, y), m in left.items():
-        if not any(solution[:2] == (x, y) for solution in partners):
-            bag[x, y, None] += m
-    return bag
-
-
-@pytest.mark.parametrize("is_conditional", [False, True])
-@pytest.mark.parametrize("is_optional", [False, True])
-def test_joins_of_drawn_bags(is_optional: bool, is_conditional: bool):
-    """Each side has solutions several times, and one that goes may come again."""
-    rng = Random(0)
-    sides = (MaintainedNode("xy", "xy"), MaintainedNode("yz", "yz"))
-    if is_optional:
-        node = MaintainedOptional(*sides, IS_LATER if is_conditional else None)
-    else:
-        node = MaintainedJoin(*sides)
-    assert node.names == ("x", "y", "z")
-    assert node.certain == set("xy" if is_optional else "xyz")
-    emitted = collect_from(node)
-    bags: tuple[Counter, Counter] = (Counter(), Counter())
-    for _ in range(DRAWS):
-        side = rng.randrange(2)
-        change(rng, sides[side], bags[side], 2)
-        expected = joined(*bags)
-        if is_optional:
-            if is_conditional:  # the terms are integers of one digit
-                expected = Counter({s: n for s, n in expected.items() if s[1] < s[2]})
-            expected = with_lone_ones(bags[0], expected)
-        assert emitted == expected
 
 
 def test_optional_forgets_the_partners_of_what_is_gone():

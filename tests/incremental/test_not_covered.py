@@ -9,13 +9,11 @@ from incremental_trials import double
 
 from refengine import Body, literal
 from refengine.core import r2r
-from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.substitution import split_pattern
+from refengine.incremental.algebra.body import MaintainedBody, split_pattern
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import XSD
 from refengine.model.errors import NoSingleAnswer
-from refengine.sparql.algebra import Exists, walk
-from refengine.sparql.bound_variables import always_bound
+from refengine.sparql.algebra import Exists, always_bound, walk
 from refengine.sparql.functions import TIMESTAMP
 
 P = "<urn:p>"

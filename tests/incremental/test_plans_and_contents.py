@@ -1,5 +1,5 @@
-"""Plans of streams and of parts beside those of whole streams, and contents that follow one
-another, by hand and drawn.
+"""Plans of streams and of parts beside those of whole streams, streams that are read while they are
+evaluated, and contents that follow one another, by hand and drawn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from incremental_trials import P, asked, chosen, collect
 from refengine import Body, Element, from_table, incremental, stream
 from refengine.core import engine, r2r, window
 from refengine.incremental import parts
-from refengine.incremental.algebra.graphs import MaintainedGraph
+from refengine.incremental.algebra.patterns import MaintainedGraph
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.arrival_buffer import (
     ArrivalBuffer,
     ArrivalIds,
@@ -26,19 +27,78 @@ from refengine.incremental.arrival_buffer import (
     first_needed,
     plan_streamed,
 )
-from refengine.incremental.content_follower import ContentFollower, without
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.maintained import MaintainedAnswers, Provenance
-from refengine.incremental.partitions import PartitionContent, is_single_partition
-from refengine.incremental.supports import SupportedSolutions
-from refengine.incremental.whole_stream import (
+from refengine.incremental.maintained import ContentFollower, MaintainedAnswers, Provenance, without
+from refengine.incremental.parts import (
     opening_of_first_window,
     whole_stream_frames,
     window_origins,
     window_start_at,
 )
+from refengine.incremental.schedule import PartitionContent, is_single_partition
 from refengine.model.elements import TIME_BOUND, Relation, Stream
-from refengine.model.errors import InvalidStream, TooManyReports, Unsupported
+from refengine.model.errors import InvalidStream, RefengineError, TooManyReports, Unsupported
+
+# Streams that are read are checked, and forgotten
+
+
+def test_a_streamed_first_element_is_checked():
+    wrong = Element(frozenset(), "3", 1)
+    for t0 in ("first-element", "first-reach", 0):
+        with pytest.raises(RefengineError, match="element 1: MOD-1: t_app must be an integer"):
+            list(
+                incremental.evaluate(
+                    asked("SELECT ?x {?x <urn:p> ?y}"), {"s": iter([wrong])}, chosen(t0=t0)
+                )
+            )
+
+
+@pytest.mark.parametrize("t0", [0, 10**9])
+@pytest.mark.parametrize(
+    ("kind", "window"),
+    [
+        ("time", {"size": 5, "slide": 50_000}),
+        ("time", {"size": 5, "slide": 5}),
+        ("range", {"size": 5}),
+        ("range", {"size": 5, "lag": 500}),
+        ("time", {"size": 5, "slide": 5, "lag": 500}),
+        ("rows", {"size": 5}),
+        ("tuple", {"size": 5, "slide": 5}),
+    ],
+)
+def test_a_stream_is_forgotten(kind, window, t0):
+    """Whatever is reported, and if nothing is."""
+    elements = (
+        Element(frozenset([(f"<urn:{i}>", P, "<urn:x>")]), 10 + i // 2, i) for i in range(1, 12_000)
+    )
+    closes = (
+        {"report": "content-change"}
+        | ({"closure": "none"} if kind == "rows" else {})
+        | ({"tick": "tuple"} if kind == "tuple" else {})
+    )
+    run = incremental.evaluate(
+        asked("SELECT ?x {?x <urn:p> ?y}", kind, **window),
+        {"s": elements},
+        chosen(t0=t0, horizon="none", **closes),
+    )
+    for _ in run:
+        assert len(run.planned.arrivals.items) < 3000
+    assert len(run.planned.arrivals) == 11_999 and len(run.planned.arrivals.items) < 3000
+
+
+def test_contents_that_are_forgotten_say_so():
+    elements = (Element(frozenset([(f"<urn:{i}>", P, "<urn:x>")]), i, i) for i in range(1, 9000))
+    first, *_ = incremental.evaluate(
+        asked("SELECT ?x {?x <urn:p> ?y}"), {"s": elements}, chosen(horizon="none")
+    )
+    with pytest.raises(
+        LookupError, match="element 1 of the stream is no longer kept: it was streamed"
+    ):
+        tuple(first.contents[0])
+
+
+# Contents
+
 
 BODY = "SELECT ?x { ?x <urn:p> ?y }"
 ALL = "SELECT * { ?s ?p ?o }"

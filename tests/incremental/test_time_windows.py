@@ -9,7 +9,7 @@ import pytest
 from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.incremental.arrival_buffer import plan_streamed
-from refengine.incremental.time_windows import (
+from refengine.incremental.schedule import (
     SimultaneousEvaluations,
     is_covered_by_time_windows,
     time_window_groups,

@@ -128,9 +128,13 @@ def dataset_of_rdflib(*texts: str) -> rdflib.Dataset:
     return dataset
 
 
+def quads_of_pyoxigraph(*texts: str) -> list[pyoxigraph.Quad]:
+    return [pyoxigraph.Quad(*triple) for triple in of_pyoxigraph(*texts)]
+
+
 def store_of_pyoxigraph(*texts: str) -> pyoxigraph.Store:
     store = pyoxigraph.Store()
-    store.extend([pyoxigraph.Quad(*triple) for triple in of_pyoxigraph(*texts)])
+    store.extend(quads_of_pyoxigraph(*texts))
     return store
 
 
@@ -144,15 +148,9 @@ PAYLOADS: dict[str, tuple[Any, set[Any]]] = {
     "a graph of rdflib": (graph_of_rdflib("a", "b"), {A, B}),
     "a dataset of rdflib": (dataset_of_rdflib("a", "b"), {A, B}),
     "an empty graph": (rdflib.Graph(), set()),
-    "a store of pyoxigraph": (
-        store_of_pyoxigraph("a", "b"),
-        {A, B},
-    ),
-    "a dataset of pyoxigraph": (
-        pyoxigraph.Dataset([pyoxigraph.Quad(*triple) for triple in of_pyoxigraph("a", "b")]),
-        {A, B},
-    ),
-    "a quad of the default graph": (pyoxigraph.Quad(*of_pyoxigraph("a")[0]), {A}),
+    "a store of pyoxigraph": (store_of_pyoxigraph("a", "b"), {A, B}),
+    "a dataset of pyoxigraph": (pyoxigraph.Dataset(quads_of_pyoxigraph("a", "b")), {A, B}),
+    "a quad of the default graph": (quads_of_pyoxigraph("a")[0], {A}),
     "a quad without a graph": ((*of_rdflib("a")[0], None), {A}),
     "both libraries": ([*of_rdflib("a"), *of_pyoxigraph("b")], {A, B}),
 }

@@ -5,12 +5,14 @@ nearest that is valid.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 import rdflib
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import refusal
 
 from refengine import (
     Element,
@@ -24,19 +26,15 @@ from refengine import (
     profile,
     stream,
 )
-from refengine.model import canonical as canonical_module
-from refengine.model.canonical import CanonicalElements
-from refengine.model.elements import XSD
+from refengine.model import elements as canonical_module
+from refengine.model.elements import XSD, CanonicalElements
+from refengine.model.messages import ALIKE, LISTED, LISTED_LENGTH, MESSAGE, nearest, nearest_id
 from refengine.model.terms import canonical
 
 A, P = "<urn:a>", "<urn:p>"
 LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
-QUERY = from_table(
-    {
-        "body": "SELECT * { ?s ?p ?o }",
-        "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
-    }
-)
+WINDOW = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+QUERY = from_table({"body": "SELECT * { ?s ?p ?o }", "windows": [WINDOW]})
 CSPARQL = profile("csparql").but(t0=0).semantics()
 
 
@@ -107,14 +105,8 @@ def test_rdflib_logs_nothing_for_a_witness_and_goes_on_logging_for_others():
     handler.emit = told.append
     logger.addHandler(handler)
     try:
-        assert list(
-            evaluate(
-                QUERY,
-                {"s": one(literal("no number, in no other test", XSD + "integer"))},
-                CSPARQL,
-                answer=one_witness,
-            )
-        )
+        streams = {"s": one(literal("no number, in no other test", XSD + "integer"))}
+        assert list(evaluate(QUERY, streams, CSPARQL, answer=one_witness))
         assert not told
         rdflib.Literal("no number", datatype=rdflib.XSD.integer)
         assert len(told) == 1
@@ -202,10 +194,9 @@ def test_what_an_error_says_to_write_is_a_term(written):
 )
 def test_what_an_error_says_to_write_does_not_look_like_what_was_written(written):
     """A line break is shown as ␊, and advised as the escape \\n."""
-    with pytest.raises(InvalidStream) as error:
-        canonical(written)
-    shown, write, texts = str(error.value).partition("; write ")
-    assert str(error.value).isprintable()
+    message = refusal(lambda: canonical(written), InvalidStream)
+    shown, write, texts = message.partition("; write ")
+    assert message.isprintable()
     if write and not texts.startswith(("it ", "as ")):
         for text in texts.split(" or "):
             assert f"'{text}'" not in shown and f'"{text}"' not in shown
@@ -222,9 +213,7 @@ def test_what_an_error_says_to_write_does_not_look_like_what_was_written(written
     ],
 )
 def test_a_control_character_is_shown_and_its_escape_advised(written, message):
-    with pytest.raises(InvalidStream) as error:
-        canonical(written)
-    assert str(error.value) == message
+    assert refusal(lambda: canonical(written), InvalidStream) == message
 
 
 @pytest.mark.parametrize(
@@ -269,15 +258,9 @@ def test_other_errors_come_first():
 @pytest.mark.parametrize("way", [evaluate, incremental.evaluate])
 def test_static_data_is_made_canonical(way):
     body = "SELECT ?x { ?s <urn:p> ?o . ?x <urn:q> ?o }"
-    asked = from_table(
-        {"body": body, "windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}]}
-    )
-    reports = way(
-        asked,
-        {"s": stream([((A, P, '"x"@EN'), 1)])},
-        CSPARQL,
-        static=frozenset([(A, "<urn:q>", '"x"@En')]),
-    )
+    asked = from_table({"body": body, "windows": [WINDOW]})
+    static = frozenset([(A, "<urn:q>", '"x"@En')])
+    reports = way(asked, {"s": stream([((A, P, '"x"@EN'), 1)])}, CSPARQL, static=static)
     assert [len(report.relation.rows) for report in reports] == [1]
 
 
@@ -293,23 +276,22 @@ def test_static_data_that_is_none_is_refused(way, statement):
 # Streams that are read while they are evaluated
 
 
+def elements(one: str, other: str, apart: int) -> Iterator[Element]:
+    """Yield an element at 1, and another so much later, with these objects."""
+    yield Element(frozenset([(A, P, one)]), 1, 1)
+    yield Element(frozenset([(A, P, other)]), 1 + apart, 2)
+
+
 def test_the_elements_of_an_iterator_are_made_canonical():
-    given = iter(
-        [Element(frozenset([(A, P, '"x"@EN')]), 1, 1), Element(frozenset([(A, P, '"y"')]), 20, 2)]
-    )
+    given = elements('"x"@EN', '"y"', 19)
     reports = list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
-    assert [dict(row)["o"] for report in reports for row in report.relation.rows] == [
-        '"x"@en',
-        '"y"',
-    ]
+    found = [dict(row)["o"] for report in reports for row in report.relation.rows]
+    assert found == ['"x"@en', '"y"']
 
 
 def test_an_element_of_an_iterator_that_is_none_is_named():
-    given = iter(
-        [Element(frozenset([(A, P, '"x"')]), 1, 1), Element(frozenset([(A, P, "abc")]), 2, 2)]
-    )
     with pytest.raises(InvalidStream, match="element 2: MOD-4: not a term: 'abc'"):
-        list(incremental.evaluate(QUERY, {"s": given}, CSPARQL))
+        list(incremental.evaluate(QUERY, {"s": elements('"x"', "abc", 1)}, CSPARQL))
 
 
 # Literals taken apart and put together
@@ -359,3 +341,23 @@ def test_elements_that_are_canonical_are_a_tuple():
     assert isinstance(one('"x"').elements, CanonicalElements) and one('"x"').elements == tuple(
         one('"x"')
     )
+
+
+def test_a_list_of_valid_words_is_bounded_in_number_and_in_length() -> None:
+    short = [f"w{number:03}" for number in range(LISTED + 5)]
+    assert nearest("?", short) == f"; valid: {', '.join(short[:LISTED])}, … 5 more"
+
+    long = [f"{number:03}" + "x" * (LISTED_LENGTH // 4 - 3) for number in range(9)]
+    assert nearest("?", long) == f"; valid: {', '.join(long[:4])}, … 5 more"
+    assert nearest("?", ["x" * (MESSAGE - 100)]).endswith("x"), "at least one is listed, and whole"
+
+
+def test_the_ids_that_begin_alike_are_listed() -> None:
+    ids = [f"WIN-3-{letter}-case-of-its-own" for letter in "abcdef"] + [
+        "WIN-30-another-rule",
+        "REP-1-a",
+    ]
+    assert nearest_id("WIN-3-a-case-of-its-owm", ids) == f"; did you mean {ids[0]!r}?"
+    assert nearest_id("WIN-3-nosuch", ids) == f"; valid: {', '.join(ids[:ALIKE])}, … 2 more"
+    assert nearest_id("REP-7-nosuch-at-all", ids) == "; valid: REP-1-a"
+    assert nearest_id("nosuch", ids) == nearest("nosuch", ids)

@@ -7,7 +7,7 @@ import pytest
 from conformance.harness.engine_file import engine
 from conformance.harness.pool import Harnesses
 from conformance.suite import live_items, questions, summarize_run
-from conformance.suite.chosen import ItemSelection
+from conformance.suite.item import ItemSelection
 from conformance.verdict.rules import RuleStatus, RuleVerdict
 
 FOLDER = Path(__file__).parent

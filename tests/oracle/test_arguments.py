@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench, own_engines, yabench
+from conformance.bench.recordings import csrbench, own_engines, yabench
 from conformance.verdict.outcomes import Judging, Outcome, judge_relations
 from refengine import (
     Body,

@@ -1,4 +1,4 @@
-"""Files of Jelly for tests, written by pyjelly."""
+"""What tests write streams with: prefixes of Turtle, and files of Jelly, made by pyjelly."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from refengine.model.elements import is_blank, parse_literal
+
+# of files in Turtle
+PREFIXES = """
+@prefix : <http://example.org/> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix ldes: <https://w3id.org/ldes#> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+@prefix sosa: <http://www.w3.org/ns/sosa/> .
+@prefix time: <http://www.w3.org/2006/time#> .
+@prefix tree: <https://w3id.org/tree#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
 
 
 def frames_to_jelly(

@@ -9,6 +9,7 @@ import io
 import json
 
 import pytest
+from refusals import refusal
 
 from refengine.model.errors import InvalidStream
 from refengine.rdf.sources import Piped
@@ -51,9 +52,7 @@ def as_line(end: str, rest: str):
 @pytest.mark.parametrize("write", [as_table, as_json])
 @pytest.mark.parametrize(("term", "advice"), [entry[:2] for entry in OBJECTS])
 def test_a_cell_or_a_key_that_is_no_term(write, term, advice):
-    with pytest.raises(InvalidStream) as refused:
-        read_stream(write(term))
-    said = str(refused.value)
+    said = refusal(lambda: read_stream(write(term)), InvalidStream)
     shown, _, advised = said.partition("; ")
     assert advised.startswith(advice) and said.isprintable()
     assert f"'{advised.removeprefix('write ')}'" not in shown
@@ -64,9 +63,7 @@ def test_a_cell_or_a_key_that_is_no_term(write, term, advice):
 )
 @pytest.mark.parametrize(("term", "advice"), [(entry[0], entry[2]) for entry in OBJECTS])
 def test_a_line_that_holds_no_term(write, term, advice):
-    with pytest.raises(InvalidStream) as refused:
-        read_stream(write(term))
-    said = str(refused.value)
+    said = refusal(lambda: read_stream(write(term)), InvalidStream)
     assert "no RDF term at column " in said and advice in said and said.isprintable()
 
 

@@ -12,23 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refengine.model.terms import XSD
 from refengine.rdf import json_ld, turtle
 from refengine.rdf.plain_turtle import Misread
-from refengine.rdf.statements import Statement
+from refengine.rdf.terms import Statement
 
 TOKENS = [
     *("<a>", "<urn:b>", "<../c#d>", "x:y", "x:a.b", "x:", ":z%20", "x:a\\~b", "_:b", "_:b.1", "[]"),
     *("[", "]", "(", ")", "()", "{", "}", ".", ".", ".", ";", ",", "a", "true", "false", "TRUE"),
     *("1", "-1.5", ".5", "1.e0", "+1E-2", "1.", '"x"', "'x'", '"""a"b"""', "'''a\n'b'''", '"\\t"'),
     *('"\\u00e9"', '"\\uD800"', '"\\U0001F600"', '"a\nb"', "@en", "@EN-gb", "^^", "^^<urn:t>"),
-    *(
-        "@prefix x: <urn:x/> .",
-        "PREFIX : <z/>",
-        "@base <http://b/c/> .",
-        "BASE <d>",
-        "GRAPH",
-        "graph",
-    ),
+    *("@prefix x: <urn:x/> .", "PREFIX : <z/>", "@base <http://b/c/> .", "BASE <d>"),
+    *("GRAPH", "graph"),
     *("@PREFIX", "prefix", "# c\n", "\n", "<a b>", "<\\u0061>", "<>", "<<", "?v", "=", "\\", "~"),
 ]
 PREFIXES = "@prefix x: <urn:p/> . @prefix : <urn:q/> . "
@@ -90,13 +85,14 @@ def both(module: Any, parse: Callable[[], Iterator[Statement]]) -> tuple[list[An
         return with_it, outcome(parse)
 
 
+def of_both_parsers(text: str, language: str) -> tuple[list[Any], list[Any]]:
+    return both(turtle, lambda: turtle.parse_statements(text, language, "b", "http://e/f"))
+
+
 @pytest.mark.parametrize("language", ["Turtle", "TriG"])
 @given(st.lists(st.sampled_from(TOKENS), max_size=9).map(" ".join))
 def test_words_in_any_order_are_read_or_refused_as_by_pyoxigraph(language: str, text: str) -> None:
-    text = PREFIXES + text
-    with_it, without = both(
-        turtle, lambda: turtle.parse_statements(text, language, "b", "http://e/f")
-    )
+    with_it, without = of_both_parsers(PREFIXES + text, language)
     assert without == with_it
 
 
@@ -106,13 +102,11 @@ def test_sound_texts_say_the_same(language: str, first: str, second: str) -> Non
     text = PREFIXES + first + second
     if language == "TriG":
         text = f"{PREFIXES} {first} x:g {{ {second} }} GRAPH _:b {{}} {{ {first} }}"
-    with_it, without = both(
-        turtle, lambda: turtle.parse_statements(text, language, "b", "http://e/f")
-    )
+    with_it, without = of_both_parsers(text, language)
     assert without == with_it != ["refused"]
 
 
-TIMES = {"t": {"@id": "urn:t", "@type": "http://www.w3.org/2001/XMLSchema#dateTime"}}
+TIMES = {"t": {"@id": "urn:t", "@type": XSD + "dateTime"}}
 
 
 @pytest.mark.parametrize(
@@ -124,14 +118,8 @@ TIMES = {"t": {"@id": "urn:t", "@type": "http://www.w3.org/2001/XMLSchema#dateTi
         {"@id": "urn:g", "urn:t": 5, "@graph": [{"@id": "_:x", "urn:p": {"@id": "_:y"}}]},
         {"@id": "urn:a", "urn:p": {"@value": "01", "@type": "urn:t"}},
         {"@id": "urn:a", "urn:p": {"@value": "x", "@language": "EN-gb"}},
-        {
-            "@id": "urn:a",
-            "urn:p": {"@value": 2, "@type": "http://www.w3.org/2001/XMLSchema#double"},
-        },
-        {
-            "@id": "urn:a",
-            "urn:p": {"@value": "2", "@type": "http://www.w3.org/2001/XMLSchema#double"},
-        },
+        {"@id": "urn:a", "urn:p": {"@value": 2, "@type": XSD + "double"}},
+        {"@id": "urn:a", "urn:p": {"@value": "2", "@type": XSD + "double"}},
         {"@id": "urn:a", "urn:p": {"@value": True, "@type": "urn:t"}},
         {"@context": {"@vocab": "urn:v:", "@base": "http://b/"}, "@id": "c", "d": {"@id": "../e"}},
         {"@context": {"@language": "de"}, "@id": "urn:a", "urn:p": "x"},

@@ -11,19 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from jelly_files import PREFIXES
 
 from refengine.__main__ import main
 
-PREFIXES = """
-@prefix : <http://example.org/> .
-@prefix dct: <http://purl.org/dc/terms/> .
-@prefix ldes: <https://w3id.org/ldes#> .
-@prefix prov: <http://www.w3.org/ns/prov#> .
-@prefix sosa: <http://www.w3.org/ns/sosa/> .
-@prefix time: <http://www.w3.org/2006/time#> .
-@prefix tree: <https://w3id.org/tree#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-"""
 RESULT_TIME = "--time-predicate http://www.w3.org/ns/sosa/resultTime"
 COLUMNS = """
 subject = "http://example.org/{id}"

@@ -12,10 +12,10 @@ from conformance.bench.citybench.files import read_reports
 from conformance.bench.srbench.dumps import parse_sampling_time
 from refengine.model.elements import XSD, literal
 from refengine.model.errors import InvalidStream
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME
 from refengine.rdf.forms.reading import ReadingOptions
 from refengine.rdf.sources import Text
 from refengine.rdf.streams import read_stream, read_stream_and_rest
+from refengine.rdf.times import PROV_GENERATED_AT_TIME
 
 ROOT = Path(__file__).parents[2]
 DATE = f"<{PROV_GENERATED_AT_TIME}>"
@@ -43,14 +43,19 @@ def of_turtle(time: str) -> int:
     return read_stream(Text("s.ttl", text)).elements[0].app
 
 
+def json_line(time: str) -> str:
+    return '{"subject":"<urn:a>","predicate":"<urn:p>","object":"<urn:b>","time":"%s"}' % time  # noqa: UP031
+
+
 def of_json_line(time: str) -> int:
-    line = '{"subject":"<urn:a>","predicate":"<urn:p>","object":"<urn:b>","time":"%s"}' % time  # noqa: UP031
-    return read_stream(Text("s.ndjson", line)).elements[0].app
+    return read_stream(Text("s.ndjson", json_line(time))).elements[0].app
+
+
+COLUMNS = Text("c.toml", 'subject = "urn:a"\ntime = "t"\n[predicates]\n"urn:p" = {text="{v}"}')
 
 
 def of_columns(time: str) -> int:
-    columns = Text("c.toml", 'subject = "urn:a"\ntime = "t"\n[predicates]\n"urn:p" = {text="{v}"}')
-    return read_stream(Text("s.csv", f"t,v\n{time},1\n"), columns=columns).elements[0].app
+    return read_stream(Text("s.csv", f"t,v\n{time},1\n"), columns=COLUMNS).elements[0].app
 
 
 def of_sampling_time(time: str) -> int:
@@ -132,10 +137,7 @@ def quads(*times: str) -> str:
 
 
 def json_lines(*times: str) -> str:
-    return "\n".join(
-        '{"subject":"<urn:a>","predicate":"<urn:p>","object":"<urn:b>","time":"%s"}' % time  # noqa: UP031
-        for time in times
-    )
+    return "\n".join(map(json_line, times))
 
 
 def rows(*times: str) -> str:
@@ -153,10 +155,7 @@ FORMS = [
 
 
 def notes(name: str, text: str) -> tuple[str, ...]:
-    columns = None
-    if name == "rows.csv":
-        toml = 'subject = "urn:a"\ntime = "t"\n[predicates]\n"urn:p" = {text="{v}"}'
-        columns = Text("c.toml", toml)
+    columns = COLUMNS if name == "rows.csv" else None
     return read_stream_and_rest(Text(name, text), ReadingOptions(columns=columns)).notes
 
 

@@ -157,9 +157,8 @@ def test_the_page_of_a_run_opens_filters_and_draws(browser, tmp_path):
         assert first.locator("svg rect.due.first").count() == 1, (
             "what nobody explained is open, its first window marked"
         )
-        assert first.locator("svg circle.element").count() > 0 and first.locator(
-            "pre.argument"
-        ).inner_text().startswith("fail: ")
+        assert first.locator("svg circle.element").count() > 0
+        assert first.locator("pre.argument").inner_text().startswith("fail: ")
         seen.page.get_by_role("button", name="pass 9").click()
         assert (
             seen.count == "9 of 21 results" and seen.page.locator("#list .badge.pass").count() == 9
@@ -186,7 +185,8 @@ def test_filters_go_together_and_by_keyboard(browser, tmp_path):
         assert button.get_attribute("aria-pressed") == "false"
         button.focus()
         seen.page.keyboard.press("Enter")
-        assert button.get_attribute("aria-pressed") == "true" and seen.rows == [
+        assert button.get_attribute("aria-pressed") == "true"
+        assert seen.rows == [
             "a window",
             "a close",
         ]
@@ -232,10 +232,8 @@ def test_what_an_engine_says_runs_nowhere(browser, tmp_path):
         )
         links = seen.page.evaluate("[...document.querySelectorAll('#list a')].map(a => a.protocol)")
         assert set(links) <= {"http:", "https:"}
-        assert (
-            seen.page.get_by_text(BAD).count() > 0
-            and seen.page.get_by_text("{{ 7*7 }}").count() > 0
-        )
+        assert seen.page.get_by_text(BAD).count() > 0
+        assert seen.page.get_by_text("{{ 7*7 }}").count() > 0
 
 
 @pytest.mark.xdist_group("browser")

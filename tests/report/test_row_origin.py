@@ -12,7 +12,7 @@ from reports import WRONG, integer, result
 
 from conformance import schemas
 from conformance.report import pairs, source
-from conformance.report.detail import detail
+from conformance.report.result_list import detail
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport

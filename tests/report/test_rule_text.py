@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports import WRONG, page_data, result
 
 from conformance.corpus.rule_texts import RuleText, rule_paragraphs, rule_texts
-from conformance.report import page, rule_text, source
+from conformance.report import page, source
 
 MARKDOWN = """*Choice `a*b*c`.* A < B:
 
@@ -36,10 +36,10 @@ def test_each_rule_has_all_of_its_paragraphs():
 
 def test_markdown_becomes_html_and_all_else_is_escaped(monkeypatch):
     monkeypatch.setattr(
-        rule_text, "rule_texts", lambda: {"WIN-2": RuleText("", MARKDOWN, "§4 W — `m`", "4-w--m")}
+        page, "rule_texts", lambda: {"WIN-2": RuleText("", MARKDOWN, "§4 W — `m`", "4-w--m")}
     )
-    monkeypatch.setattr(rule_text, "repository_link", lambda: "https://example.org/x/y")
-    (html,) = rule_text.rules_in_html(["WIN-2", "NO-1"]).values()
+    monkeypatch.setattr(page, "repository_link", lambda: "https://example.org/x/y")
+    (html,) = page.rules_in_html(["WIN-2", "NO-1"]).values()
     assert "<b>WIN-2</b> <em>Choice <code>a*b*c</code>.</em> A &lt; B:" in html
     assert '<th scope="col"><code>x</code></th>' in html
     assert "<td><code>p | q</code></td><td><em>one</em></td>" in html
@@ -52,10 +52,10 @@ def test_the_address_of_the_repository_is_that_of_the_package(monkeypatch):
         def get_all(self, name: str) -> list[str]:
             return ["Documentation, https://example.org/d", "Repository, https://example.org/r/"]
 
-    monkeypatch.setattr(rule_text, "metadata", lambda name: Stated())
-    rule_text.repository_link.cache_clear()
-    assert rule_text.repository_link() == "https://example.org/r"
-    rule_text.repository_link.cache_clear()
+    monkeypatch.setattr(page, "metadata", lambda name: Stated())
+    page.repository_link.cache_clear()
+    assert page.repository_link() == "https://example.org/r"
+    page.repository_link.cache_clear()
 
 
 def test_a_page_has_the_text_of_rules_with_a_result_that_is_no_pass():

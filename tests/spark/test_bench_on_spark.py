@@ -6,7 +6,6 @@ import pytest
 from cluster import spark
 
 from conformance.bench import streams
-from conformance.bench.srbench.observations import STREAM
 from refengine import incremental
 from refengine.model.errors import RefengineError
 from tools import bench_on_spark
@@ -43,16 +42,19 @@ def test_an_unknown_test_is_one_error_that_names_the_nearest():
 
 
 @spark
-def test_the_truth_of_a_query_is_that_of_one_process(connected):
-    """Q12 has static data and a path; of seven stations two are silent for a part of the time."""
-    workload = find_workload("srbench", "Q12", 7)
-    stream = workload.streams[STREAM].load().stream
+@pytest.mark.parametrize(("name", "test", "scale"), [("srbench", "Q12", 7), ("citybench", "Q1", 7)])
+def test_the_truth_of_a_query_is_that_of_one_process(connected, name, test, scale):
+    """Q12 has static data and a path, and of its seven stations two are silent for a part of the
+    time; Q1 has two streams.
+    """
+    workload = find_workload(name, test, scale)
+    streams_of_query = {name: one.load().stream for name, one in workload.streams.items()}
     triples = bench_on_spark.triples_of(connected, workload, 3)
-    assert triples.count() == len(stream)
+    assert triples.count() == sum(map(len, streams_of_query.values()))
     rows = bench_on_spark.truth_of(triples, workload).orderBy("part", "number").collect()
     expected = incremental.evaluate(
         workload.query,
-        {STREAM: stream},
+        streams_of_query,
         workload.semantics.semantics(),
         static=workload.static_source.load(),
     )
@@ -64,3 +66,12 @@ def test_the_truth_of_a_query_is_that_of_one_process(connected):
         for report in expected
     ]
     assert any(bindings for _, bindings in found)
+
+
+@spark
+def test_a_folder_that_is_there_is_one_error(connected, tmp_path):
+    triples = bench_on_spark.triples_of(connected, find_workload("srbench", "Q12", 5), 1)
+    bench_on_spark.write_frame(triples.limit(3), str(tmp_path / "stream"))
+    assert connected.read.parquet(str(tmp_path / "stream")).count() == 3
+    with pytest.raises(RefengineError, match="stream: usage: is there already; name another"):
+        bench_on_spark.write_frame(triples, str(tmp_path / "stream"))

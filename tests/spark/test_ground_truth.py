@@ -345,7 +345,7 @@ def test_however_it_is_stored_shuffled_and_cut(connected, monkeypatch):
 
     monkeypatch.setattr(ground_truth, "MOST_TASKS", 3)
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
-    text = b"".join(sg1.chunks(parameters)).decode().splitlines()
+    text = list(sg1.stream_lines(parameters))
     items = [parse_line_with_time(line, "") for line in text]
     window = {"stream": "s", "kind": "time", "size": 2000, "slide": 1500}
     change = {"report": "content-change", "r2s": "Istream", "base": "previous", "empty": "suppress"}

@@ -14,7 +14,7 @@ from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.metrics import lsbench
+from conformance.bench.metrics import lsbench
 from conformance.spark import compared_rows
 from conformance.spark.judging import compare_reports, judge, mismatch
 from conformance.spark.part_reports import REPORTS

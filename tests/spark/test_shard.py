@@ -361,7 +361,7 @@ def test_an_item_that_ends_with_an_error_has_no_result(tmp_path):
     def fails(_: object) -> None:
         raise RefengineError("no such thing", rule="CMP-1", place="here")
 
-    one = shard.run_item(suite.Item("mine", "corpus", "case", fails), None)
+    one = shard.run_item(suite.Item(engine="mine", suite="corpus", case="case", run=fails), None)
     with pytest.raises(RefengineError, match=r"^here: CMP-1: no such thing$"):
         shard.result_of(one)
     with folder.open_run(tmp_path / "out", SMOKE, False) as run:

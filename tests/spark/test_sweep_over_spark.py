@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from cluster import spark
 
-from conformance.bounded.generators import WindParameters, generate_wind
-from conformance.bounded.sweep import run_task, tasks_of
-from conformance.bounded.workloads import WORKLOADS
+from conformance.bench.clock.generators import WindParameters, generate_wind
+from conformance.bench.clock.sweep import run_task, tasks_of
+from conformance.bench.clock.workloads import WORKLOADS
 from conformance.spark import sweep
 
 

@@ -37,7 +37,7 @@ from refengine.oracle.trial import Missing
 from refengine.rdf.lines import parse_line_with_time
 from refengine.rdf.queries import read_query
 from refengine.rdf.recordings import Recording
-from tools import sg1, sg1_spark
+from tools import sg1
 
 TEMPERATURES = """
 PREFIX : <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
@@ -480,7 +480,7 @@ def test_recordings_that_end_too_early_or_too_late(connected, changes, monkeypat
 def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
     parameters = sg1.Parameters(stations=4, interval=1000, duration=6000)
-    text = b"".join(sg1.chunks(parameters)).decode().splitlines(keepends=True)
+    text = [f"{line}\n" for line in sg1.stream_lines(parameters)]
     written(tmp_path / "lines", "".join(text[:100]), "".join(text[100:101]), "".join(text[101:]))
     triples = [parse_line_with_time(one, "") for one in text]
     table = {
@@ -708,37 +708,12 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
 
 
 @spark
-@pytest.mark.parametrize(("count", "parts"), [(3, 3), (5, 8), (200, 12)])
-def test_sg1_is_the_same_as_a_job(connected, tmp_path, count, parts):
-    """Rounds are parts, and, where there are too few, stations of a round."""
-    parameters, out = (
-        sg1.Parameters(stations=3, interval=1000, duration=4000, seed=7, lowest=-3, highest=90),
-        tmp_path / "sg1",
-    )
-    assert sg1_spark.write_parquet(connected, parameters, str(out), count) == parts
-    found = (
-        pyarrow.parquet.read_table(out)
-        .sort_by([("time", "ascending"), ("element", "ascending")])
-        .to_pylist()
-    )
-    text = "".join(
-        f'{row["subject"]} {row["predicate"]} {row["object"]} "{row["time"]}" .\n' for row in found
-    )
-    assert text.encode() == b"".join(sg1.chunks(parameters))
-    if count == 3:
-        with pytest.raises(
-            RefengineError, match="sg1: usage: is there already; name another folder"
-        ):
-            sg1_spark.write_parquet(connected, parameters, str(out), count)
-
-
-@spark
 def test_a_driver_that_is_killed_goes_on(master, tmp_path, capsys):
     """By force, once a part is committed; what is committed is not computed again, and what comes
     of it is the definition.
     """
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
-    text = b"".join(sg1.chunks(parameters)).decode()
+    text = "".join(f"{line}\n" for line in sg1.stream_lines(parameters))
     path, out = written(tmp_path / "stream", text), tmp_path / "out"
     (tmp_path / "query.toml").write_text(QUERY)
     words = shell("truth", tmp_path / "query.toml", "--stream", path, "--parts", 5)

@@ -1,208 +1,80 @@
-"""tools/arq: what it draws, how it compares and shrinks, and that the explained differences are
-what they are said to be.
+"""tools/arq: what it draws, how it compares, and that the explained differences are what they are
+said to be.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import find
 
-from refengine.model.elements import Dataset, Relation, literal
-from refengine.model.errors import Unsupported
-from tools.arq.__main__ import read, report
-from tools.arq.differ import (
-    Answer,
-    Difference,
-    compare_answers,
-    definition,
-    our_answer,
-    shrink,
-    solutions,
-)
-from tools.arq.draw import Draw, draw
-from tools.arq.explained import FILE, explain, explanations, table
+from refengine.core.query import Body
+from refengine.model.elements import Dataset, literal
+from refengine.sparql.functions import ARITIES
+from tools.arq.__main__ import CALLED, Comparing, calls, datasets
+from tools.arq.comparison import Answer, compare_answers, our_answer, solutions
+from tools.arq.explained import FILE, PREFIXES, explain, explanations, table
 from tools.arq.jena import Jena, lacks
-from tools.arq.terms import PREFIXES
-from tools.arq.tree import joined, node, smaller
 
 ROOT = Path(__file__).resolve().parents[2]
-DRAWS = 300
 INTEGER, DOUBLE = (
     "http://www.w3.org/2001/XMLSchema#integer",
     "http://www.w3.org/2001/XMLSchema#double",
 )
-WORDS = [
-    "SELECT",
-    "ASK",
-    "CONSTRUCT",
-    "DISTINCT",
-    "REDUCED",
-    "OPTIONAL",
-    "UNION",
-    "MINUS",
-    "FILTER",
-    "EXISTS",
-    "BIND",
-    "VALUES",
-    "UNDEF",
-    "GRAPH",
-    "GROUP",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "OFFSET",
-    "DESC",
-    "ASC",
-    "COUNT",
-    "SUM",
-    "MIN",
-    "MAX",
-    "AVG",
-    "SAMPLE",
-    "GROUP_CONCAT",
-    "SEPARATOR",
-    "IF",
-    "COALESCE",
-    "IN",
-    "BOUND",
-    "sameTerm",
-    "isIRI",
-    "isURI",
-    "isBlank",
-    "isLiteral",
-    "isNumeric",
-    "STR",
-    "LANG",
-    "DATATYPE",
-    "IRI",
-    "URI",
-    "BNODE",
-    "STRDT",
-    "STRLANG",
-    "STRLEN",
-    "SUBSTR",
-    "UCASE",
-    "LCASE",
-    "STRSTARTS",
-    "STRENDS",
-    "CONTAINS",
-    "STRBEFORE",
-    "STRAFTER",
-    "ENCODE_FOR_URI",
-    "CONCAT",
-    "LANGMATCHES",
-    "REGEX",
-    "REPLACE",
-    "ABS",
-    "ROUND",
-    "CEIL",
-    "FLOOR",
-    "YEAR",
-    "MONTH",
-    "DAY",
-    "HOURS",
-    "MINUTES",
-    "SECONDS",
-    "TIMEZONE",
-    "TZ",
-    "MD5",
-    "SHA1",
-    "SHA256",
-    "SHA384",
-    "SHA512",
-    "xsd:boolean",
-    "xsd:double",
-    "xsd:float",
-    "xsd:decimal",
-    "xsd:integer",
-    "xsd:dateTime",
-    "xsd:string",
-]
 
 
-def test_draws_are_the_same_whatever_the_hash_order() -> None:
-    code = (
-        "from tools.arq.draw import draw\nfor i in range(100): d = draw(3, i); print(d.text, "
-        "sorted(d.data))"
-    )
-    command = [sys.executable, "-c", code]
-    texts = [
-        subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": hashes},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for hashes in ("1", "2")
-    ]
-    assert texts[0] == texts[1] and len(texts[0]) > 10_000
+class OtherEvaluator:
+    """In the place of ARQ: it gives one row, with ?x the number 1."""
+
+    def ask(self, text: str, data: Dataset) -> Answer:
+        return answer({"x": ONE})
 
 
-def test_most_draws_are_legal_and_most_have_rows() -> None:
-    outcomes: Counter[str] = Counter()
-    for number in range(DRAWS):
-        case = draw(1, number)
-        answer = our_answer(definition, case.text, case.data)
-        outcomes[answer.error or "answer"] += 1
-        outcomes["rows"] += bool(answer.relation)
-    assert outcomes["invalid"] + outcomes["fails"] < 0.03 * DRAWS
-    assert outcomes["unsupported"] < 0.1 * DRAWS
-    assert outcomes["rows"] > 0.45 * DRAWS
+def test_data_have_named_graphs() -> None:
+    lengths = {3, 4}
+    assert find(datasets(), lambda data: {len(statement) for statement in data} == lengths)
 
 
-def test_pyoxigraph_reads_most_draws() -> None:
-    pyoxigraph = pytest.importorskip("pyoxigraph")
-    legal = 0
-    for number in range(DRAWS):
-        try:
-            pyoxigraph.Store().query(draw(1, number).text)
-            legal += 1
-        except SyntaxError:
-            pass  # it has no GROUP BY in ASK and CONSTRUCT
-    assert legal > 0.85 * DRAWS
+@pytest.mark.parametrize("word", ["REPLACE(", "CONCAT()", "COALESCE(", "dateTime>("])
+def test_functions_and_casts_are_called(word: str) -> None:
+    assert word in find(calls(), lambda body: word in body.text).text
 
 
-def test_every_operator_and_function_is_drawn() -> None:
-    texts = "\n".join(draw(1, number).text for number in range(4000))
-    assert [word for word in WORDS if not re.search(rf"\b{word}\b", texts)] == []
-    assert all(path in texts for path in ("^(", ")*", ")+", ")?", "!(", "|", "/"))
+def test_each_function_that_has_one_answer_is_called() -> None:
+    names = {name for name, _ in CALLED}
+    assert set(ARITIES) - names == {"RAND", "NOW", "UUID", "STRUUID", "BOUND"}
 
 
-def test_data_have_named_graphs_and_blank_nodes() -> None:
-    statements = [statement for number in range(DRAWS) for statement in draw(1, number).data]
-    assert {len(statement) for statement in statements} == {3, 4}
-    assert any(statement[0].startswith("_:") for statement in statements)
+def test_the_first_difference_that_is_not_explained_ends_a_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """And is shrunk: no body asks for less than that which is shown."""
+    comparing = Comparing(OtherEvaluator())  # type: ignore[arg-type]
+    comparing.run(50, 1)
+    assert comparing.report() == 1
+    assert comparing.found is not None and len(comparing.found.text) < 40
+    printed = capsys.readouterr().out
+    assert "explained, 1 not" in printed and f"query: {comparing.found.text}" in printed
 
 
-def test_smaller_trees_leave_out_or_replace_one_part() -> None:
-    head = joined("select", [node("item", "?x"), node("item", "?y")], " ")
-    tree = node("query", "SELECT ", head, " {", node("element", " a", droppable=True), "}")
-    assert [str(other) for other in smaller(tree)] == [
-        "SELECT * { a}",
-        "SELECT ?x ?y {}",
-        "SELECT ?x { a}",
-    ]
+def test_what_is_explained_is_counted_and_ends_no_run(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = explanations()[0]
+    example = entry.example()
 
+    class Evaluator:
+        def ask(self, text: str, data: Dataset) -> Answer:
+            [(error, message)] = example.theirs.items()
+            return Answer(None, error, message)
 
-def test_a_difference_is_shrunk_to_what_it_rests_on() -> None:
-    number = next(
-        number
-        for number in range(1000)
-        if "STRLEN(" in draw(1, number).text and len(draw(1, number).data) > 5
-    )
-    case = draw(1, number)
-    small = shrink(case, lambda other: "STRLEN(" in other.text and len(other.data) >= 2)
-    assert len(small.data) == 2
-    assert len(small.text) < len(PREFIXES) + 70 < len(case.text)
+    comparing = Comparing(Evaluator())  # type: ignore[arg-type]
+    comparing.compare(Body(example.text), frozenset())
+    assert comparing.report() == 0
+    assert comparing.outcomes == Counter([entry.id])
+    assert "differences: 1 explained, 0 not" in capsys.readouterr().out
 
 
 def answer(*rows: dict[str, str], variables: tuple[str, ...] = ("x",)) -> Answer:
@@ -239,42 +111,19 @@ def test_under_reduced_rows_are_a_set() -> None:
     )
 
 
-def test_what_our_evaluation_raises_is_an_answer() -> None:
-    def broken(text: str, data: Dataset) -> Relation:
-        raise KeyError(text)
+def test_what_our_evaluation_raises_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert our_answer("ASK {", frozenset()).error == "invalid"
+    assert our_answer("SELECT ?x {} LIMIT 0", frozenset()).error == ""
+    assert our_answer("SELECT (RAND() AS ?x) {}", frozenset()).error == "unsupported"
+    assert our_answer("ASK {}", frozenset()).plain() is True
+    monkeypatch.setattr("tools.arq.comparison.STEPS", 0)
+    assert our_answer("SELECT * { ?s ?p ?o }", frozenset({("<urn:a>",) * 3})).error == "unsupported"
 
-    def refusing(text: str, data: Dataset) -> Relation:
-        raise Unsupported("no single answer", rule="QRY-3")
+    def broken(*_: object) -> None:
+        raise KeyError("x")
 
-    assert our_answer(broken, "ASK {}", frozenset()).error == "fails"
-    assert our_answer(refusing, "ASK {}", frozenset()).error == "unsupported"
-    assert our_answer(definition, "ASK {", frozenset()).error == "invalid"
-    assert our_answer(definition, "ASK {}", frozenset()).plain() is True
-
-
-def test_results_go_on_after_a_line_that_was_cut_short(tmp_path: Path) -> None:
-    path = tmp_path / "results.ndjson"
-    path.write_text('{"draw": 0}\n{"draw": 1, "out', encoding="utf-8")
-    assert read(path) == [{"draw": 0}]
-    assert read(tmp_path / "none") == []
-
-
-def test_report_counts_and_lists_what_is_not_explained() -> None:
-    entry = explanations()[0]
-    example = entry.example()
-    results = [
-        {"draw": 0, "outcome": "equal", "legal": True, "rows": True},
-        {"draw": 1, "outcome": "refused", "legal": True, "rows": True, "reason": "SAMPLE"},
-        {"draw": 2, "outcome": example.kind, "legal": True, "rows": False, **vars(example)},
-    ]
-    out = io.StringIO()
-    assert report(results, out)
-    assert f"explained 1: {entry.id}" in out.getvalue() and "refused 1: SAMPLE" in out.getvalue()
-    other = Difference(3, "rows", "ASK { ?x :p (1) }", (), True, False)
-    assert not report(
-        [*results, {"draw": 3, "outcome": "rows", "legal": True, "rows": True, **vars(other)}], out
-    )
-    assert "not explained 1: rows: ASK" in out.getvalue()
+    monkeypatch.setattr("tools.arq.comparison.evaluate", broken)
+    assert our_answer("ASK {}", frozenset()).error == "fails"
 
 
 @pytest.mark.parametrize("entry", explanations(), ids=lambda entry: entry.id)
@@ -316,7 +165,7 @@ def test_our_evaluation_answers_the_explained_cases_as_recorded() -> None:
     for entry in explanations():
         example = entry.example()
         data = frozenset(tuple(statement.split(" ", 2)) for statement in example.data)
-        answer = our_answer(definition, example.text, data)
+        answer = our_answer(example.text, data)
         if answer.error == "unsupported":
             assert entry.right == "both", (
                 f"{entry.id}: ours has no answer, so it is not the one that is right"
@@ -337,16 +186,14 @@ def test_arq_answers_the_explained_cases_as_recorded() -> None:
             data = frozenset(tuple(statement.split(" ", 2)) for statement in example.data)
             assert hidden(jena.ask(example.text, data).plain()) == hidden(example.theirs), entry.id
         assert jena.ask("SELECT ?x {", frozenset()).error == "invalid"
-        case = Draw(
-            node("query", "SELECT ?x { ?x :p ?y }"),
-            frozenset({("<urn:a>", "<urn:p>", '"\U0001d11e"')}),
-        )
+        text = f"{PREFIXES}SELECT ?x {{ ?x :p ?y }}"
+        data = frozenset({("<urn:a>", "<urn:p>", '"\U0001d11e"')})
         assert (
             compare_answers(
-                case.text,
-                our_answer(definition, case.text, case.data),
-                jena.ask(case.text, case.data),
+                text,
+                our_answer(text, data),
+                jena.ask(text, data),
             )
             == "equal"
         )
-        assert jena.ask(case.text, case.data).plain() == [{"x": "<urn:a>"}]
+        assert jena.ask(text, data).plain() == [{"x": "<urn:a>"}]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from refengine.model.errors import NoSingleAnswer
 from refengine.sparql import regex
-from refengine.sparql.functions.patterns import replace_matches
+from refengine.sparql.functions import replace_matches
 from refengine.sparql.linear_time import Pattern, TooManySteps, same_letters
 from refengine.sparql.regex import BadPattern, Translator, has_open_capture
 

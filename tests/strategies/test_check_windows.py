@@ -16,16 +16,17 @@ from refengine import RefengineError, from_table, profile, stream
 from refengine.testing import WindowReport, WrongWindows, check_windows, compare_windows
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SLIDING = from_table(
-    {"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 5}], "body": "ASK {}"}
+LATEST = {"stream": "s", "kind": "rows", "size": 2}
+SLIDING, HOPPING, TUMBLING, ROWS = (
+    from_table({"windows": [window], "body": "ASK {}"})
+    for window in (
+        *(
+            {"stream": "s", "kind": "time", "size": a, "slide": b}
+            for a, b in ((10, 5), (5, 10), (10, 10))
+        ),
+        LATEST,
+    )
 )
-HOPPING = from_table(
-    {"windows": [{"stream": "s", "kind": "time", "size": 5, "slide": 10}], "body": "ASK {}"}
-)
-TUMBLING = from_table(
-    {"windows": [{"stream": "s", "kind": "time", "size": 10, "slide": 10}], "body": "ASK {}"}
-)
-ROWS = from_table({"windows": [{"stream": "s", "kind": "rows", "size": 2}], "body": "ASK {}"})
 CSPARQL = profile("csparql").but(t0=0)
 FLUSHED = CSPARQL.semantics()
 UNFLUSHED = CSPARQL.but(horizon="none").semantics()
@@ -146,59 +147,36 @@ def test_a_right_operator_passes(mine, query, semantics):
 
 
 # what is planted, in which operator; and the words of the message, which says what differs
+FLAWS: dict[str, tuple[dict[str, Any], str]] = {
+    "border at the start": ({"opens_after": 1}, "a window|contents"),
+    "border at the end": ({"closes_after": 1}, "a window|contents"),
+    "borders that are said": ({"shift": 1}, "borders of a window"),
+    "one instant late": ({"late": 1}, "moment of a window"),
+    "one instant early": ({"late": -1}, "moment|contents|a window"),
+    "one element late": ({"is_one_element_late": True}, "moment of a window"),
+    "all at the end": ({"is_all_at_the_end": True}, "moment of a window"),
+    "order of windows": ({"is_newest_first": True}, "the order"),
+    "duplicates lost": ({"is_set": True}, "contents of a window"),
+    "the last element lost": ({"loses_last": True}, "contents"),
+    "no window at the end": ({"is_flushed": False}, "is missing"),
+    "windows from the first element on": ({"t0": None}, "borders"),
+    "windows before t0": ({"has_earlier_windows": True}, "a window is not due"),
+    "the first window lost": ({"skips_first": True}, "is missing"),
+    "slide ignored": ({"slide": 10}, "a window is missing|borders"),
+    "size ignored": ({"size": 5}, "borders|a window"),
+}
+FROM_FIRST = CSPARQL.but(t0="first-element").semantics()
+UNFLUSHED_WITH_EMPTY = replace(RIGHT, is_flushed=False, reports_empty=True)
 DEFECTS: dict[str, tuple[Operator, Any, Any, str]] = {
-    "border at the start": (replace(RIGHT, opens_after=1), SLIDING, FLUSHED, "a window|contents"),
-    "border at the end": (replace(RIGHT, closes_after=1), SLIDING, FLUSHED, "a window|contents"),
-    "borders that are said": (replace(RIGHT, shift=1), SLIDING, FLUSHED, "borders of a window"),
-    "one instant late": (replace(RIGHT, late=1), SLIDING, FLUSHED, "moment of a window"),
-    "one instant early": (replace(RIGHT, late=-1), SLIDING, FLUSHED, "moment|contents|a window"),
-    "one element late": (
-        replace(RIGHT, is_one_element_late=True),
-        SLIDING,
-        FLUSHED,
-        "moment of a window",
-    ),
-    "all at the end": (
-        replace(RIGHT, is_all_at_the_end=True),
-        SLIDING,
-        FLUSHED,
-        "moment of a window",
-    ),
-    "order of windows": (replace(RIGHT, is_newest_first=True), SLIDING, FLUSHED, "the order"),
-    "duplicates lost": (replace(RIGHT, is_set=True), SLIDING, FLUSHED, "contents of a window"),
-    "the last element lost": (replace(RIGHT, loses_last=True), SLIDING, FLUSHED, "contents"),
-    "no window at the end": (replace(RIGHT, is_flushed=False), SLIDING, FLUSHED, "is missing"),
+    name: (replace(RIGHT, **fields), SLIDING, FLUSHED, words)
+    for name, (fields, words) in FLAWS.items()
+} | {
     "a window more at the end": (RIGHT, SLIDING, UNFLUSHED, "a window is not due"),
-    "empty windows missing": (
-        replace(RIGHT, is_flushed=False),
-        SLIDING,
-        WITH_EMPTY,
-        "a window is missing",
-    ),
-    "empty windows extra": (
-        replace(RIGHT, is_flushed=False, reports_empty=True),
-        SLIDING,
-        UNFLUSHED,
-        "a window is not due",
-    ),
-    "windows from the first element on": (replace(RIGHT, t0=None), SLIDING, FLUSHED, "borders"),
-    "windows from 0 on": (
-        RIGHT,
-        SLIDING,
-        CSPARQL.but(t0="first-element").semantics(),
-        "borders|a window",
-    ),
-    "windows before t0": (
-        replace(RIGHT, has_earlier_windows=True),
-        SLIDING,
-        FLUSHED,
-        "a window is not due",
-    ),
-    "the first window lost": (replace(RIGHT, skips_first=True), SLIDING, FLUSHED, "is missing"),
-    "slide ignored": (replace(RIGHT, slide=10), SLIDING, FLUSHED, "a window is missing|borders"),
-    "size ignored": (replace(RIGHT, size=5), SLIDING, FLUSHED, "borders|a window"),
+    "empty windows missing": (replace(RIGHT, is_flushed=False), SLIDING, WITH_EMPTY, "is missing"),
+    "empty windows extra": (UNFLUSHED_WITH_EMPTY, SLIDING, UNFLUSHED, "a window is not due"),
+    "windows from 0 on": (RIGHT, SLIDING, FROM_FIRST, "borders|a window"),
     "gaps between windows filled": (
-        replace(RIGHT, slide=10, size=10),
+        replace(RIGHT, slide=10),
         HOPPING,
         FLUSHED,
         "borders|a window",
@@ -331,6 +309,10 @@ def test_items_can_be_made_of_elements():
     check_windows(stated(0), TUMBLING, FLUSHED, make_item=lambda element: {"at": element.app})
 
 
+TWO = from_table({"windows": [LATEST] * 2, "body": "ASK {}"})
+WITHOUT_BORDERS = profile("cqels").but(t0=0, closure=None).semantics()
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -352,13 +334,7 @@ def test_items_can_be_made_of_elements():
             "tick: TICK-3: a list of (time, item) has no batch ids",
         ),
         (
-            lambda: check_windows(
-                RIGHT,
-                from_table(
-                    {"windows": [{"stream": "s", "kind": "rows", "size": 2}] * 2, "body": "ASK {}"}
-                ),
-                profile("cqels").but(t0=0, closure=None).semantics(),
-            ),
+            lambda: check_windows(RIGHT, TWO, WITHOUT_BORDERS),
             "windows: QRY-5: one window is checked at a time, got 2",
         ),
     ],

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from reports import bare
 
 from conformance.corpus import Case, question_of
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation
-from conformance.suite.sentinel import with_sentinels
+from conformance.suite.exchange import with_sentinels
 from conformance.verdict.evidence import evidence
-from conformance.verdict.results import KnownDeviation, Outcome, Result
+from conformance.verdict.results import KnownDeviation, Result
 from tools import engine_pages
 from tools.counterexample import LINES, LONGEST, describe_counterexample
 
@@ -41,7 +42,7 @@ def failed(asked: Case, expected: list[dict], actual: list[dict], **changes: obj
     """A fail with its evidence."""
     table = evidence(question_of(asked), (), None, None)
     table |= {"expected": expected, "actual": actual, **changes}
-    return Result("yasper", "corpus", asked.id, asked.rule, Outcome.FAIL, "", evidence=table)
+    return bare(asked.id, "fail", engine="yasper", rule=asked.rule, evidence=table)
 
 
 TWO = case([{"at": 5, "graph": ":a :p 1"}, {"at": 12, "graph": ":a :p 2"}], r2s="Rstream")
@@ -77,7 +78,7 @@ def test_of_an_engine_that_broke_down_the_expected_reports_are_computed():
     close, with and without elements.
     """
     argument = "push: no reply within 20 s; it said: /a/path/of/a/machine\n  and more"
-    broken = Result("yasper", "corpus", TWO.id, TWO.rule, Outcome.ERROR, argument)
+    broken = bare(TWO.id, "error", engine="yasper", rule=TWO.rule, argument=argument)
     lines = describe_counterexample(TWO, broken, ENGINE)
     assert lines[-2].startswith("expected  ") and "[5, 15) {x: :a}, {x: :a}" in lines[-2]
     assert lines[-1] == "engine    breaks down: push: no reply within 20 s"

@@ -13,11 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reports import bare
 
 from conformance.corpus import question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
+from conformance.suite.candidate_scores import Comparison
 from conformance.suite.candidates import (
     LINK,
     Candidate,
@@ -27,14 +29,13 @@ from conformance.suite.candidates import (
     simple_defect_candidates,
     visits_every_instant,
 )
-from conformance.suite.comparison import Comparison
 from conformance.suite.diagnosis import Diagnosis, diagnose
 from conformance.suite.item import Item
 from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import Outcome
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
 from refengine.core.engine import Report, evaluate
 from refengine.core.question import Question
@@ -97,8 +98,8 @@ def diagnosis_of(
             continue
         outcome = Outcome.PASS if passes else Outcome.FAIL
         table = evidence.evidence(question, reports, None, None)
-        results.append(Result("mine", "corpus", case.id, case.rule, outcome, "", evidence=table))
-    item = Item("mine", "corpus", "any", lambda _: results[0], tested=tested)
+        results.append(bare(case.id, outcome, engine="mine", rule=case.rule, evidence=table))
+    item = Item(engine="mine", suite="corpus", case="any", run=lambda _: results[0], tested=tested)
     return next(iter(diagnose(results, [item])), None)
 
 
@@ -260,7 +261,7 @@ def test_other_windows_make_the_instants_that_are_recorded_of_them() -> None:
     question = question_of(case)
     instants = tuple(report.instant for report in _reports(tested, question, (FIRST,), None))
     assert instants != tuple(report.instant for report in _reports(tested, question, (), None))
-    result = Result("mine", "corpus", case.id, case.rule, Outcome.FAIL, "")
+    result = bare(case.id, "fail", engine="mine", rule=case.rule)
     recorded = RecordedCase(tested, result, question, (), (), None, instants)
     explaining = [
         candidate.text

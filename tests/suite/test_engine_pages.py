@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reports import bare
 
 from conformance.corpus import question_of
 from conformance.harness import engine_file
 from conformance.suite import questions
-from conformance.suite.expectations import expects_reports
+from conformance.suite.probe import expects_reports
 from conformance.verdict.evidence import evidence
-from conformance.verdict.results import KnownDeviation, Outcome, Result
+from conformance.verdict.results import KnownDeviation, Result
 from tools import engine_pages
 
 PAGES = engine_pages.kept_files()
@@ -92,7 +93,9 @@ def test_what_is_kept_is_what_the_page_counts():
     reason = engine_file.engine("rsp-js").deviations[0].reason
 
     def result(outcome: str, evidence: object, known: tuple = ()) -> Result:
-        return Result("rsp-js", "corpus", case.id, case.rule, Outcome(outcome), "", known, evidence)
+        return bare(
+            case.id, outcome, engine="rsp-js", rule=case.rule, known=known, evidence=evidence
+        )
 
     assert engine_pages.kind_of(result("pass", quiet)) == "silent"
     assert engine_pages.kind_of(result("pass", loud)) == "pass"
@@ -130,7 +133,7 @@ def run_tool(monkeypatch, folder: Path, *words: str) -> int:
     return engine_pages.main()
 
 
-PASSED = Result("reference", "corpus", questions()[0].id, "ENG-1", Outcome.PASS, "")
+PASSED = bare(questions()[0].id, engine="reference", rule="ENG-1")
 
 
 @pytest.mark.parametrize(
@@ -217,10 +220,8 @@ def test_what_is_kept_tells_the_rules_in_reach_from_the_others():
     known = (KnownDeviation("late", "https://example.org", ("MOD-2",)),)
     cases = {case.rule: case.id for case in questions()}
     results = [
-        Result("esper", "corpus", cases["WIN-2"], "WIN-2", Outcome.FAIL, "", known),
-        Result(
-            "esper", "corpus", cases["REP-1"], "REP-1", Outcome.FAIL, "", caught_wrong_engine="x"
-        ),
+        bare(cases["WIN-2"], "fail", engine="esper", rule="WIN-2", known=known),
+        bare(cases["REP-1"], "fail", engine="esper", rule="REP-1", caught_wrong_engine="x"),
     ]
     kept = engine_pages.summarize("esper", results, "2026-01-01", "here")
     assert kept["rules"] == {"REP-1": ["fails, unexplained", cases["REP-1"]]}

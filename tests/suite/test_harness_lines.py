@@ -12,8 +12,7 @@ from reports import BAD, WRONG, result
 from conformance import corpus
 from conformance.harness import engine_file
 from conformance.report import source
-from conformance.report.detail import LINE, LINES, detail
-from conformance.report.result_list import ResultList
+from conformance.report.result_list import LINE, LINES, ResultList, detail
 from conformance.suite import HarnessLines, ItemSelection, live_items
 from conformance.suite.exchange import prepare_question
 from conformance.verdict import evidence as evidence_of

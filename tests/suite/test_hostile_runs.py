@@ -12,15 +12,16 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from reports import bare
 from suite_run import ROOT, WORDS_ALONE, run_suite
 
+from conformance.engines.installation import brought_engines, places
 from conformance.harness import engine_file
-from conformance.installation import brought_engines, places
 from conformance.plugin import run_results
 from conformance.suite import SuiteOptions
-from conformance.suite.fingerprint import fingerprint_of_run
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
-from conformance.verdict.results import Outcome, Result
+from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
 
 REFERENCE = ("--engine=reference", "--smoke")
@@ -42,7 +43,7 @@ KILLS = """
 
 def result_of(case: str, argument: str = "") -> Result:
     """A result of one engine."""
-    return Result("e", "corpus", case, "WIN-1", Outcome.PASS, argument)
+    return bare(case, rule="WIN-1", argument=argument)
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +75,13 @@ def cases_in(path: Path) -> set[str]:
 
 def test_a_line_that_is_cut_within_a_character_is_left_out(tmp_path):
     target = tmp_path / "results.ndjson"
-    written = journal.Journal(target, "1")
+    written = journal.Journal(target, "1", journal.RESULTS)
     written.add(result_of("a", "ü\u2028\x85"))
     written.add(result_of("b", "ü"))
     written.close()
     content = written.path.read_bytes()
     written.path.write_bytes(content[: content.rindex("ü".encode()) + 1])
-    so_far = journal.read_journal(target, "1")
+    so_far = journal.read_journal(target, "1", journal.RESULTS)
     assert list(so_far.values()) == [result_of("a", "ü\u2028\x85")]
 
 
@@ -88,7 +89,7 @@ def test_a_line_that_is_no_result_is_left_out(tmp_path):
     target = tmp_path / "results.ndjson"
     lines = ['{"run": "1"}', '{"engine": "e"}', "[]", "[" * 100_000, "\ufeff", "\0"]
     journal.journal_path(target).write_text("\n".join(lines))
-    assert journal.read_journal(target, "1") == {}
+    assert journal.read_journal(target, "1", journal.RESULTS) == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b'{"ru', b"\xff\n", b"[]\n", b'{"engine": "e"}\n'])
@@ -96,7 +97,7 @@ def test_a_file_without_its_heading_is_refused(tmp_path, content):
     target = tmp_path / "results.ndjson"
     journal.journal_path(target).write_bytes(content)
     with pytest.raises(RefengineError, match="does not begin as the results so far"):
-        journal.read_journal(target, "1")
+        journal.read_journal(target, "1", journal.RESULTS)
 
 
 def test_a_folder_in_its_place_is_said_before_the_run(tmp_path):

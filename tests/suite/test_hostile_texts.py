@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from harnesses import hostile_engine
+from reports import bare
 from suite_run import ROOT, run_suite
 
 from conformance.__main__ import main
-from conformance.benchmarks import own_engines
-from conformance.verdict.results import Outcome, Result, from_json, lines
+from conformance.bench.recordings import own_engines
+from conformance.verdict.results import from_json, lines
 
 # The keys of the engine's file, and words by which its items are asked at least as many questions
 # as there are kinds of replies.
@@ -150,7 +151,7 @@ def test_a_recording(tmp_path, capsys, form):
 
 def test_an_argument_is_printable_and_bounded_however_a_result_is_made():
     raw = f"WIN-1: \x1b[2J\u202e\0\r\x85\n{'A' * 3_000}\n" + "B\n" * 100_000
-    made = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, raw)
+    made = bare(outcome="fail", rule="WIN-1", argument=raw)
     first, second, *_, last = made.argument.split("\n")
     assert first == r"WIN-1: \x1b[2J\u202e\x00\r\x85"
     assert second == "A" * 1_999 + "…"
@@ -163,7 +164,7 @@ def test_an_argument_is_printable_and_bounded_however_a_result_is_made():
 def test_a_line_of_results_is_printable_and_is_read_back():
     """JSON escapes U+0000 to U+001F and no other character that steers a terminal."""
     evidence = {"query": "\x7f\x9b\u202e\ud800ü"}
-    made = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, "", evidence=evidence)
+    made = bare(outcome="fail", rule="WIN-1", evidence=evidence)
     [line] = lines([made])
     assert line.isprintable()
     assert from_json(json.loads(line)).evidence == evidence

@@ -16,7 +16,7 @@ from conformance.suite.joins import expected_answers, join_cases, run_join_case
 from conformance.suite.replay import lines_to_send
 from conformance.verdict.results import Outcome
 from conformance.wrong_engines import WRONG_ENGINES
-from refengine.adaptive import JoinRecord, Side, join_window
+from refengine.joins import JoinRecord, Side, join_window
 
 CASES = {case.id: case for case in join_cases()}
 REFERENCE = engine_file.engine("reference-joins")

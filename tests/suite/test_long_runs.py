@@ -14,14 +14,15 @@ import time
 from pathlib import Path
 
 import pytest
+from reports import bare
 from suite_run import ROOT, WORDS_ALONE, run_suite
 
 from conformance.report import baseline, source
 from conformance.suite import Item, SuiteOptions, why_unexpected
-from conformance.suite.fingerprint import fingerprint_of_run
 from conformance.suite.item import asked_repeatedly, common_result
+from conformance.suite.suite_options import fingerprint_of_run
 from conformance.verdict import journal
-from conformance.verdict.results import KnownDeviation, Outcome, Result
+from conformance.verdict.results import KnownDeviation, Outcome
 from refengine.model.errors import RefengineError
 
 # Answers nothing; from its COUNT-th query on it waits for ever.
@@ -114,31 +115,29 @@ def test_results_of_recordings_that_have_changed_are_not_taken_over(tmp_path):
 
 
 def test_a_line_that_was_half_written_is_left_out(tmp_path):
-    result = Result("e", "corpus", "c", "WIN-1", Outcome.PASS, "")
+    result = bare(rule="WIN-1")
     target = tmp_path / "results.ndjson"
-    written = journal.Journal(target, "1")
+    written = journal.Journal(target, "1", journal.RESULTS)
     written.add(result)
     written.close()
     with written.path.open("a") as file:
         file.write('{"engine": "e", "suite": "cor')
-    assert journal.read_journal(target, "1") == {result.key: result}
-    assert journal.read_journal(tmp_path / "none.ndjson", "1") == {}
+    assert journal.read_journal(target, "1", journal.RESULTS) == {result.key: result}
+    assert journal.read_journal(tmp_path / "none.ndjson", "1", journal.RESULTS) == {}
     with pytest.raises(RefengineError, match="another run"):
-        journal.read_journal(target, "2")
+        journal.read_journal(target, "2", journal.RESULTS)
 
 
 # Engines that do not answer the same every time
 
 
 def test_verdicts_that_differ_are_unstable():
-    passed = Result("e", "corpus", "c", "WIN-1", Outcome.PASS, "pass")
-    failed = Result("e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail")
-    known = Result(
-        "e", "corpus", "c", "WIN-1", Outcome.FAIL, "fail", known=(KnownDeviation("r", "l"),)
-    )
+    passed = bare(rule="WIN-1", argument="pass")
+    failed = bare(outcome="fail", rule="WIN-1", argument="fail")
+    known = bare(outcome="fail", rule="WIN-1", argument="fail", known=(KnownDeviation("r", "l"),))
     assert common_result([passed, passed]) is passed
     assert common_result([failed, failed, failed]) is failed
-    broken = Result("e", "corpus", "c", "WIN-1", Outcome.ERROR, "error")
+    broken = bare(outcome="error", rule="WIN-1", argument="error")
     assert common_result([failed, broken]) is failed, "it was wrong each time"
     assert common_result([known, failed, known]) is failed
     for runs in ([passed, failed], [failed, passed], [known, known, passed]):
@@ -149,7 +148,12 @@ def test_verdicts_that_differ_are_unstable():
 
 def test_a_question_is_asked_as_often_as_is_said():
     outcomes = iter([Outcome.PASS, Outcome.PASS, Outcome.FAIL])
-    item = Item("e", "corpus", "c", lambda _: Result("e", "corpus", "c", "", next(outcomes), ""))
+    item = Item(
+        engine="e",
+        suite="corpus",
+        case="c",
+        run=lambda _: bare(outcome=next(outcomes)),
+    )
     unstable = asked_repeatedly(item, 3).run(None)
     assert unstable.outcome is Outcome.UNSTABLE
     assert why_unexpected(item, unstable) == ""
@@ -198,7 +202,7 @@ def entries(**outcomes: str) -> list[source.Entry]:
     for case, word in outcomes.items():
         known = (("r", "l"),) if word == "known" else ()
         outcome = Outcome("fail" if word == "known" else word)
-        made.append(Result("e", "corpus", case, "", outcome, "", known))
+        made.append(bare(case, outcome, known=known))
     return source.of(made).entries
 
 
@@ -222,7 +226,7 @@ def test_changes_are_named():
 
 def test_a_baseline_of_another_engine_is_said():
     before = entries(a="pass")
-    after = source.of([Result("f", "corpus", "b", "", Outcome.PASS, "")]).entries
+    after = source.of([bare("b", engine="f")]).entries
     first, *_ = baseline.describe_changes(before, after)
     assert first == "the baseline has nothing of f; it has e"
     first, *_ = baseline.describe_changes([], after)

@@ -10,16 +10,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from reports import bare
 
 from conformance import corpus
 from conformance.__main__ import main
 from conformance.corpus.case_file import lint, load, question_of, semantics_of
 from conformance.corpus.case_text import case_text
 from conformance.harness.engine_file import engine
-from conformance.suite.exchange import prepare_question
+from conformance.suite.exchange import prepare_question, with_sentinels
 from conformance.suite.item import questions
 from conformance.suite.new_case import NoCase, text_of_new_case
-from conformance.suite.sentinel import with_sentinels
 from conformance.verdict import results
 from conformance.verdict.evidence import evidence
 from conformance.verdict.results import Outcome, Result
@@ -36,7 +36,7 @@ def failed(case: corpus.Case, /, **changes: object) -> Result:
     question = with_sentinels(question_of(case))
     shown = evidence(question, (), (), SEMANTICS)
     key = {"engine": "mine", "suite": "corpus", "case": case.id, "rule": case.rule, **changes}
-    return Result(**key, outcome=Outcome.FAIL, argument="", evidence=json.loads(json.dumps(shown)))
+    return Result(**key, outcome=Outcome.FAIL, evidence=json.loads(json.dumps(shown)))
 
 
 def complete(text: str, folder: Path) -> corpus.Case:
@@ -148,7 +148,7 @@ def test_evidence_that_is_no_question_is_refused(tmp_path, capsys, changes, reas
 @pytest.mark.parametrize("shown", [None, {"cut": False}])
 def test_a_result_of_which_nothing_was_judged_names_the_file_of_its_case(shown):
     case = DRAWN[0]
-    result = Result("mine", "corpus", case.id, case.rule, Outcome.ERROR, "", evidence=shown)
+    result = bare(case.id, "error", engine="mine", rule=case.rule, evidence=shown)
     with pytest.raises(NoCase, match=f"its question is that of conformance/cases/{case.path}$"):
         text_of_new_case(result, "")
 

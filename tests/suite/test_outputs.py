@@ -16,7 +16,7 @@ import pytest
 from suite_run import run_suite
 
 from conformance.__main__ import main
-from conformance.benchmarks import csrbench, own_engines
+from conformance.bench.recordings import csrbench, own_engines
 from conformance.harness.engine_file import FILES
 from conformance.suite import item
 from conformance.verdict import results

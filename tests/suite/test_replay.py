@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import psutil
 import pytest
+from reports import bare
 
 from conformance.__main__ import main
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Engine, read_engine_file
 from conformance.harness.pool import Harnesses
-from conformance.suite.chosen import ItemSelection
-from conformance.suite.item import live_items, questions
+from conformance.suite.item import ItemSelection, live_items, questions
 from conformance.suite.replay import (
     NoReplay,
     engine_of_evidence,
@@ -137,7 +137,8 @@ def test_what_the_harness_writes_is_bounded_and_escaped(tmp_path, capsys):
     """A control character is no JSON, so that the case is an error; the line is shown before."""
     silent(tmp_path, registered="\x1b[31m\u202e" + "x" * 10_000)
     file = results_file(
-        tmp_path, Result("silent", "corpus", CASE, "REP-1", Outcome.ERROR, "\x1b[31m")
+        tmp_path,
+        bare(CASE, "error", engine="silent", rule="REP-1", argument="\x1b[31m"),
     )
     assert main(["replay", file, CASE, "--engine", str(tmp_path / "silent.toml")]) == 0
     out = capsys.readouterr().out
@@ -176,7 +177,7 @@ def test_the_evidence_shows_the_language(tmp_path, name):
         "elements_total": 0,
         "semantics": {"r2s": "Rstream"},
     }
-    result = Result("mine", "corpus", CASE, "REP-1", Outcome.FAIL, "", evidence=shown)
+    result = bare(CASE, "fail", engine="mine", rule="REP-1", evidence=shown)
     assert engine_of_evidence(result).dialect == tested.dialect
     shown["elements_total"] = 1  # it is cut
     with pytest.raises(NoReplay, match="does not show all that the engine was asked"):
@@ -217,7 +218,11 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(tmp_path, capsys, words,
         ("rsp-js", "corpus", "REP-1-old"),
         ("csparql", "yabench", "QR_1"),
     ]
-    file = results_file(tmp_path, *(Result(*key, "", Outcome.FAIL, "it is") for key in keys))
+    made = [
+        bare(case, "fail", engine=engine, suite=suite, argument="it is")
+        for engine, suite, case in keys
+    ]
+    file = results_file(tmp_path, *made)
     assert main(["replay", file, *words]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -228,7 +233,10 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(tmp_path, capsys, words,
 def test_a_query_that_the_language_cannot_express_is_unsupported(tmp_path, capsys):
     kinds = {case.id: case.table["query"]["windows"][0]["kind"] for case in questions()}
     case = next(case for case, kind in kinds.items() if kind == "tuple")
-    file = results_file(tmp_path, Result("rsp-js", "corpus", case, "", Outcome.UNSUPPORTED, ""))
+    file = results_file(
+        tmp_path,
+        bare(case, "unsupported", engine="rsp-js"),
+    )
     assert main(["replay", file, case, "--print"]) == 3
     assert "has no windows of kind tuple" in capsys.readouterr().err
 

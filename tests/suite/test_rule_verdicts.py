@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from reports import bare
 
 from conformance.corpus import Case, cases, detection, question_of
 from conformance.harness.engine_file import Engine, InvalidEngine, engine
-from conformance.suite import examination, questions
-from conformance.suite.examination import examine_results
+from conformance.suite import questions, summary
 from conformance.suite.item import Item, live_items
+from conformance.suite.summary import examine_results
 from conformance.verdict.results import KnownDeviation, Outcome, Result, from_json
 from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules, summarize_rules
 from refengine.model.errors import RefengineError
@@ -34,14 +35,12 @@ def found(
     caught_wrong_engine: str = "WIN-8 nothing expires",
 ) -> CaseResult:
     """A result; without more a pass with a row, of a case that catches a wrong engine."""
-    result = Result(
-        "mine",
-        "corpus",
+    result = bare(
         case or f"{rule}-a",
-        rule,
-        Outcome(outcome),
-        "",
-        known,
+        outcome,
+        engine="mine",
+        rule=rule,
+        known=known,
         caught_wrong_engine=caught_wrong_engine,
         caught_when_granted=caught_wrong_engine if known else "",
     )
@@ -204,7 +203,7 @@ def test_cases_that_pass_are_examined_before_smaller_ones_that_fail_by_other_rul
     large = found("WIN-8", case="WIN-8-large", size=9)
     medium = found("WIN-8", case="WIN-8-medium", size=5)
     silent = found("WIN-8", case="WIN-8-silent", rows=0, size=0)
-    ordered = sorted([silent, failing, large, medium], key=examination._examination_order)
+    ordered = sorted([silent, failing, large, medium], key=summary._examination_order)
     assert ordered == [medium, large, failing, silent]
 
 
@@ -232,12 +231,16 @@ def _silent_result(tested: Engine, case: Case) -> Result:
         judgement = judge_recording(recorded, profile, SharedAnswers(), ())
         outcome = Outcome.PASS if judgement.passed else Outcome.FAIL
     evidence = {"actual": [], "elements_total": 1}
-    return Result(tested.name, "corpus", case.id, case.rule, outcome, "", evidence=evidence)
+    return bare(case.id, outcome, engine=tested.name, rule=case.rule, evidence=evidence)
 
 
 def _items(tested: Engine) -> list[Item]:
     """Return an item of an engine, from which its file is known."""
-    return [Item(tested.name, "corpus", "c", lambda harnesses: None, tested=tested)]  # type: ignore
+    return [
+        Item(
+            engine=tested.name, suite="corpus", case="c", run=lambda harnesses: None, tested=tested
+        )
+    ]  # type: ignore
 
 
 def test_a_deviation_that_breaks_an_unknown_rule_is_refused() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.sentinel import GRAPH, with_sentinels
+from conformance.suite.exchange import GRAPH, with_sentinels
 from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.core.question import Question

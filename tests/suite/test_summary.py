@@ -53,8 +53,10 @@ def test_a_property_is_printable_and_bounded() -> None:
 
 def test_smoke_cases_that_an_engine_does_not_support_are_named_as_the_reason() -> None:
     """An engine that is not there is not helped by more cases."""
-    here = Item("here", "corpus", "c", lambda harnesses: result())
-    gone = Item("gone", "corpus", "c", lambda harnesses: result(), missing="no Gone")
+    here = Item(engine="here", suite="corpus", case="c", run=lambda harnesses: result())
+    gone = Item(
+        engine="gone", suite="corpus", case="c", run=lambda harnesses: result(), missing="no Gone"
+    )
     skipped = "was skipped (exit code 4; 0 with --allow-missing)"
     hint = "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
     engines = ["gone", "here"]
@@ -68,7 +70,10 @@ def test_smoke_cases_that_an_engine_does_not_support_are_named_as_the_reason() -
 
 def test_why_all_items_of_an_engine_were_skipped_is_said() -> None:
     """Where the semantics that it claims cannot be tried, other cases would not help."""
-    items = [Item("mine", "corpus", case, lambda harnesses: result()) for case in "abc"]
+    items = [
+        Item(engine="mine", suite="corpus", case=case, run=lambda harnesses: result())
+        for case in "abc"
+    ]
 
     def line(*arguments: str) -> str:
         skipped = [result("mine", outcome="unsupported", argument=text) for text in arguments]

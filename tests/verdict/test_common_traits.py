@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 from reports import QUERY, evidence, report, result
 
-from conformance.verdict.common_traits import find_common_traits
+from conformance.verdict.common_traits import find_common_traits, list_question_traits
 from conformance.verdict.place_traits import PLACE_TRAITS
-from conformance.verdict.question_traits import list_question_traits
 from conformance.verdict.results import Result
 
 SEMANTICS = {"closure": "[)"}
@@ -122,7 +121,7 @@ def test_a_trait_of_the_reports_is_shown(text, actual):
     found = evidence(
         [report(*rows) for rows in actual], [report(*rows) for rows in due], diverges=0
     )
-    from conformance.verdict.fail_reading import read_fail
+    from conformance.verdict.place_traits import read_fail
 
     assert PLACE_TRAITS[text].is_shown(read_fail(found))
     right = evidence([report(*rows) for rows in due], [report(*rows) for rows in due])

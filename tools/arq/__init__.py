@@ -1,8 +1,5 @@
-"""Holds an evaluation of SPARQL 1.1 bodies against Apache Jena ARQ, an independent opinion, on
-drawn queries with data.
+"""Holds refengine.sparql against Apache Jena ARQ, an independent opinion, on drawn queries.
 
-    python -m tools.arq --draws 10000 --seed 1
-
-`draw` draws queries and datasets as trees (`tree`), `jena` asks ARQ, `differ` compares and shrinks,
-and `explained` reads explained.toml, the list of known differences. Begin with `draw.draw`.
+Begin with `__main__`. `jena` asks ARQ, `comparison` compares two answers, and `explained` reads the
+differences that are known.
 """

@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.arq.differ import Difference
-from tools.arq.terms import PREFIXES
+from refengine.model.elements import XSD
+from tools.arq.comparison import Difference
 
+PREFIXES = f"PREFIX : <urn:>\nPREFIX xsd: <{XSD}>\n"  # of each smallest case
 FILE = Path(__file__).with_name("explained.toml")
 MATCHED = ("query", "data", "all", "ours", "theirs")
 KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
@@ -20,7 +21,7 @@ KEYS = {"id", "kinds", "title", "says", "right", "smallest", "match"}
 
 @dataclass(frozen=True)
 class Explanation:
-    """A class of differences. A shrunk difference is of it if its kind is among `kinds`, and every
+    """A class of differences. A difference is of it if its kind is among `kinds`, and every
     pattern of `match` is found: in the query's text, in the data, in both (`all`), in our answer,
     in theirs, as `searched_texts` has them. `right`: `ours`, `theirs` or `both` (SPARQL leaves it
     open).
@@ -46,7 +47,6 @@ class Explanation:
         case = self.smallest
         data = tuple(case["data"])
         return Difference(
-            0,
             self.kinds[0],
             PREFIXES + case["query"],
             data,
@@ -88,20 +88,6 @@ def explanations(file: Path = FILE) -> tuple[Explanation, ...]:
 def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanation | None:
     """Return the first explanation that covers a difference."""
     return next((entry for entry in known if entry.covers(difference)), None)
-
-
-WORD = re.compile(r"[A-Za-z:0-9]+(?=\()|\b[A-Z]{2,}\b")
-
-
-def class_of_difference(difference: Difference) -> str:
-    """Return a rough class for what is not explained: the kind, and the keywords and functions of
-    the shrunk query.
-    """
-    words = sorted(
-        set(WORD.findall(re.sub(r'"(?:[^"\\]|\\.)*"', '""', searched_texts(difference)["query"])))
-        - {"SELECT", "WHERE", "AS"}
-    )
-    return f"{difference.kind}: {' '.join(words)}"
 
 
 def table(known: tuple[Explanation, ...]) -> str:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from refengine.model.elements import XSD, Dataset, Relation, literal
-from tools.arq.differ import Answer, solutions
-from tools.arq.terms import nquads
+from tools.arq.comparison import Answer, solutions
 
 HERE = Path(__file__).resolve().parent
 JARS = HERE.parents[1] / "build" / "arq" / "jars"  # not in git; `make arq` brings them
@@ -59,7 +58,8 @@ class Jena:
         """Return ARQ's answer to a query over a dataset."""
         if self._process is None:
             self._process = _start()
-        line = json.dumps({"query": text, "data": nquads(data)}) + "\n"
+        data_text = "".join(" ".join(statement) + " .\n" for statement in sorted(data))
+        line = json.dumps({"query": text, "data": data_text}) + "\n"
         try:
             assert self._process.stdin is not None and self._process.stdout is not None
             self._process.stdin.write(line.encode("ascii"))

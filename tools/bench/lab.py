@@ -11,6 +11,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
+from conformance.verdict.results import replace
 from tools import sg1
 from tools.bench.measure import Job, Result, RunFailed, run_in_new_process
 from tools.bench.queries import BenchmarkQuery
@@ -53,8 +54,8 @@ class Lab:
         if not is_there or made.read_text(encoding="ascii") != _stamp(path):
             self.work.mkdir(parents=True, exist_ok=True)
             made.unlink(missing_ok=True)
-            size, digest = sg1.write(parameters, path)
-            made.write_text(f"{size} {digest}\n", encoding="ascii")
+            replace({path: sg1.stream_lines(parameters)})
+            made.write_text(_stamp(path), encoding="ascii")
         return Stream(path, parameters.triples)
 
     def job(self, stream: Stream, asked: BenchmarkQuery, **more: Any) -> Job:

@@ -10,7 +10,7 @@ beside what CityBench published.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
@@ -30,6 +30,7 @@ from conformance.bench.streams import (
     StaticSource,
     StoredStream,
     StreamSource,
+    name_of_stream,
 )
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset, Stream, Triple, stream
@@ -146,8 +147,7 @@ def _source(sensor: str, knobs: Knobs, data: Path | None) -> StreamSource:
         )
     parameters = Parameters(sensor, knobs.duration * 1000, knobs.interval)
     # The extent of the city, too: where a user is depends on it.
-    values = (sensor, parameters.duration, parameters.interval, generator.SPAN)
-    name = f"citybench-{'-'.join(map(str, values))}.n3t"
+    name = name_of_stream("citybench", *astuple(parameters), generator.SPAN)
     return GeneratedStream(name, partial(generator.stream_lines, parameters))
 
 

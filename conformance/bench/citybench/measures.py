@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.bench.benchmark import Run
 from conformance.bench.citybench.configuration import Knobs
-from conformance.metrics.citybench import completeness, latencies, observation_variables
-from conformance.metrics.resources import MEBIBYTE
+from conformance.bench.metrics.citybench import completeness, latencies, observation_variables
+from conformance.bench.metrics.resources import MEBIBYTE
 from refengine.model.elements import Term
 from refengine.oracle.judge import Judgement
 

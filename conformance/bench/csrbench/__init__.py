@@ -9,9 +9,9 @@ from pathlib import Path
 
 from conformance.bench.benchmark import Benchmark, Choice, Workload
 from conformance.bench.figures import kind_cell, table_of_runs, worst_of
+from conformance.bench.recordings import csrbench, own_engines
 from conformance.bench.streams import StoredStream
 from conformance.bench.tables import NO_VALUE, Cell, Table
-from conformance.benchmarks import csrbench, own_engines
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
@@ -29,8 +29,6 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the queries that were chosen, over the user's own stream or the embedded one. A number
     as scale is how many elements of the stream are taken. Raises RefengineError.
     """
-    if choice.config is not None:
-        raise RefengineError("CSRBench has no configuration", rule="usage", place="--config")
     if choice.scale == "paper" and choice.data is None:
         raise RefengineError(
             "the paper's stream may not be distributed: give its folder with --data DIR, or run "
@@ -135,4 +133,5 @@ CSRBENCH = Benchmark(
     workloads,
     tables,
     recorded=judge_recordings,
+    refused={"--config": "CSRBench has no configuration"},
 )

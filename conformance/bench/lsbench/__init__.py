@@ -30,9 +30,9 @@ from conformance.bench.lsbench.declaration import (
 from conformance.bench.lsbench.measures import measure_output
 from conformance.bench.lsbench.network import LEAST_USERS
 from conformance.bench.lsbench.tables import tables
+from conformance.bench.metrics.run import Reading
 from conformance.bench.queries import shorten_windows
 from conformance.bench.speed import speed_up
-from conformance.metrics.run import Reading
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import Judgement
 
@@ -137,11 +137,6 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the tests that were chosen. A number as scale is how many users there are. Raises
     RefengineError.
     """
-    for given, place in ((choice.config, "--config"), (choice.data, "--data")):
-        if given is not None:
-            raise RefengineError(
-                "LSBench has no configuration, and makes its own data", rule="usage", place=place
-            )
     size = size_of(choice)
     chosen = choice.only or EXPERIMENTS
     return [
@@ -244,4 +239,7 @@ LSBENCH = Benchmark(
     workloads,
     tables,
     measure,
+    refused=dict.fromkeys(
+        ("--config", "--data"), "LSBench has no configuration, and makes its own data"
+    ),
 )

@@ -11,7 +11,7 @@ from itertools import islice
 
 from conformance.bench.lsbench.activity import START, STREAMS, Parameters, Triple, events
 from conformance.bench.lsbench.static_data import static_triples
-from conformance.bench.streams import GeneratedStatic, GeneratedStream
+from conformance.bench.streams import GeneratedStatic, GeneratedStream, name_of_stream
 
 IRIS = dict(
     zip(
@@ -60,8 +60,7 @@ class Replay:
             "-".join(str(STREAMS.index(each)) for each in self.streams),
             name,
         )
-        file = "-".join(map(str, words)) + ".n3t"
-        return GeneratedStream(file, lambda: map(line_of, self.elements(name)))
+        return GeneratedStream(name_of_stream(*words), lambda: map(line_of, self.elements(name)))
 
     def elements(self, name: str) -> Iterator[tuple[int, Triple]]:
         """Yield the elements of one of the streams, each with its instant in ms."""

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from conformance.bench.benchmark import Run
-from conformance.metrics import lsbench
+from conformance.bench.metrics import lsbench
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag

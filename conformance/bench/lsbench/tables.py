@@ -25,9 +25,9 @@ from conformance.bench.lsbench.data import count_triples
 from conformance.bench.lsbench.declaration import INSTANCES, USERS, queries
 from conformance.bench.lsbench.features import FEATURES, class_of
 from conformance.bench.lsbench.measures import compare_outputs, output_of_digests
+from conformance.bench.metrics.lsbench import cmet
 from conformance.bench.queries import table_of_queries
 from conformance.bench.tables import NO_VALUE, Cell, Table
-from conformance.metrics.lsbench import cmet
 from conformance.verdict.results import Result
 from refengine.core.query import from_table
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -31,12 +31,11 @@ from conformance.bench.srbench.observations import (
     parts_of_stream,
     stream_lines,
 )
-from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource, name_of_stream
 from conformance.bench.tables import Table
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.elements import Dataset
-from refengine.model.errors import RefengineError
 
 FOLDER = Path(__file__).parent
 QUERIES: Mapping[str, PublishedQuery] = read_queries(FOLDER / "queries.toml")
@@ -54,10 +53,8 @@ TIMES_FASTER = {OF_HOURS: 200, OF_DAYS: 3600}
 
 def workloads(choice: Choice) -> Sequence[Workload]:
     """Return the queries that were chosen, over generated data or over the user's. A number as
-    scale is how many stations observe. Raises RefengineError.
+    scale is how many stations observe.
     """
-    if choice.config is not None:
-        raise RefengineError("SRBench has no configuration", rule="usage", place="--config")
     stations = choice.scale
     if not isinstance(stations, int):
         stations = STATIONS[stations]
@@ -70,7 +67,7 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
     setup = OF_DAYS if longest >= DAY else OF_HOURS
     parameters = replace(setup, stations=stations)
     source: StreamSource = GeneratedStream(
-        _name_of(parameters),
+        name_of_stream("srbench", *astuple(parameters)),
         partial(stream_lines, parameters),
         partial(parts_of_stream, parameters),
     )
@@ -98,12 +95,6 @@ def _workload(query: PublishedQuery, stations: int, choice: Choice) -> Workload:
     if choice.data is not None:
         return workload
     return speed_up(workload, TIMES_FASTER[setup])
-
-
-def _name_of(parameters: Parameters) -> str:
-    """Return the name of the file of a generated stream."""
-    values = (parameters.seed, parameters.stations, parameters.duration, parameters.interval)
-    return f"srbench-{'-'.join(map(str, values))}.n3t"
 
 
 @cache
@@ -148,4 +139,5 @@ SRBENCH = Benchmark(
     tuple(QUERIES),
     workloads,
     tables,
+    refused={"--config": "SRBench has no configuration"},
 )

@@ -9,7 +9,7 @@ files of YABench's own programs, and `tables` shows results beside what YABench 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,12 @@ import psutil
 from conformance.bench.benchmark import Benchmark, Choice, Files, Run, Workload
 from conformance.bench.figures import feeding_evidence_of
 from conformance.bench.judging import measure_windows
-from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource
+from conformance.bench.metrics.run import Reading
+from conformance.bench.recordings import yabench
+from conformance.bench.streams import GeneratedStream, StoredStream, StreamSource, name_of_stream
 from conformance.bench.yabench import configuration, files, generator
 from conformance.bench.yabench.configuration import TestSetup
-from conformance.bench.yabench.generator import Parameters
 from conformance.bench.yabench.tables import tables
-from conformance.benchmarks import yabench
-from conformance.metrics.run import Reading
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
@@ -47,12 +46,6 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     otherwise with few stations over a short time where it has many. At a number it is the same
     tests with so many stations. Raises RefengineError.
     """
-    if choice.data is not None:
-        raise RefengineError(
-            "YABench's streams are generated; a configuration names another with inputstream",
-            rule="usage",
-            place="--data",
-        )
     if choice.config is not None:
         tests = configuration.read_configuration(choice.config)
     else:
@@ -130,20 +123,8 @@ def _source(test: TestSetup) -> StreamSource:
     if parameters is None:
         assert test.input_stream is not None  # a test has one of the two
         return StoredStream(test.input_stream)
-    return GeneratedStream(_name_of(parameters), lambda: generator.stream_lines(parameters))
-
-
-def _name_of(parameters: Parameters) -> str:
-    """Return the name of the file of a generated stream."""
-    values = (
-        parameters.seed,
-        parameters.stations,
-        parameters.duration,
-        parameters.interval,
-        parameters.lowest,
-        parameters.highest,
-    )
-    return f"sg1-{'-'.join(map(str, values))}.n3t"
+    name = name_of_stream("sg1", *astuple(parameters))
+    return GeneratedStream(name, lambda: generator.stream_lines(parameters))
 
 
 def measure(run: Run, judgement: Judgement | None) -> Mapping[str, Any]:
@@ -255,4 +236,7 @@ YABENCH = Benchmark(
     files_of_run,
     files_of_all,
     recorded=judge_recordings,
+    refused={
+        "--data": "YABench's streams are generated; a configuration names another with inputstream"
+    },
 )

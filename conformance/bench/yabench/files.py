@@ -1,5 +1,6 @@
 """YABench's files: QR_ (what an engine answered), ORACLE_ (the measures of each window), P_ (what
-its process used) and BOXPLOTS_ (the measures of all runs), as YABench's own programs read them.
+its process used) and BOXPLOTS_ (the measures of all runs), written as YABench's own programs read
+them.
 
 Source: the readers and writers of the public repository YABench/yabench.
 """
@@ -7,17 +8,14 @@ Source: the readers and writers of the public repository YABench/yabench.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance.bench.figures import feeding_evidence_of
+from conformance.bench.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.harness.resources import Sample
-from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Result
 from refengine.model.elements import is_blank, parse_literal
-from refengine.model.errors import InvalidStream
-from refengine.model.messages import display
 from refengine.model.terms import Term
 
 NO_DELAY = -1
@@ -39,18 +37,6 @@ class OracleEntry(NamedTuple):
     start: int
     end: int
     delay: int
-
-
-class ProcessUse(NamedTuple):
-    """A line of a P_ file: seconds since the start, resident memory in MiB, CPU and memory in
-    percent, threads.
-    """
-
-    time: float
-    memory: float
-    cpu_percent: float
-    memory_percent: float
-    threads: int
 
 
 # What an engine answered
@@ -102,7 +88,7 @@ def oracle_entries(
     metrics: Iterable[Mapping[str, Any]], is_gracious: bool
 ) -> Iterator[OracleEntry]:
     """Yield the lines of an ORACLE_ file from the measures of YABench's code
-    (`conformance.metrics.run.Reading`). In gracious mode scores and borders are those of the
+    (`conformance.bench.metrics.run.Reading`). In gracious mode scores and borders are those of the
     shifted window, without a delay. Where both answers are empty, or no shift was tried, they are
     those of the window itself, with its delay.
     """
@@ -159,18 +145,6 @@ def _java(score: float) -> str:
     return f"{digits}E-{int(exponent)}"
 
 
-def read_oracle(path: Path) -> list[OracleEntry]:
-    """Read an ORACLE_ file. Raises InvalidStream, which names the line."""
-    entries = []
-    for number, cells in _cells(path, 8):
-        try:
-            scores = (float(cells[0]), float(cells[1]))
-            entries.append(OracleEntry(*scores, *map(int, cells[2:])))
-        except ValueError:
-            raise _fault(path, number, "eight numbers", ",".join(cells)) from None
-    return entries
-
-
 # What the process used
 
 
@@ -196,20 +170,6 @@ def performance_lines(samples: Sequence[Sample], engine: str, total_memory: int)
         )
 
 
-def read_performance(path: Path) -> list[ProcessUse]:
-    """Read a P_ file, with or without the engine's name in its first line. Raises InvalidStream,
-    which names the line.
-    """
-    uses = []
-    for number, cells in _cells(path, 5, heading=HEADING):
-        try:
-            time, memory, cpu, share = map(float, cells[:4])
-            uses.append(ProcessUse(time, memory, cpu, share, int(float(cells[4]))))
-        except ValueError:
-            raise _fault(path, number, "five numbers", ",".join(cells)) from None
-    return uses
-
-
 # The measures of all runs
 
 
@@ -228,26 +188,3 @@ def boxplot_lines(runs: Sequence[Sequence[OracleEntry]], engine: str) -> Iterato
                 [entry.delay for entry in entries],
             )
         )
-
-
-def _cells(path: Path, count: int, heading: str = "") -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each line of a file, from behind its `heading` on, if it
-    has one. Raises InvalidStream for a line with another number of cells, and for a file that
-    cannot be read.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise InvalidStream(f"cannot be read: {error}", rule="YABench", place=str(path)) from None
-    first = lines.index(heading) + 1 if heading in lines[:2] else 0
-    for number, line in enumerate(lines[first:], first + 1):
-        cells = line.split(",")
-        if len(cells) != count:
-            raise _fault(path, number, f"{count} numbers", line)
-        yield number, cells
-
-
-def _fault(path: Path, number: int, expected: str, line: str) -> InvalidStream:
-    """Return the error of a line."""
-    reason = f"expected {expected} with commas between them, got {display(line)}"
-    return InvalidStream(reason, rule="YABench", place=f"{path}:{number}")

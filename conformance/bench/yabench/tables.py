@@ -5,7 +5,7 @@ published.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ from conformance.bench.figures import (
     table_of_runs,
 )
 from conformance.bench.functional import reasons_table
-from conformance.bench.tables import NO_VALUE, Cell, Table
+from conformance.bench.metrics.resources import MEBIBYTE, cpu_percents
+from conformance.bench.tables import NO_VALUE, Cell, Column, Table, make_table
 from conformance.bench.yabench import files
-from conformance.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.verdict.results import Result
 from refengine.core.semantics import Condition
 
@@ -42,6 +42,18 @@ class TestResults(ResultsOfTest):
     def entries(self) -> list[Entry]:
         """Return the measures of all windows of all runs, by the paper."""
         return [entry for one in self.results for entry in (one.evidence or {}).get("metrics", [])]
+
+    def gracious(self) -> list[Entry]:
+        """Return what gracious mode measures of the windows of which it is known."""
+        return [entry["gracious"] for entry in self.entries() if entry["gracious"]]
+
+    def oracle(self) -> list[files.OracleEntry]:
+        """Return the lines of the ORACLE_ files of all runs."""
+        return [entry for one in self.results for entry in files.oracle_entries_of(one)]
+
+    def mean_sampling_seconds(self) -> float | None:
+        """Return the mean CPU time of sampling a run; None if it is not known."""
+        return mean(feeding_evidence_of(one).get("sampling_seconds") for one in self.results)
 
     def entries_of_code(self) -> list[Entry]:
         """Return the measures of all windows of all runs, by YABench's code."""
@@ -101,25 +113,25 @@ def group_tests(results: Iterable[Result]) -> Iterator[TestResults]:
 
 def _scores(tests: Sequence[TestResults]) -> Table:
     """Return the table of precision and recall."""
-    return Table(
+    return make_table(
         "Precision and recall",
         (
-            "engine",
-            "test",
-            "runs",
-            "verdict",
-            "P",
-            "R",
-            "gracious P",
-            "gracious R",
-            "code P",
-            "code R",
-            "C-SPARQL P",
-            "C-SPARQL R",
-            "CQELS P",
-            "CQELS R",
+            ("engine", lambda test: test.first_cells[0]),
+            ("test", lambda test: test.first_cells[1]),
+            ("runs", lambda test: Cell(str(len(test.results)))),
+            ("verdict", lambda test: test.first_cells[2]),
+            ("P", lambda test: share_cell(mean_of(test.entries(), "precision"))),
+            ("R", lambda test: share_cell(mean_of(test.entries(), "recall"))),
+            ("gracious P", lambda test: share_cell(mean_of(test.gracious(), "precision"))),
+            ("gracious R", lambda test: share_cell(mean_of(test.gracious(), "recall"))),
+            ("code P", lambda test: share_cell(mean(one.precision for one in test.oracle()))),
+            ("code R", lambda test: share_cell(mean(one.recall for one in test.oracle()))),
+            ("C-SPARQL P", lambda test: share_cell(test.published_of("csparql").get("precision"))),
+            ("C-SPARQL R", lambda test: share_cell(test.published_of("csparql").get("recall"))),
+            ("CQELS P", lambda test: share_cell(test.published_of("cqels").get("precision"))),
+            ("CQELS R", lambda test: share_cell(test.published_of("cqels").get("recall"))),
         ),
-        tuple(map(_score_row, tests)),
+        tests,
         "Means over all windows of all runs. P and R are those of the paper, under the engine's "
         "profile; gracious mode shifts the borders of each window. The columns code are measured "
         "as YABench's code does, with the options of the test: of the windows that were answered, "
@@ -128,46 +140,34 @@ def _scores(tests: Sequence[TestResults]) -> Table:
     )
 
 
-def _score_row(test: TestResults) -> tuple[Cell, ...]:
-    """Return the row of a test in the table of scores."""
-    entries = test.entries()
-    gracious = [entry["gracious"] for entry in entries if entry["gracious"]]
-    by_code = [entry for one in test.results for entry in files.oracle_entries_of(one)]
-    published: list[Cell] = []
-    for engine in ("csparql", "cqels"):
-        means = test.published_of(engine)
-        published += [share_cell(means.get("precision")), share_cell(means.get("recall"))]
-    *names, verdict = test.first_cells
-    return (
-        *names,
-        Cell(str(len(test.results))),
-        verdict,
-        *(share_cell(mean_of(entries, key)) for key in ("precision", "recall")),
-        *(share_cell(mean_of(gracious, key)) for key in ("precision", "recall")),
-        share_cell(mean(entry.precision for entry in by_code)),
-        share_cell(mean(entry.recall for entry in by_code)),
-        *published,
-    )
+def _published(key: str) -> Column[TestResults]:
+    """Return the column of a mean that YABench published."""
+    return "published", lambda test: amount_cell(test.published_of_like_engine().get(key), 1)
+
+
+def _mean_by_code(key: str) -> Callable[[TestResults], Cell]:
+    """Return the cell of the mean of a size over the windows of YABench's code."""
+    return lambda test: amount_cell(mean_of(test.entries_of_code(), key), 1)
 
 
 def _sizes(tests: Sequence[TestResults]) -> Table:
     """Return the table of delays and sizes."""
-    return Table(
+    return make_table(
         "Delays and sizes",
         (
-            "engine",
-            "test",
-            "delay ms",
-            "published",
-            "triples a window",
-            "published",
-            "rows given",
-            "published",
-            "rows expected, window by window",
-            "published",
-            "equal",
+            ("engine", lambda test: test.first_cells[0]),
+            ("test", lambda test: test.first_cells[1]),
+            ("delay ms", lambda test: amount_cell(_mean_delay(test), 1)),
+            _published("delay"),
+            ("triples a window", _mean_by_code("elements")),
+            _published("triples"),
+            ("rows given", _mean_by_code("actual")),
+            _published("actual"),
+            ("rows expected, window by window", lambda test: _numbers_cell(_expected_rows(test))),
+            ("published", lambda test: _numbers_cell(_published_rows(test))),
+            ("equal", _equal_cell),
         ),
-        tuple(map(_size_row, tests)),
+        tests,
         "The delay is from the close of a window to its answer, and under content change from the "
         "change: by the clock in a live run, else in the stream's time. Sizes are those of "
         "YABench's code, whose windows have both borders. Published means are those of the engine "
@@ -175,33 +175,35 @@ def _sizes(tests: Sequence[TestResults]) -> Table:
     )
 
 
-def _size_row(test: TestResults) -> tuple[Cell, ...]:
-    """Return the row of a test in the table of sizes."""
-    by_code = test.entries_of_code()
-    means = test.published_of_like_engine()
-    first = feeding_evidence_of(test.results[0]).get("measures", {}).get("code", [])
-    expected = [entry["expected"] for entry in first]
-    theirs = means.get("expected")
-    is_equal = NO_VALUE
-    if theirs and expected:
-        count = sum(a == b for a, b in zip(expected, theirs, strict=False))
-        is_equal = Cell(f"{count} of {len(theirs)}")
+def _mean_delay(test: TestResults) -> float | None:
+    """Return the mean delay by the paper, or by YABench's code under content change, where the
+    paper's measure has none.
+    """
     delay = mean_of(test.entries(), "delay")
-    if delay is None:  # under content change the paper's measure has none
-        delay = mean_of(by_code, "delay")
-    return (
-        Cell(test.engine),
-        Cell(test.name),
-        amount_cell(delay, 1),
-        amount_cell(means.get("delay"), 1),
-        amount_cell(mean_of(by_code, "elements"), 1),
-        amount_cell(means.get("triples"), 1),
-        amount_cell(mean_of(by_code, "actual"), 1),
-        amount_cell(means.get("actual"), 1),
-        _numbers_cell(expected),
-        _numbers_cell(theirs or ()),
-        is_equal,
-    )
+    if delay is None:
+        return mean_of(test.entries_of_code(), "delay")
+    return delay
+
+
+def _expected_rows(test: TestResults) -> list[int]:
+    """Return how many rows YABench's code expects of each window of the first run."""
+    first = feeding_evidence_of(test.results[0]).get("measures", {}).get("code", [])
+    return [entry["expected"] for entry in first]
+
+
+def _published_rows(test: TestResults) -> Sequence[int]:
+    """Return how many rows YABench published as expected of each window."""
+    rows: Sequence[int] = test.published_of_like_engine().get("expected", ())
+    return rows
+
+
+def _equal_cell(test: TestResults) -> Cell:
+    """Return the cell that says for how many windows as many rows are expected as published."""
+    ours, theirs = _expected_rows(test), _published_rows(test)
+    if not ours or not theirs:
+        return NO_VALUE
+    count = sum(a == b for a, b in zip(ours, theirs, strict=False))
+    return Cell(f"{count} of {len(theirs)}")
 
 
 def _numbers_cell(numbers: Sequence[int]) -> Cell:
@@ -214,22 +216,25 @@ def _numbers_cell(numbers: Sequence[int]) -> Cell:
 
 def _resources(tests: Sequence[TestResults]) -> Table:
     """Return the table of resources."""
-    return Table(
+    return make_table(
         "Resources",
         (
-            "engine",
-            "test",
-            "memory MiB",
-            "published",
-            "CPU %",
-            "published",
-            "threads",
-            "published",
-            "the engine's memory MiB",
-            "the engine's CPU s",
-            "sampling CPU s",
+            ("engine", lambda test: test.first_cells[0]),
+            ("test", lambda test: test.first_cells[1]),
+            ("memory MiB", lambda test: amount_cell(_average_use(test).memory, 1)),
+            _published("memory"),
+            ("CPU %", lambda test: amount_cell(_average_use(test).cpu_percent, 1)),
+            _published("cpu"),
+            ("threads", lambda test: amount_cell(_average_use(test).threads, 1)),
+            _published("threads"),
+            (
+                "the engine's memory MiB",
+                lambda test: amount_cell(_average_use(test).engine_memory, 1),
+            ),
+            ("the engine's CPU s", lambda test: amount_cell(_average_use(test).engine_cpu, 2)),
+            ("sampling CPU s", lambda test: amount_cell(test.mean_sampling_seconds(), 3)),
         ),
-        tuple(map(_resource_row, tests)),
+        tests,
         "Means over the samples, which are taken every 0.5 s, of the harness with all that it "
         "started. CPU % is of one core. The engine's own share is known only where it runs in "
         "processes that its harness started; its CPU s are those of a run from its first sample "
@@ -250,8 +255,9 @@ class AverageUse(NamedTuple):
     engine_cpu: float | None
 
 
-def _average_use(runs: Sequence[Sequence[Entry]]) -> AverageUse:
-    """Return the means over the samples of some runs."""
+def _average_use(test: TestResults) -> AverageUse:
+    """Return the means over the samples of all runs of a test."""
+    runs = test.samples()
     every = [sample for samples in runs for sample in samples]
     percents = [
         percent
@@ -274,24 +280,3 @@ def _mean_memory(samples: Sequence[Entry]) -> float | None:
     if memory is None:
         return None
     return memory / MEBIBYTE
-
-
-def _resource_row(test: TestResults) -> tuple[Cell, ...]:
-    """Return the row of a test in the table of resources."""
-    means = test.published_of_like_engine()
-    use = _average_use(test.samples())
-    return (
-        Cell(test.engine),
-        Cell(test.name),
-        amount_cell(use.memory, 1),
-        amount_cell(means.get("memory"), 1),
-        amount_cell(use.cpu_percent, 1),
-        amount_cell(means.get("cpu"), 1),
-        amount_cell(use.threads, 1),
-        amount_cell(means.get("threads"), 1),
-        amount_cell(use.engine_memory, 1),
-        amount_cell(use.engine_cpu, 2),
-        amount_cell(
-            mean(feeding_evidence_of(one).get("sampling_seconds") for one in test.results), 3
-        ),
-    )

@@ -4,14 +4,15 @@ recall and delay (Kolchin, Wetz et al., ICWE 2016).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from refengine.drawings.drawing import WIDTH, Drawing
+from conformance.report.drawings.curves import LEFT, RIGHT, Place, draw_frame
+from refengine.drawings.drawing import Drawing
 
 WINDOWS = 60  # the most that are drawn
-LEFT, RIGHT, PANEL = 84, WIDTH - 16, 120
+PANEL = 120
 BOX = 26  # the greatest width of a box
 
 
@@ -67,12 +68,7 @@ def _drawing(name: str, kind: str, windows: Sequence[Sequence[float]]) -> Drawin
     is_share = kind != "delay"
     least, most = (0.0, 1.0) if is_share else (min(0.0, *every), max(1.0, *every))
 
-    def place(value: float) -> float:
-        return 10 + PANEL - PANEL * (value - least) / (most - least)
-
-    for value in (least, (least + most) / 2, most):
-        drawing.line("grid", LEFT, place(value), RIGHT, place(value))
-        drawing.write("tick", LEFT - 6, place(value) + 4, _number(value, is_share), "end")
+    place = draw_frame(drawing, 10, PANEL, most, lambda value: _number(value, is_share), least)
     step = (RIGHT - LEFT) / len(windows)
     for number, values in enumerate(windows):
         middle = LEFT + step * (number + 0.5)
@@ -89,7 +85,7 @@ def _box(
     middle: float,
     width: float,
     five: Quartiles,
-    place: Callable[[float], float],
+    place: Place,
 ) -> None:
     """Draw one box with its whiskers, which reach the least and the greatest value."""
     left, right = middle - width / 2, middle + width / 2

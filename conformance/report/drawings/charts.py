@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from conformance.metrics.resources import cpu_percents
+from conformance.bench.metrics.resources import cpu_percents
 from conformance.report.drawings.curves import (
     LEFT,
     RIGHT,

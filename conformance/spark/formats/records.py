@@ -15,7 +15,7 @@ from refengine.model.elements import TIME_BOUND, Term
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import display
 from refengine.rdf import lines
-from refengine.rdf.documents import read_trig_document
+from refengine.rdf.documents import LANGUAGES
 from refengine.rdf.sources import Text
 
 ROWS = 20_000  # of a batch
@@ -103,7 +103,7 @@ def batches_of_graphs(piece: Piece, columns: Columns) -> Iterator[pyarrow.Record
     """Yield the statements of a whole file of TriG. Raises InvalidStream under FAILFAST."""
     content = read_whole(piece)
     try:
-        parts = read_trig_document(Text("stream.trig", content.decode("utf-8-sig"))).parts
+        parts = LANGUAGES[".trig"](Text("stream.trig", content.decode("utf-8-sig")), "").parts
     except (RefengineError, ValueError) as error:
         text = content[:LONGEST].decode(errors="replace")
         rows = columns.malformed(piece, 0, text, error)

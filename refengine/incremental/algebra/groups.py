@@ -1,25 +1,354 @@
-"""§7 GROUP BY, maintained: changes are gathered by group, and each group that has changed is
-emitted anew when the content is complete.
+"""§7 GROUP BY and its aggregates, maintained: changes are gathered by group, and each group that
+has changed is emitted anew when the content is complete.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from refengine.incremental.algebra.aggregates import (
-    RunningAggregate,
-    RunningCount,
-    RunningMembers,
-    RunningSolutionCount,
-    RunningSum,
+from sortedcontainers import SortedList
+
+from refengine.incremental.algebra.expressions import (
+    ExactSum,
+    NoChoices,
+    ask_definition,
+    check_computed,
+    number_of,
 )
-from refengine.incremental.algebra.extend import MaintainedExtend
-from refengine.incremental.algebra.extremes import RunningExtreme
-from refengine.incremental.algebra.forms import check_forms
-from refengine.incremental.algebra.nodes import MaintainedNode, Solution, pick_terms
+from refengine.incremental.algebra.nodes import (
+    MaintainedExtend,
+    MaintainedNode,
+    Solution,
+    add_count,
+    check_forms,
+    pick_terms,
+)
+from refengine.incremental.coverage import NotCovered
+from refengine.model.elements import XSD, Term, literal, parse_literal
+from refengine.model.xsd import Moment
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Expression, Variable
-from refengine.sparql.values import Computed, Number
+from refengine.sparql.aggregates import MOST_PERMUTED, aggregate
+from refengine.sparql.algebra import Aggregate, Expression, Variable
+from refengine.sparql.order import BLANK_NODE, IRI, LITERAL, MOST_TIED, rank
+from refengine.sparql.values import (
+    ERROR,
+    SURE_SECONDS,
+    Computed,
+    Number,
+    Result,
+    StringValue,
+    number_term,
+    value_of,
+)
+
+# COUNT, SUM, AVG, SAMPLE and GROUP_CONCAT
+
+
+class RunningAggregate:
+    """One aggregate of one group: over the terms of a slot, or, without a slot, over whole
+    solutions. With `is_distinct` each member counts once.
+    """
+
+    def __init__(self, slot: int | None, is_distinct: bool = False) -> None:
+        self.slot = slot
+        self.seen: Counter[Solution | Term | None] | None = None
+        if is_distinct:
+            self.seen = Counter()
+
+    def add(self, solution: Solution, count: int) -> None:
+        """Insert a solution so many times, or retract it if the count is negative. Raises
+        NotCovered.
+        """
+        member = solution if self.slot is None else solution[self.slot]
+        if self.seen is not None:
+            count = add_count(self.seen, member, count)
+        if count:
+            self.add_member(member, count)
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Insert a term so many times (without a slot, a solution), or retract it if the count is
+        negative. Raises NotCovered.
+        """
+        raise NotImplementedError
+
+    def value(self) -> Term | None:
+        """Return the aggregate's value, or None: unbound. Raises NotCovered where it has no single
+        one.
+        """
+        raise NotImplementedError
+
+
+class RunningCount(RunningAggregate):
+    """COUNT: how many members are bound."""
+
+    total = 0
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Count a member `count` times more. An unbound one does not count."""
+        if member is not None:
+            self.total += count
+
+    def value(self) -> Term:
+        """Return how many members there are, as an xsd:integer."""
+        return literal(str(self.total), XSD + "integer")
+
+
+class RunningSum(RunningAggregate):
+    """SUM or AVG of numbers. With `must_be_exact` a rounded value is not covered."""
+
+    def __init__(
+        self, slot: int | None, is_distinct: bool, is_average: bool, must_be_exact: bool
+    ) -> None:
+        super().__init__(slot, is_distinct)
+        self.is_average = is_average
+        self.must_be_exact = must_be_exact
+        self.sum = ExactSum()
+        self.count_of_errors = 0  # members that are unbound, or no numbers
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Add a member's number `count` times. Raises NotCovered for one that is not followed."""
+        number = None if member is None else aggregated_number(member)
+        if number is None:
+            self.count_of_errors += count
+        else:
+            self.sum.add(number, count)
+
+    def value(self) -> Term | None:
+        """Return the sum, or the average, in the common datatype of its numbers. None if a member
+        is an error, or no number (R2R-16).
+        """
+        if self.count_of_errors:
+            return None
+        return number_term(self.sum.total(self.is_average, self.must_be_exact))
+
+
+class RunningMembers(RunningAggregate):
+    """SAMPLE or GROUP_CONCAT, by the definition, over all members.
+
+    It keeps the bag of members. A change costs a look-up; a value costs as much as it is long.
+    NotCovered is raised where the definition has no single answer, which of different members it
+    seldom has.
+    """
+
+    def __init__(self, function: Aggregate, slot: int | None) -> None:
+        super().__init__(slot, function.is_distinct)
+        self.function = function
+        self.counts: Counter[Term | None] = Counter()
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Add to the count of a member. An unbound one is an error."""
+        add_count(self.counts, member, count)
+
+    def value(self) -> Term | None:
+        """Return what the definition makes of the members."""
+        if len(self.counts) > MOST_PERMUTED:
+            raise NotCovered(f"{self.function.name} of several values")
+        results: list[Result] = []
+        for member, count in self.counts.items():
+            copies = 1 if self.function.name == "SAMPLE" else count
+            results += [ERROR if member is None else member] * copies
+        choose = NoChoices().choose
+        result = ask_definition(lambda: aggregate(self.function, results, choose))
+        return None if result is ERROR else result
+
+
+class RunningSolutionCount(RunningAggregate):
+    """COUNT(DISTINCT *): how many different solutions there are, by the terms of some slots."""
+
+    def __init__(self, slots: tuple[int, ...]) -> None:
+        super().__init__(None)
+        self.pick = pick_terms(slots)
+        self.counts: Counter[Solution] = Counter()
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Add to the count of a solution."""
+        add_count(self.counts, self.pick(member), count)
+
+    def value(self) -> Term:
+        """Return the number of different solutions, as an xsd:integer."""
+        return literal(str(len(self.counts)), XSD + "integer")
+
+
+def aggregated_number(term: Term) -> Number | None:
+    """Return the number of a term, as an aggregate needs it; None for a term that is no number.
+    Raises NotCovered for a number that is rounded, or not finite.
+    """
+    number = term.number if isinstance(term, Computed) else number_of(term)
+    if number is None:
+        return None
+    if number.slack:
+        raise NotCovered("an aggregate over a rounded number")
+    return check_computed(number)
+
+
+# MIN and MAX: members by ORDER BY's order, as far as it orders them
+
+
+# Numbers that lie further apart than this, relatively, differ when they are promoted to floats, too
+PROMOTED = 2.0**-20
+
+
+class Order(NamedTuple):
+    """Terms that ORDER BY compares with one another: their kind (blank nodes before IRIs before
+    literals), and of literals what they are compared as. `other` ones are not compared.
+    """
+
+    kind: int
+    compared_as: str
+
+
+class Entry(NamedTuple):
+    """A member in its order: a value to compare by, the term, and of a number the rank of its
+    datatype.
+    """
+
+    value: Any
+    term: Term
+    rank: int = 0
+
+
+NUMBERS = Order(LITERAL, "numbers")
+STRINGS = Order(LITERAL, "strings")
+BOOLEANS = Order(LITERAL, "booleans")
+MOMENTS = {is_zoned: Order(LITERAL, f"dateTimes, {is_zoned}") for is_zoned in (False, True)}
+OTHERS = Order(LITERAL, "other")
+IRIS = Order(IRI, "IRIs")
+BLANK_NODES = Order(BLANK_NODE, "other")
+
+
+class RunningExtreme(RunningAggregate):
+    """MIN or MAX of terms of any kind. Under DISTINCT both are the same.
+
+    It keeps each different member in a sorted list; a change costs O(log n) of them. NotCovered is
+    raised where several members may be the first: numbers of one value in several datatypes, terms
+    without an order between them, dateTimes that are too near. With `must_be_exact` it is raised
+    for two forms of one value, such as 1.0 and 1.00, too: where answers are sets, it matters which
+    form is the row's.
+    """
+
+    def __init__(self, slot: int | None, is_maximum: bool, must_be_exact: bool) -> None:
+        super().__init__(slot)
+        self.is_maximum = is_maximum
+        self.must_be_exact = must_be_exact
+        self.members: dict[Order, SortedList] = {}
+        self.terms_by_rank = [0, 0, 0, 0]  # how many different numbers of each datatype
+        self.counts: Counter[Term | None] = Counter()
+
+    def add_member(self, member: Any, count: int) -> None:
+        """Put a member into its order, or take it out when its count falls to 0."""
+        change = add_count(self.counts, member, count)
+        if not change or member is None:
+            return
+        order, entry = place_in_order(member)
+        if order is NUMBERS:
+            self.terms_by_rank[entry.rank] += change
+        if change == 1:
+            self.members.setdefault(order, SortedList()).add(entry)
+            return
+        self.members[order].remove(entry)
+        if not self.members[order]:
+            del self.members[order]
+
+    def value(self) -> Term | None:
+        """Return the first or the last member; None if there is none."""
+        if None in self.counts:
+            raise NotCovered("MIN or MAX over an error")
+        if not self.members:
+            return None
+        # one order of the first kind, or of the last
+        kinds = [order.kind for order in self.members]
+        kind = max(kinds) if self.is_maximum else min(kinds)
+        order, *others = [order for order in self.members if order.kind == kind]
+        if others:
+            raise NotCovered("MIN or MAX of terms that have no order")
+        entries = self.members[order]
+        inwards = reversed(entries) if self.is_maximum else iter(entries)
+        if order is NUMBERS:
+            return self._extreme_number(self._equal_numbers(inwards))
+        best: Entry = next(inwards)
+        following: Entry | None = next(inwards, None)
+        if following is not None and is_tied(order, best, following):
+            raise NotCovered("MIN or MAX of terms that are equal or have no order")
+        return best.term
+
+    def _equal_numbers(self, inwards: Any) -> list[Entry]:
+        """Return the entries that are equal to the first. Raises NotCovered if there are more than
+        the definition takes, and if the next one may be equal to them.
+        """
+        best = next(inwards)
+        equal = [best]
+        for entry in inwards:
+            if entry.value != best.value:
+                if self._may_be_equal(best.value, entry.value):
+                    raise NotCovered(
+                        "MIN or MAX of numbers that are equal as floats or doubles alone"
+                    )
+                break
+            equal.append(entry)
+            if len(equal) > MOST_TIED:
+                raise NotCovered(f"MIN or MAX of more than {MOST_TIED} forms of one value")
+        return equal
+
+    def _extreme_number(self, entries: list[Entry]) -> Term:
+        """Return the term of numbers that are equal: of several forms in one datatype, it has no
+        fixed form.
+        """
+        best, *others = entries
+        if not others:
+            return best.term
+        datatypes = {parse_literal(entry.term).datatype for entry in entries}
+        if self.must_be_exact or len(datatypes) > 1 or best.value == 0:
+            raise NotCovered("MIN or MAX of two forms of one value")
+        form = min(entry.term for entry in entries)
+        return Computed(form, Number(best.rank, best.value))
+
+    def _may_be_equal(self, a: Any, b: Any) -> bool:
+        """Return whether two numbers may be one once they are promoted, as only numbers of several
+        datatypes are.
+        """
+        integers, decimals, floats, doubles = self.terms_by_rank
+        kinds = (integers + decimals > 0) + (floats > 0) + (doubles > 0)
+        return kinds > 1 and abs(a - b) <= PROMOTED * max(abs(a), abs(b))
+
+
+def place_in_order(term: Term) -> tuple[Order, Entry]:
+    """Return the order that a term is in, and its entry there. Raises NotCovered for a number that
+    is rounded or not finite, and for a literal whose value an evaluator may not have.
+    """
+    number = aggregated_number(term)
+    if number is not None:
+        return NUMBERS, Entry(number.value, term, number.rank)
+    kind = rank(term)
+    if kind == IRI:
+        return IRIS, Entry(term[1:-1], term)
+    if kind == BLANK_NODE:
+        return BLANK_NODES, Entry(term, term)
+    match value_of(term):
+        case StringValue(lexical, ""):
+            return STRINGS, Entry(lexical, term)
+        case bool() as holds:
+            return BOOLEANS, Entry(holds, term)
+        case Moment(seconds, is_zoned):
+            return MOMENTS[is_zoned], Entry(seconds, term)
+        case _:
+            return OTHERS, Entry(term, term)
+
+
+def is_tied(order: Order, best: Entry, following: Entry) -> bool:
+    """Return whether the order leaves open which of two entries comes first."""
+    if order in (STRINGS, IRIS):
+        return False
+    if order in MOMENTS.values():
+        return bool(abs(best.value - following.value) < SURE_SECONDS)
+    if order is BOOLEANS:
+        return bool(best.value == following.value)
+    return True
+
+
+# Groups
+
 
 MakeAggregate = Callable[[], RunningAggregate]
 
@@ -59,8 +388,8 @@ class MaintainedGroup(MaintainedNode):
             self.groups[key] = self._empty_group()
         group = self.groups[key]
         group.count += count
-        for aggregate in group.aggregates:
-            aggregate.add(solution, count)
+        for running in group.aggregates:
+            running.add(solution, count)
         self.changed[key] = None
 
     def flush(self) -> None:

@@ -1,24 +1,299 @@
-"""§7 Property paths, written out (SPARQL 1.1 §18.4, R2R-18): a sequence is a join over a variable
-between its steps, an alternative and a negated set are unions, and `?`, `*` and `+` are
-`MaintainedReachability`.
+"""§7 Property paths, maintained (SPARQL 1.1 §18.4, R2R-18). They are written out: a sequence is a
+join over a variable between its steps, an alternative and a negated set are unions, and `?`, `*`
+and `+` are `MaintainedReachability`.
 
 For `?x (:p/:q)|^:r ?y` that is the union of `?x :p _:path.0 . _:path.0 :q ?y` and `?y :r ?x`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, pairwise
 
 from refengine.incremental.algebra.joins import join_all
-from refengine.incremental.algebra.nodes import MaintainedNode
-from refengine.incremental.algebra.operators import MaintainedUnion
-from refengine.incremental.algebra.reachability import MaintainedReachability
+from refengine.incremental.algebra.nodes import (
+    MaintainedNode,
+    MaintainedUnion,
+    Solution,
+    add_count,
+    pick_terms,
+)
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.sparql import algebra
-from refengine.sparql.algebra import Call, Expression, Path, TriplePattern, Variable
-from refengine.sparql.evaluation.matching import is_path, names_of, variables_of
+from refengine.sparql.algebra import (
+    Alternative,
+    Call,
+    Expression,
+    Inverse,
+    Path,
+    Repeated,
+    TriplePattern,
+    Variable,
+)
+from refengine.sparql.matching import is_path, split_by_shared_variables, variables_of
+
+# Terms, each once, in the order in which they came
+Terms = dict[Term, None]
+NO_TERMS: Terms = {}  # not to be changed
+
+# A pair of terms that the repeated path connects
+Step = tuple[Term, Term]
+
+
+class MaintainedReachability(MaintainedNode):
+    """The pairs of terms that `P?`, `P*` or `P+` connects, each once.
+
+    `steps` gives the pairs that P connects, by the variables `step_ends`; `nodes` gives all triples
+    of the graph, where a node is connected with itself by no step at all. A start that is a
+    constant is the only start.
+
+    It keeps the steps and the pairs that are connected, both by start and by end, and the counts of
+    the nodes. `flush` first finds the starts whose ends may change: those that reach a step which
+    came and connects what was not connected, or which went and had no other way beside it. Of each
+    it puts in doubt the ends behind the steps that went, finds again what another way reaches, and
+    then what is behind the steps that came (Gupta, Mumick, Subrahmanian, *Maintaining views
+    incrementally*, SIGMOD 1993: delete and rederive). So a change costs, for each of these starts,
+    what lies behind the step, and not all that the start reaches.
+    """
+
+    def __init__(
+        self,
+        ends: tuple[Variable | Term, Variable | Term],
+        path: Repeated,
+        steps: MaintainedNode,
+        step_ends: tuple[Variable, Variable],
+        nodes: MaintainedNode | None,
+    ) -> None:
+        start, end = ends
+        variables = {one.name: i for i, one in enumerate(ends) if isinstance(one, Variable)}
+        super().__init__(tuple(variables), variables)
+        self.shown = pick_terms(tuple(variables.values()))
+        self.is_loop = start == end
+        self.only_start = start if isinstance(start, str) else None
+        self.only_end = end if isinstance(end, str) else None
+        self.is_at_most_once = path.is_at_most_once
+        self.is_reflexive = connects_with_itself(path)
+
+        self.step_slots = (steps.slots[step_ends[0].name], steps.slots[step_ends[1].name])
+        self.step_counts: Counter[Step] = Counter()
+        self.successors: dict[Term, Terms] = {}
+        self.predecessors: dict[Term, Terms] = {}
+        self.node_counts: Counter[Term] = Counter()
+        self.ends_of: dict[Term, Terms] = {}
+        self.starts_of: dict[Term, Terms] = {}
+
+        self.changed_steps: dict[Step, None] = {}
+        self.changed_nodes: Terms = {}
+        if self.only_start is not None:
+            self.changed_nodes[self.only_start] = None
+        steps.emit = self._change_step
+        if nodes is not None:
+            nodes.emit = self._change_node
+
+    def _change_step(self, solution: Solution, count: int) -> None:
+        """Add to the count of a step, and follow whether it is there."""
+        start, end = (solution[slot] for slot in self.step_slots)
+        assert start is not None and end is not None  # every solution of a path has both
+        change = add_count(self.step_counts, (start, end), count)
+        if change == 1:
+            self.successors.setdefault(start, {})[end] = None
+            self.predecessors.setdefault(end, {})[start] = None
+        elif change == -1:
+            _remove(self.successors, start, end)
+            _remove(self.predecessors, end, start)
+        if change:
+            self.changed_steps[start, end] = None
+
+    def _change_node(self, triple: Solution, count: int) -> None:
+        """Add to the counts of the nodes of a triple: its subject and its object."""
+        for term in (triple[0], triple[2]):
+            assert term is not None
+            if add_count(self.node_counts, term, count):
+                self.changed_nodes[term] = None
+
+    def flush(self) -> None:
+        """Emit which pairs are connected now, and were not, or were and are no more."""
+        for start, steps in self._changes_by_start().items():
+            self._update(start, steps)
+        self.changed_steps.clear()
+        self.changed_nodes.clear()
+
+    def _changes_by_start(self) -> dict[Term, list[Step]]:
+        """Return the starts whose ends may change, each with the steps that it reached and that
+        have come or gone.
+        """
+        changes: dict[Term, list[Step]] = {}
+        sources = dict(self.changed_nodes)
+        sources |= {step[0]: None for step in self.changed_steps if self._matters(step)}
+        for source in sources:
+            for start in self._starts_through(source):
+                changes[start] = []
+        if changes:
+            for step in self.changed_steps:
+                for start in self._starts_through(step[0]):
+                    if start in changes:
+                        changes[start].append(step)
+        return changes
+
+    def _starts_through(self, source: Term) -> Iterator[Term]:
+        """Yield the starts from which a step from a term is taken: that term, and those that are
+        connected with it.
+        """
+        if self.only_start in (None, source):
+            yield source
+        if not self.is_at_most_once:
+            for start in self.starts_of.get(source, ()):
+                if start != source:
+                    yield start
+
+    def _matters(self, step: Step) -> bool:
+        """Return whether a step that has come or gone may change what is connected."""
+        source, end = step
+        origin = source
+        if self.only_start is not None:
+            origin = self.only_start
+        reached = self.ends_of.get(origin, NO_TERMS)
+        if source != origin and source not in reached:
+            return False
+        if self._is_step(source, end):
+            return end not in reached
+        return end in reached and (self.is_at_most_once or not self._has_way(source, end))
+
+    def _has_way(self, start: Term, end: Term) -> bool:
+        """Return whether steps lead from a term to another. They are followed from both terms, in
+        turn, until either has no more of them.
+        """
+        forwards = _follow(self.successors, start)
+        backwards = _follow(self.predecessors, end)
+        for reached, reaching in zip(forwards, backwards, strict=False):
+            if reached == end or reaching == start:
+                return True
+        return False
+
+    def _is_step(self, start: Term, end: Term) -> bool:
+        return end in self.successors.get(start, NO_TERMS)
+
+    def _update(self, start: Term, steps: Sequence[Step]) -> None:
+        """Change the ends of one start as the steps do that have come or gone."""
+        ends = self.ends_of.setdefault(start, {})
+        doubtful = self._doubtful_ends(start, ends, steps)
+        found = self._ends_found(start, ends, doubtful, steps)
+        for end in doubtful:
+            if end not in found:
+                del ends[end]
+                self._change_pair(start, end, -1)
+        for end in found:
+            if end not in doubtful:
+                ends[end] = None
+                self._change_pair(start, end, 1)
+        if not ends:
+            del self.ends_of[start]
+
+    def _doubtful_ends(self, start: Term, ends: Terms, steps: Sequence[Step]) -> Terms:
+        """Return the ends of a start that the steps which have gone may have led to."""
+        waiting = [end for source, end in steps if not self._is_step(source, end)]
+        if start in self.changed_nodes:
+            waiting.append(start)
+        return self._spread(waiting, ends.__contains__)
+
+    def _ends_found(
+        self, start: Term, ends: Terms, doubtful: Terms, steps: Sequence[Step]
+    ) -> Terms:
+        """Return the ends of a start that are connected, and were not or are in doubt."""
+
+        def is_open(end: Term) -> bool:
+            return end not in ends or end in doubtful
+
+        def is_sure(source: Term) -> bool:
+            return source == start or not is_open(source)
+
+        waiting = [end for end in doubtful if self._is_reached_from(start, end, ends, is_sure)]
+        waiting += [end for source, end in steps if self._is_step(source, end) and is_sure(source)]
+        if self._has_itself(start):
+            waiting.append(start)
+        return self._spread(waiting, is_open)
+
+    def _spread(self, waiting: list[Term], is_wanted: Callable[[Term], bool]) -> Terms:
+        """Return the wanted ends among some, and the wanted ones behind these. What is behind an
+        end that is not wanted is left out. Empties `waiting`.
+        """
+        found: Terms = {}
+        while waiting:
+            end = waiting.pop()
+            if end not in found and is_wanted(end):
+                found[end] = None
+                if not self.is_at_most_once:
+                    waiting += self.successors.get(end, NO_TERMS)
+        return found
+
+    def _is_reached_from(
+        self, start: Term, end: Term, ends: Terms, is_sure: Callable[[Term], bool]
+    ) -> bool:
+        """Return whether a step leads to an end from the start, or from one of its ends that is
+        sure. The fewer are looked at: the sources of such steps, or the ends of the start.
+        """
+        if self._is_step(start, end):
+            return True
+        if self.is_at_most_once:
+            return False
+        sources = self.predecessors.get(end, NO_TERMS)
+        if len(sources) < len(ends):
+            return any(map(is_sure, sources))
+        return any(self._is_step(source, end) for source in ends if is_sure(source))
+
+    def _change_pair(self, start: Term, end: Term, count: int) -> None:
+        """Insert or retract a pair of the index by ends, and emit it if it has the path's ends."""
+        if count == 1:
+            self.starts_of.setdefault(end, {})[start] = None
+        else:
+            _remove(self.starts_of, end, start)
+        if self.only_end in (None, end) and (not self.is_loop or start == end):
+            self.emit(self.shown((start, end)), count)
+
+    def _has_itself(self, start: Term) -> bool:
+        """Return whether a start is connected with itself by no step: a constant always, another
+        term if it is a node of the graph.
+        """
+        if self.only_start is not None:
+            return self.is_reflexive
+        return start in self.node_counts
+
+
+def _remove(index: dict[Term, Terms], key: Term, term: Term) -> None:
+    """Remove a term from those of a key. It must be there."""
+    del index[key][term]
+    if not index[key]:
+        del index[key]
+
+
+def _follow(neighbours: Mapping[Term, Terms], start: Term) -> Iterator[Term]:
+    """Yield what one step or more lead to from a term, each once."""
+    reached: set[Term] = set()
+    waiting = [start]
+    while waiting:
+        for end in neighbours.get(waiting.pop(), NO_TERMS):
+            if end not in reached:
+                reached.add(end)
+                waiting.append(end)
+                yield end
+
+
+def connects_with_itself(path: Path) -> bool:
+    """Return whether a path connects a constant with itself, be it in the graph or not, by no step
+    at all. A sequence does so in its steps' patterns alone, where each has a constant.
+    """
+    match path:
+        case Repeated(inner, least, _):
+            return not least or connects_with_itself(inner)
+        case Inverse(inner):
+            return connects_with_itself(inner)
+        case Alternative(paths):
+            return any(map(connects_with_itself, paths))
+        case _:
+            return False
+
 
 # Makes the node of a basic graph pattern without property paths, under filters
 MakeBasicPattern = Callable[[Sequence[TriplePattern], Sequence[Expression]], MaintainedNode]
@@ -45,7 +320,9 @@ class PathWriter:
         in parts that are connected by variables. Raises NotCovered.
         """
         plain = [triple for triple in triples if not is_path(triple)]
-        parts = [self.make_basic(part, []) for part in connected_parts(plain)]
+        parts = [
+            self.make_basic(part, []) for part in split_by_shared_variables(plain, variables_of)
+        ]
         parts += [self.path_pattern(*triple) for triple in triples if is_path(triple)]
         return join_all(parts)
 
@@ -119,20 +396,3 @@ class PathWriter:
 def has_path(triples: Sequence[TriplePattern]) -> bool:
     """Return whether a basic graph pattern has property paths."""
     return any(map(is_path, triples))
-
-
-def connected_parts(triples: Sequence[TriplePattern]) -> list[list[TriplePattern]]:
-    """Return triple patterns in parts, in their order. Those that share a variable are in one part,
-    and so are those that share one with them.
-    """
-    parts: list[list[TriplePattern]] = []
-    for triple in triples:
-        names = names_of(variables_of(triple))
-        apart = [part for part in parts if names.isdisjoint(_names(part))]
-        joined = [one for part in parts if part not in apart for one in part]
-        parts = [*apart, [*joined, triple]]
-    return parts
-
-
-def _names(triples: Sequence[TriplePattern]) -> set[str]:
-    return {name for triple in triples for name in names_of(variables_of(triple))}

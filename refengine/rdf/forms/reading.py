@@ -5,15 +5,58 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from refengine.model.elements import Dataset, Quad, Stream, Term, Triple
+from refengine.model.elements import (
+    TIME_BOUND,
+    CanonicalElements,
+    Dataset,
+    Quad,
+    Stream,
+    Term,
+    Triple,
+    arrivals,
+)
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
-from refengine.rdf.forms.dating import PROV_GENERATED_AT_TIME, DatePredicates
 from refengine.rdf.sources import Folder, Source, refuse_no_source
-from refengine.rdf.terms import Fault, make_iri
-from refengine.rdf.times import Zones
+from refengine.rdf.terms import make_iri, placed_at
+from refengine.rdf.times import PROV_GENERATED_AT_TIME, DatePredicates, Zones
+
+
+class ReadElement(NamedTuple):
+    """An element as it is read: what it holds, its times, and the place in the file to name in an
+    error.
+    """
+
+    payload: Triple | frozenset[Triple]
+    app: int
+    place: str
+    batch: int | None = None
+    end: int | None = None
+
+
+def build_stream(items: Iterable[ReadElement], ordered: bool = True) -> Stream:
+    """Return the stream of elements in their order. Raises InvalidStream with the place in the file
+    for a time that is not within 64 bits (MOD-1).
+    """
+    items = list(items)
+    for item in items:
+        for name, value in (("t_app", item.app), ("batch", item.batch), ("end", item.end)):
+            if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
+                raise InvalidStream(
+                    f"{name} must be within 64 bits, got {display(value)}",
+                    rule="MOD-1",
+                    place=item.place,
+                )
+
+    return Stream(
+        CanonicalElements(
+            arrivals((item.payload, item.app, item.batch, item.end) for item in items)
+        ),
+        ordered,
+    )
+
 
 CHOICES = (
     "with --undated static of `refengine run` what has no time is static data, with --undated drop "
@@ -54,10 +97,8 @@ class ReadingOptions:
         if self.columns is not None:
             refuse_no_source(self.columns, "IO-1", "columns")
         if self.base != "":
-            try:
+            with placed_at("base of the data"):
                 make_iri(self.base)
-            except Fault as fault:
-                raise InvalidStream(str(fault), rule="IO-1", place="base of the data") from None
 
 
 def refuse_no_options(value: object) -> None:
@@ -104,16 +145,11 @@ class Reading:
             predicate if chosen is None else chosen, self.options.batch_predicate
         )
 
-    @property
-    def refuses_undated(self) -> bool:
-        """Whether what has no time is an error."""
-        return self.options.undated is Undated.REFUSE
-
     def set_aside(self, found: Iterable[Triple | Quad], reason: str, place: str) -> None:
         """Do with triples that have no time what the user chose. Raises InvalidStream with the
         reason and the place if they are refused.
         """
-        if self.refuses_undated:
+        if self.options.undated is Undated.REFUSE:
             self.refuse(f"{reason}; {CHOICES}", place)
         statements = list(found)
         if statements and not self.undated:

@@ -1,6 +1,6 @@
-"""Known defects of the witnesses, as what they make of a body: the body that says what a witness
-reads. conformance/corpus/witness_defects.toml lists all that are known; those are here whose
-reading can be written as a body.
+"""§7 Why a witness has no say, and the known defects of the witnesses, as what they make of a body:
+the body that says what a witness reads. conformance/corpus/witness_defects.toml lists all that are
+known; those are here whose reading can be written as a body.
 
 A defect covers an answer if the definition gives that answer to the body as the witness reads it,
 and another to the body as it stands. So no other answer of the witness is covered by it.
@@ -8,7 +8,7 @@ and another to the body as it stands. So no other answer of the witness is cover
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -24,6 +24,10 @@ ONE = literal("1", XSD + "integer")
 Misread = Callable[[Any], Any]  # returns a node of the algebra as a witness reads it
 
 
+class NoSay(Exception):
+    """A witness cannot answer a body: the reason, in one line."""
+
+
 @dataclass(frozen=True)
 class KnownDefect:
     """A defect of a witness: its id in the list, how the witness reads the nodes of a body, and the
@@ -37,6 +41,15 @@ class KnownDefect:
 
     def __str__(self) -> str:
         return f"defect {self.id} of {self.witness}"
+
+
+class AnswerByDefect(NoSay):
+    """The answer of a witness is what its known defects make of a body, so that it says nothing."""
+
+    def __init__(self, defects: Sequence[KnownDefect]) -> None:
+        names = " and ".join(defect.id for defect in defects)
+        super().__init__(f"its answer comes from its known defect {names} (docs/witnesses.md)")
+        self.defects = tuple(defects)
 
 
 def count_errors(node: Any) -> Any:

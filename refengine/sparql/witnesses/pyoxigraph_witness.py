@@ -1,4 +1,4 @@
-"""pyoxigraph as a witness: its own evaluation of SPARQL over our terms, but for the joins that
+"""§7 pyoxigraph as a witness: its own evaluation of SPARQL over our terms, but for the joins that
 nothing could stop.
 """
 
@@ -12,20 +12,76 @@ from typing import cast
 import pyoxigraph
 
 from refengine.model.elements import Dataset as Statements
-from refengine.model.elements import (
-    Quad,
-    Relation,
-    Term,
-    Triple,
-    is_blank,
-    literal,
-    parse_literal,
-)
-from refengine.sparql.algebra import AlgebraQuery
+from refengine.model.elements import Quad, Relation, Term, Triple, is_blank, literal, parse_literal
+from refengine.sparql import algebra
+from refengine.sparql.algebra import AlgebraQuery, Join, Pattern, always_bound, visible, walk
 from refengine.sparql.datasets import changing_part, is_time, static_part, times_of_triples
-from refengine.sparql.evaluation import ask_answer, construct_answer, select_answer
 from refengine.sparql.functions import TIMESTAMP
-from refengine.sparql.witnesses.nested_loops import refuse_nested_loops
+from refengine.sparql.solutions import ask_answer, construct_answer, select_answer
+from refengine.sparql.witnesses.defects import NoSay
+
+# Joins that pyoxigraph makes in nested loops, which nothing can interrupt
+
+
+# solutions of one side times those of the other that pyoxigraph may join in nested loops
+MOST_PAIRS = 10**8
+MOST_SOLUTIONS = 200_000  # of an operator, as `sparql.evaluate` holds no more
+
+
+def refuse_nested_loops(query: AlgebraQuery, triples: int) -> None:
+    """Raise NoSay for a body that pyoxigraph may join in nested loops over many solutions, which
+    nothing can interrupt.
+
+    It hashes only by variables that both sides always bind. A product of sides that share none
+    makes the rows that `sparql.evaluate` makes, too, and is bounded by that.
+    """
+    if not has_joins(query):
+        return
+    for left, right in pairs_of_sides(query):
+        pairs = most_solutions(left, triples) * most_solutions(right, triples)
+        if pairs > MOST_PAIRS and is_in_nested_loops(left, right):
+            raise NoSay(
+                "a join by variables that OPTIONAL, UNION or UNDEF may leave "
+                f"unbound, of more than {MOST_PAIRS} pairs"
+            )
+
+
+@lru_cache(maxsize=64)
+def has_joins(query: AlgebraQuery) -> bool:
+    """Return whether there is a join in a body, other than of triple patterns with one another."""
+    return any(True for _ in pairs_of_sides(query))
+
+
+def pairs_of_sides(query: AlgebraQuery) -> Iterator[tuple[Pattern, Pattern]]:
+    """Yield the two sides of each join of a body, of a chain of joins each part with all before."""
+    for node in walk(query.pattern):
+        match node:
+            case Join(members):
+                yield from ((Join(members[:i]), part) for i, part in enumerate(members) if i)
+            case algebra.LeftJoin(left, right, _) | algebra.Minus(left, right):
+                yield left, right
+
+
+def is_in_nested_loops(left: Pattern, right: Pattern) -> bool:
+    """Return whether pyoxigraph compares each solution of one side with each of the other: they
+    share variables, but none that both always bind.
+    """
+    shares_variables = bool(visible(left).keys() & visible(right).keys())
+    return shares_variables and always_bound(left).isdisjoint(always_bound(right))
+
+
+def most_solutions(pattern: Pattern, triples: int) -> int:
+    """Estimate how many solutions a pattern may have over so many triples if no variable is shared:
+    a path counts as a triple pattern, and the rows of several VALUES are added.
+    """
+    rows = sum(len(node.rows) for node in walk(pattern) if isinstance(node, algebra.Values))
+    patterns = sum(len(node.triples) for node in walk(pattern) if isinstance(node, algebra.Basic))
+    many: int = (rows or 1) * max(triples, 1) ** min(patterns, 20)
+    return min(MOST_SOLUTIONS, many)
+
+
+# Answers
+
 
 OxigraphTerm = pyoxigraph.BlankNode | pyoxigraph.NamedNode | pyoxigraph.Literal
 Function = Callable[..., OxigraphTerm | pyoxigraph.Triple | None]

@@ -1,0 +1,92 @@
+"""CityBench's measures: which observations are named by answers, and how long that took (Ali, Gao,
+Mileo, ISWC 2015; docs/metrics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from refengine.model.elements import Bag, Row, Term, canonical_bags, canonical_rows
+from refengine.model.terms import canonical
+
+MARK = "obId"  # what the names of the variables have that name observations
+
+
+class Completeness(NamedTuple):
+    """How many observations answers ought to name, how many of these they name, and how many
+    others.
+    """
+
+    expected: int
+    captured: int
+    unexpected: int
+
+    @property
+    def share(self) -> Fraction | None:
+        """The captured ones of the expected ones, from 0 to 1; None if none is expected."""
+        if not self.expected:
+            return None
+        return Fraction(self.captured, self.expected)
+
+
+def observation_variables(variables: Iterable[str]) -> tuple[str, ...]:
+    """Return the variables that name observations: those whose names have `obId` in them."""
+    return tuple(name for name in variables if MARK in name)
+
+
+def completeness(
+    expected: Iterable[Bag],
+    answered: Iterable[Bag],
+    variables: Sequence[str],
+) -> Completeness:
+    """Return how complete answers are: of the observations that the expected answers name, how many
+    the engine's name. An observation counts once, in whichever answer it is.
+
+    If no variable names observations, distinct rows are counted in their place, which CityBench
+    does not measure.
+
+    >>> row = (("obId1", "<urn:a>"),)
+    >>> completeness([{row: 1}, {row: 2}], [], ["obId1"])
+    Completeness(expected=1, captured=0, unexpected=0)
+    """
+    due = _named(canonical_bags(expected, "expected answer"), variables)
+    found = _named(canonical_bags(answered, "answer"), variables)
+    return Completeness(len(due), len(due & found), len(found - due))
+
+
+def _named(bags: Iterable[Bag], variables: Sequence[str]) -> set[Term] | set[Row]:
+    """Return the observations that bags of rows name, or their rows if no variable names any."""
+    if not variables:
+        return {row for bag in bags for row in bag}
+    return {term for bag in bags for term in observations_of(bag, variables)}
+
+
+def observations_of(bag: Bag, variables: Sequence[str]) -> Iterator[Term]:
+    """Yield the observations that the rows of a bag name."""
+    for row in bag:
+        for name, term in row:
+            if name in variables:
+                yield term
+
+
+def latencies(
+    answers: Iterable[tuple[Bag, float]],
+    sent: Mapping[Term, float],
+    variables: Sequence[str],
+) -> Mapping[Term, float]:
+    """Return the latency of each observation that an answer names: from when it was sent to the
+    first answer that names it, in seconds.
+
+    `answers` are bags with when they came, and `sent` says when an observation was sent; of others
+    no latency is known. Times are in seconds of one clock.
+    """
+    sent = {canonical(observation): instant for observation, instant in sent.items()}
+    found: dict[Term, float] = {}
+    for number, (rows, came) in enumerate(answers, 1):
+        bag = canonical_rows(rows, f"answer {number}")
+        for observation in observations_of(bag, variables):
+            if observation in sent and observation not in found:
+                found[observation] = came - sent[observation]
+    return found

@@ -1,5 +1,0 @@
-"""Sweeps over joins with bounded memory: policies and memories, each measured against the unlimited
-join; streams in the shape of the CLOCK paper's, and its figures beside ours.
-
-Imports refengine, verdict and report. Begin with `sweep`.
-"""
