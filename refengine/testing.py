@@ -34,6 +34,7 @@ from refengine.core.semantics import Semantics, Tick
 from refengine.core.window import borders_of_window
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
+from refengine.model.held import as_integer
 from refengine.model.messages import display, plain
 from refengine.strategies import inputs
 
@@ -171,7 +172,8 @@ def check_windows(
     `mine` takes a list of (time, item) in the order of arrival, and gives the windows in the order
     in which they are reported. Each is (opens, closes, items), where `opens` and `closes` are None
     if windows have no borders; the order of the items does not matter. A window is yielded as soon
-    as the element has been read that makes the operator report it. This moment is compared (ENG-8).
+    as `for` has given the element that makes the operator report it. This moment is compared
+    (ENG-8).
     A function that reads the whole list first states it: (opens, closes, items, time) has the time
     of that element, or None if the window is reported at the end of the stream.
 
@@ -184,7 +186,7 @@ def check_windows(
     # imported here, after the strategies, which say what brings it where it is not there
     from hypothesis import Phase, given, settings
 
-    check_arguments(mine, query, semantics, draws)
+    check_arguments(mine, query, semantics, make_item, draws)
     phases = [phase for phase in settings().phases if phase is not Phase.explain]
 
     @settings(deadline=None, max_examples=draws, phases=phases, report_multiple_bugs=False)
@@ -199,8 +201,13 @@ def check_windows(
         raise WrongWindows(*error.args) from None
 
 
-def check_arguments(mine: object, query: Query, semantics: Semantics, draws: object) -> None:
+def check_arguments(
+    mine: object, query: Query, semantics: Semantics, make_item: object, draws: object
+) -> None:
     """Refuse what cannot be checked. Raises RefengineError."""
+    if make_item is not None and not callable(make_item):
+        reason = f"must be a function of an Element, got {display(make_item)}"
+        raise RefengineError(reason, rule="ENG-8", place="make_item")
     if not callable(mine):
         reason = f"must be a function of a list of (time, item), got {display(mine)}"
         raise RefengineError(f"{reason}; it gives windows: {FORMS}", rule="ENG-8", place="mine")
@@ -231,16 +238,23 @@ def compare_windows(
     elements = [(element.app, item) for element, item in zip(stream, items, strict=True)]
     answered, is_moment_stated = read_windows(mine, elements)
     expected = list(expected_windows(query, semantics, stream, items, is_moment_stated))
-    if [window.parts() for window in expected] != [window.parts() for window in answered]:
+    try:
+        are_same = [each.parts() for each in expected] == [each.parts() for each in answered]
+    except (TypeError, ValueError) as error:  # as arrays of numpy raise it
+        reason = f"items cannot be compared: {error}; write make_item, which makes others"
+        raise RefengineError(reason, rule="ENG-8", place="mine") from None
+    if not are_same:
         raise WrongWindows(elements, expected, answered, is_moment_stated)
 
 
 class ReadElements(list[tuple[int, Any]]):
     """A list that knows how many of its elements were read: `place` is that of the last one, and
-    None once the end was read.
+    None once the end was read. `is_end_unknown` says that elements were taken by their index or
+    removed, so that nothing tells when the end was read.
     """
 
     place: int | None = 0
+    is_end_unknown = False
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         for number, element in enumerate(super().__iter__(), 1):
@@ -251,8 +265,19 @@ class ReadElements(list[tuple[int, Any]]):
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         found = super().__getitem__(index)
         places = range(len(self))[index]
-        self._read(1 + (places if isinstance(places, int) else max(places, default=-1)))
+        last = places if isinstance(places, int) else max(places, default=-1)
+        self._read(1 + last)
+        self.is_end_unknown |= last == len(self) - 1
         return found
+
+    def __delitem__(self, index: SupportsIndex | slice) -> None:
+        self.is_end_unknown = True
+        super().__delitem__(index)
+
+    def pop(self, index: SupportsIndex = -1) -> tuple[int, Any]:
+        """Remove an element, and return it."""
+        self.is_end_unknown = True
+        return super().pop(index)
 
     def _read(self, number: int) -> None:
         if self.place is not None:
@@ -282,8 +307,27 @@ def read_windows(
         if len(lengths) > 1:
             reason = "some windows state their moment and others do not; write it for all or none"
             raise RefengineError(reason, rule="ENG-8", place=f"mine: window {number}")
-        found.append(WindowReport(opens, closes, [*items], *(stated or [read.place])))
+        moment = stated[0] if stated else read.place
+        times = {"opens": opens, "closes": closes, "time": moment}
+        opens, closes, moment = (as_time(value, name, number) for name, value in times.items())
+        found.append(WindowReport(opens, closes, [*items], moment))
+    if lengths == {3} and read.is_end_unknown and read.place is not None:
+        reason = "takes the elements by index, so that nothing tells when it has read the last one"
+        advice = "write `for time, item in elements`, or state the time of each report"
+        raise RefengineError(f"{reason}; {advice}", rule="ENG-8", place="mine")
     return found, lengths == {4}
+
+
+def as_time(value: object, name: str, number: int) -> Any:
+    """Return a border or a moment of a window as the reference has it. Raises RefengineError for
+    what is no time.
+    """
+    place = f"mine: window {number}"
+    value = as_integer(value, name, RefengineError, rule="ENG-8", place=place)
+    if value is None or isinstance(value, int | float):
+        return value
+    reason = f"{name} must be an integer or None, got {display(value)}"
+    raise RefengineError(reason, rule="ENG-8", place=place)
 
 
 def expected_windows(

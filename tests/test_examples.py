@@ -52,8 +52,32 @@ WRONG = {
     "a missing body": "from_table(windows=[])",
     "a misspelt option": "Engine(QUERY, ['s'], SEMANTICS, definitio=True)",
     "a name that is none": "evaluat",
+    "a text as static data": "evaluate(QUERY, {}, SEMANTICS, static='abc')",
+    "texts as static data": "judge(QUERY, {}, profile('csparql'), [], static=['abc'])",
     "a semantics that is a profile": "evaluate(QUERY, {}, profile('csparql'))",
 }
+RIGHT = """from pyoxigraph import Quad, Store
+from rdflib import Dataset, Graph, URIRef
+from refengine import Engine, Query, Question, evaluate, from_table, incremental, judge, profile
+from refengine import sparql
+
+QUERY: Query = from_table(windows=[{"stream": "s", "kind": "now"}], body="ASK {}")
+SEMANTICS = profile("csparql").but(t0=0).semantics()
+GRAPH = Graph()
+STORE = Store()
+QUADS: list[Quad] = [*STORE]
+TRIPLES = {("<urn:a>", "<urn:p>", "<urn:b>")}
+evaluate(QUERY, {}, SEMANTICS, static=GRAPH)
+evaluate(QUERY, {}, SEMANTICS, static={"urn:g": GRAPH})
+evaluate(QUERY, {}, SEMANTICS, static={URIRef("urn:g"): STORE})
+evaluate(QUERY, {}, SEMANTICS, static=TRIPLES)
+Engine(QUERY, ["s"], SEMANTICS, static=STORE)
+incremental.evaluate(QUERY, {}, SEMANTICS, static=GRAPH)
+judge(QUERY, {}, profile("csparql"), [], static=Dataset())
+Question(QUERY, {}, GRAPH)
+Question(QUERY, {}, static=QUADS)
+sparql.evaluate(QUERY.body.algebra, GRAPH)
+"""
 HEAD = """from refengine import Between, Engine, Query, evaluate, from_table, judge, profile
 from refengine import evaluat
 QUERY: Query = from_table(windows=[{"stream": "s", "kind": "now"}], body="ASK {}")
@@ -80,6 +104,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         # each of these goes on with the names of those before it
         spark = "\n".join([SPARK, *blocks(text, "python spark")])
         (folder / f"{name}_spark.py").write_text(spark, encoding="utf-8")
+    (folder / "right.py").write_text(RIGHT, encoding="utf-8")
     for number, line in enumerate(WRONG.values()):
         is_import = line == "evaluat"
         head = HEAD if is_import else HEAD.replace("from refengine import evaluat\n", "")

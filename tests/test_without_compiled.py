@@ -5,8 +5,10 @@ are the same, and name rdflib alone.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,20 @@ def test_cases_of_the_corpus_hold(tests: str) -> None:
     done = run(code, tests, "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *chosen)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout.split(" passed")[0].split()[-1]) > 50
+
+
+def test_what_is_disputed_is_what_the_page_lists() -> None:
+    """Each by its rule. No answer is another one: rdflib errs, or the case names both witnesses."""
+    code = WITHOUT.format("pytest", "sys.exit(main(sys.argv[1:]))")
+    chosen = ("-k", "test_case_holds_on_the_reference and (R2R-1 or R2R-5- or ORA-8)")
+    words = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", *chosen)
+    done = run(code, "tests/corpus/test_cases.py", *words)
+    found = Counter(re.findall(r"^FAILED .*\[([A-Z0-9]+-\d+)-", done.stdout, re.MULTILINE))
+    page = (ROOT / "docs" / "witnesses.md").read_text(encoding="utf-8")
+    section = page.partition("## Without pyoxigraph")[2].partition("\n## ")[0]
+    listed = re.findall(r"([A-Z0-9]+-\d+) \((\d+)\)", section)
+    assert found == {rule: int(count) for rule, count in listed} and found.total() == 17
+    assert len(re.findall(r"^E .*(?:[Dd]isputed|expected an argument)", done.stdout, re.M)) >= 17
 
 
 def test_what_is_drawn_is_answered() -> None:

@@ -5,10 +5,14 @@ value.
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import numpy
+import pandas
 import pytest
 
 from conformance.bench.citybench import measures as citybench
@@ -43,6 +47,7 @@ from refengine import (
     sparql,
     stream,
     stream_from_dataframe,
+    to_arrow,
     to_dicts,
 )
 from refengine.core.question import Question
@@ -54,7 +59,7 @@ from refengine.rdf.documents import read_static
 from refengine.rdf.forms.reading import ReadingOptions
 from refengine.rdf.recordings import read_recording
 from refengine.rdf.streams import read_elements, read_stream, read_stream_and_rest
-from refengine.testing import check_windows
+from refengine.testing import check_windows, compare_windows
 
 WINDOW = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
 QUERY = from_table({"windows": [WINDOW], "body": "SELECT ?x { ?x <urn:p> ?y }"})
@@ -637,6 +642,53 @@ SIXTY: list[tuple[str, Callable[[], object], str]] = [
         "body: QRY-1: body must be a string, got No",
     ),
     ("Limits: steps", lambda: sparql.Limits("x"), "limits: R2R-17: steps must be an integer >= 0"),
+    ("push: a copy", lambda: copy.deepcopy(Engine(QUERY, ["s"], SEMANTICS)), "Engine: ENG-8: an e"),
+    ("push: another copy", lambda: copy.copy(Engine(QUERY, ["s"], SEMANTICS)), "Engine: ENG-8"),
+    ("push: a pickle", lambda: pickle.dumps(Engine(QUERY, ["s"], SEMANTICS)), "push them to anoth"),
+    ("push: NaT", lambda: push(T, pandas.NaT), "t_app is missing, got NaT; write an integer"),
+    ("push: NA", lambda: push(T, pandas.NA), "t_app is missing, got <NA>"),
+    ("push: no instant", lambda: push(T, numpy.datetime64("NaT", "s")), "t_app is missing, got "),
+    ("push: a duration", lambda: push(T, numpy.timedelta64("NaT", "s")), "t_app is missing, got"),
+    ("push: a characters", lambda: stream([("abc", 3)]), "tuples of text, got 'abc'"),
+    ("but: NaT", lambda: PROFILE.but(t0=pandas.NaT), "SEM-1: t0 is missing, got NaT"),
+    ("Window: NaT", lambda: timed(size=pandas.NaT), "size is missing, got NaT"),
+    (
+        "static: a text",
+        lambda: evaluate(QUERY, STREAMS, SEMANTICS, static="abc"),
+        "static data: MOD-4: statements must be triples and quads, which are tuples of text, got '",
+    ),
+    (
+        "to_arrow: a border",
+        lambda: to_arrow(
+            evaluate(
+                from_table(windows=[WINDOW | {"size": 2**62, "slide": 2**62}], body="ASK {}"),
+                {"s": stream([(T, 2**63 - 2)])},
+                PROFILE.but(t0=2**62).semantics(),
+            )
+        ),
+        "reports: ENG-2: a border is beyond 64 bits, which Arrow's integers have; write to_dicts",
+    ),
+    (
+        "check_windows: make_item",
+        lambda: check_windows(list, QUERY, SEMANTICS, make_item=5),
+        "make_item: ENG-8: must be a function of an Element, got 5",
+    ),
+    (
+        "check_windows: texts as borders",
+        lambda: check_windows(lambda _: [("0", "10", [])], QUERY, SEMANTICS),
+        "mine: window 1: ENG-8: opens must be an integer or None, got '0'",
+    ),
+    (
+        "check_windows: arrays as items",
+        lambda: compare_windows(
+            lambda _: [(0, 10, [numpy.zeros(2)])],
+            QUERY,
+            SEMANTICS,
+            STREAMS["s"],
+            lambda _: numpy.zeros(2),
+        ),
+        "mine: ENG-8: items cannot be compared: The truth value of an array",
+    ),
     (
         "check_windows: None",
         lambda: check_windows(None, QUERY, SEMANTICS),

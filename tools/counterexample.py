@@ -19,12 +19,12 @@ from typing import Any
 from conformance.corpus import Case
 from conformance.harness.engine_file import Engine
 from conformance.report import texts
-from conformance.report.drawings.timeline import bounds_of, place_of
 from conformance.report.texts import Shorten
 from conformance.suite.exchange import asked_question, is_sentinel
 from conformance.verdict.evidence import UNCONFIRMED, evidence
 from conformance.verdict.results import Outcome, Result
 from refengine.core.engine import evaluate
+from refengine.drawings.timeline import bounds_of, place_of
 from refengine.model.elements import XSD
 from refengine.model.errors import RefengineError
 

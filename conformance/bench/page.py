@@ -13,9 +13,9 @@ from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Table
 from conformance.report import texts
 from conformance.report.drawings import boxplots, charts
-from conformance.report.drawings.drawing import Drawing
 from conformance.verdict.explain import count_text
 from conformance.verdict.results import Result
+from refengine.drawings.drawing import Drawing
 
 # the most that a page has
 TESTS = 300  # of all engines together

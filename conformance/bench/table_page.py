@@ -11,10 +11,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from conformance.bench.tables import Table, all_as_text
-from conformance.report.drawings.drawing import WIDTH, Drawing
 from conformance.report.template import read_asset, template
 from conformance.verdict import results
 from conformance.verdict.results import writing
+from refengine.drawings.drawing import Drawing
+from refengine.drawings.style import style
 
 RESULTS, TABLES, PAGE = "results.ndjson", "tables.txt", "index.html"
 
@@ -73,6 +74,5 @@ def table_page(
         tables=tables,
         sections=sections,
         left_out=left_out,
-        width=WIDTH,
-        style=Markup(read_asset("page.css")),
+        style=Markup(style() + read_asset("page.css")),
     )

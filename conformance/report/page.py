@@ -30,6 +30,7 @@ from conformance.report.source import Entry, MissingCases, Results
 from conformance.report.template import read_asset, template
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.rules import RuleStatus
+from refengine.drawings.style import style
 
 # the most that a page has
 ENGINES = 150  # columns of the matrix
@@ -88,7 +89,7 @@ def page(
         missing_engines=_missing_engines(earlier or (), entries),
         data=_inert({**listed_data, "explained": sorted(rules), "part": IN_A_PART}),
         packed=_inert([pack(part) for part in (rules, *_parts(details))]),
-        style=Markup(read_asset("page.css")),
+        style=Markup(style() + read_asset("page.css")),
         script=Markup(script),
         script_hash=_hash_in_base64(script),
     )

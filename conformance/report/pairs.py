@@ -7,41 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from conformance.bench.metrics.lsbench import mismatches
 from conformance.report import texts
 from conformance.report.source import Entry
+from refengine.drawings.pairs import Pair, Report
 from refengine.model import compare
-from refengine.model.elements import Bag, Row
+from refengine.model.elements import Bag
 from refengine.model.errors import RefengineError
 from refengine.rdf.recordings import relation_from_json
 
-Report = Mapping[str, Any]
 ROWS = 5  # lacking or surplus rows that a pair has, at most
 # If more rows than this differ as terms, they are not compared by tolerance and renaming, which
 # takes time that grows with the square of their number.
 NEAR = 400
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A report that is due, and the engine's report in its place. Either may be missing.
-
-    `lacking` and `surplus` are the first rows that differ, and `more` says how many of each are
-    left out. `note` says why or how rows were not compared.
-    """
-
-    number: int
-    due: Report | None
-    actual: Report | None
-    differs: bool = False
-    lacking: tuple[Row, ...] = ()
-    surplus: tuple[Row, ...] = ()
-    more: tuple[int, int] = (0, 0)
-    note: str = ""
 
 
 def pair_reports(evidence: Mapping[str, Any], outcome: str) -> tuple[list[Pair], int | None]:
@@ -153,30 +135,6 @@ def bag(report: Report | None) -> Bag:
         return Bag()
     variables = tuple(sorted({name for row in report["rows"] for name in row}))
     return relation_from_json(report["rows"], variables, "rows", {}).rows
-
-
-def origin_places(evidence: Mapping[str, Any]) -> frozenset[int]:
-    """Return the places, among the elements of the evidence, of those on which the row rests that
-    is lacking or too many at the first divergence; none if the evidence does not say it.
-    """
-    places = evidence.get("rests_on", {}).get("elements", ())
-    return frozenset(place for place in places if place < len(evidence["elements"]))
-
-
-def around_first(pairs: Sequence[Pair], first: int | None, most: int) -> Sequence[Pair]:
-    """Return the pairs that are drawn: all, or `most` of them around the first that differs."""
-    if first is None or len(pairs) <= most:
-        return pairs[:most]
-    start = max(0, min(first - most // 4, len(pairs) - most))
-    return pairs[start : start + most]
-
-
-def windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
-    """Yield the windows that the reports of some pairs name."""
-    for pair in pairs:
-        for report in (pair.due, pair.actual):
-            if report is not None and "window" in report:
-                yield report["window"]
 
 
 ENGINES, QUERIES, COMPARED_ROWS = 12, 60, 20_000  # of tables of mismatch

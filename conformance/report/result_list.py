@@ -10,10 +10,8 @@ from typing import Any
 
 from conformance.report import causes, pairs, rule_verdicts, texts
 from conformance.report.causes import name_of
-from conformance.report.drawings import charts, timeline
-from conformance.report.drawings.drawing import WIDTH
+from conformance.report.drawings import charts
 from conformance.report.matrix import KINDS, Rank, cut_name, rank
-from conformance.report.pairs import origin_places
 from conformance.report.rule_verdicts import Verdicts
 from conformance.report.source import Entry
 from conformance.report.template import template
@@ -22,6 +20,8 @@ from conformance.verdict.explain import count_text
 from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from conformance.verdict.rules import RuleStatus
+from refengine.drawings import timeline
+from refengine.drawings.pairs import Pair, Report, around_first, origin_places
 
 # from a result to the lines that a harness got for it
 LinesOf = Callable[[Result], Sequence[str]]
@@ -216,7 +216,7 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
     bounds = timeline.bounds_of(evidence)
     lines = [
         {**_line(pair, bounds, shorten), "first": pair.number == first}
-        for pair in pairs.around_first(every, first, timeline.REPORTS)
+        for pair in around_first(every, first, timeline.REPORTS)
     ]
     semantics = [
         (texts.clean(name, 40), texts.clean(str(value), 60))
@@ -238,11 +238,10 @@ def _evidence(result: Result, evidence: Mapping[str, Any]) -> dict[str, Any]:
         "elements_total": max(evidence["elements_total"], len(evidence["elements"])),
         "cut": evidence["cut"],
         "charts": charts.charts(evidence),
-        "width": WIDTH,
     }
 
 
-def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
+def _line(pair: Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
     """Return a row of the table of reports: the due report, the engine's report and the rows that
     differ, or if none differ the first rows.
     """
@@ -266,7 +265,7 @@ def _line(pair: pairs.Pair, bounds: str, shorten: Shorten) -> dict[str, Any]:
     }
 
 
-def _place_and_rows(report: pairs.Report | None, bounds: str) -> dict[str, str] | None:
+def _place_and_rows(report: Report | None, bounds: str) -> dict[str, str] | None:
     """Return the window or instant of a report and its number of rows, in words; None for no
     report.
     """

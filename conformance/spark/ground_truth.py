@@ -100,7 +100,7 @@ def truth(
     if hasattr(static, "toArrow"):
         dataset = _collect_static(cast("DataFrame", static))
     else:
-        query, dataset = resolve_static(query, cast("Static", static or {}))
+        query, dataset = resolve_static(query, static or {})
     truth_query = TruthQuery(query, semantics, canonical_dataset(dataset))
     if triples.isStreaming:
         check_query(truth_query)

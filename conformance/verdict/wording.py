@@ -10,6 +10,7 @@ from collections.abc import Callable
 from refengine.core.query import Query
 from refengine.core.semantics import Closure, Semantics
 from refengine.model.elements import XSD, Bag, Row
+from refengine.model.messages import count_text as count_text
 from refengine.model.messages import escape_unprintable
 from refengine.model.terms import Term
 
@@ -19,13 +20,6 @@ LINE = 2_000  # characters of a line of an argument
 ARGUMENT = 40_000  # characters of an argument, apart from what says that lines are left out
 LEFT_OUT = "  … the rest is left out: the argument is too long"
 Shortener = Callable[[Term], str]
-
-
-def count_text(number: int, noun: str) -> str:
-    """Write a number with its noun: `1 row`, `2 rows`."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun}s"
 
 
 def window_text(window: tuple[int, int], semantics: Semantics) -> str:

@@ -38,7 +38,7 @@ from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.model.elements import Dataset, Element, Stream, refuse_no_names
-from refengine.model.errors import InvalidStream
+from refengine.model.errors import InvalidStream, RefengineError
 
 
 class Options(TypedDict, total=False):
@@ -173,6 +173,15 @@ class Engine:
     def __repr__(self) -> str:
         arrived = len(self._arrivals.arrivals)
         return f"<Engine over {', '.join(self._arrivals.declared)}, {arrived} arrivals>"
+
+    def __reduce__(self) -> str:
+        """Refuse to be copied and to be pickled: a copy would share what it evaluates. Raises
+        RefengineError.
+        """
+        reason = (
+            "an engine cannot be copied or pickled; keep the elements, and push them to another"
+        )
+        raise RefengineError(reason, rule="ENG-8", place="Engine")
 
     def push(self, stream: str, element: Element) -> list[Report]:
         """Take the next element of a stream, and return the reports that no later element can

@@ -9,6 +9,7 @@ from refengine.core.query import Query, refuse_no_query
 from refengine.core.semantics import Semantics
 from refengine.model.elements import (
     Dataset,
+    Statements,
     Stream,
     canonical_dataset,
     refuse_no_stream,
@@ -18,7 +19,7 @@ from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Question:
     """A continuous query and the data that it is asked over.
 
@@ -31,14 +32,18 @@ class Question:
 
     query: Query
     streams: Mapping[str, Stream]
-    static: Dataset = frozenset()
+    static: Dataset
 
-    def __post_init__(self) -> None:
-        refuse_no_query(self.query)
-        refuse_no_streams(self.streams)
-        for name, stream in self.streams.items():
+    def __init__(
+        self, query: Query, streams: Mapping[str, Stream], static: Statements = frozenset()
+    ) -> None:
+        refuse_no_query(query)
+        refuse_no_streams(streams)
+        for name, stream in streams.items():
             refuse_no_stream(name, stream)
-        object.__setattr__(self, "static", canonical_dataset(self.static))
+        found = {"query": query, "streams": streams, "static": canonical_dataset(static)}
+        for field, value in found.items():
+            object.__setattr__(self, field, value)
 
     def under(self, semantics: Semantics) -> Setting:
         """Return the question with the semantics under which it is answered."""

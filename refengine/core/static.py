@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from refengine.core.query import ABSOLUTE, Body, Query, refuse_no_query
 from refengine.core.r2r import scope_blank_nodes
-from refengine.model.elements import Dataset, Quad, Triple, canonical_dataset
+from refengine.model.elements import Dataset, Quad, Statements, Triple, canonical_dataset
 from refengine.model.errors import ForbiddenAccess, InvalidStream
 from refengine.model.held import IRIS, kind_of, text_of
 from refengine.model.messages import display, nearest
 from refengine.sparql.grammar import place_in_body
 
-Static = Dataset | Mapping[str, Dataset]  # data for every query, or by the IRIs of their graphs
+# data for every query, or by the IRIs of their graphs
+Static = Statements | Mapping[Any, Statements]
 
 
 def resolve_static(
@@ -81,7 +83,7 @@ def refuse_unknown_graphs(body: Body, given: Collection[str] = ()) -> None:
             raise ForbiddenAccess(reason, rule="QRY-2", place=place)
 
 
-def graph_of_static_data(iri: str, data: Dataset) -> frozenset[Triple]:
+def graph_of_static_data(iri: str, data: Statements) -> frozenset[Triple]:
     """QRY-2: Return the graph of an IRI: the default graph of its data, and their named graph of
     the same IRI. Raises InvalidStream for data with another named graph.
     """

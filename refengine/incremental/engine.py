@@ -25,7 +25,7 @@ from refengine.core.static import Static
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
-from refengine.model.elements import Dataset, Element, Stream, graph_of, refuse_no_streams
+from refengine.model.elements import Element, Statements, Stream, graph_of, refuse_no_streams
 from refengine.model.errors import InvalidQuery, InvalidStream
 from refengine.model.messages import display, nearest
 
@@ -43,7 +43,7 @@ class IncrementalRun(Iterator[Report]):
         query: Query,
         planned: Plan,
         *,
-        static: Dataset = frozenset(),
+        static: Statements = frozenset(),
         answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         skip: int = 0,
@@ -101,7 +101,7 @@ def evaluate_incrementally(
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
     *,
-    static: Dataset = frozenset(),
+    static: Statements = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> IncrementalRun:
@@ -153,7 +153,8 @@ class Engine(engine.Engine):
     What `push`, `advance` and `finish` return, one after the other, are the reports of `evaluate`
     over the same streams, each as soon as nothing that may still come can change it (ENG-8). The
     elements that no evaluation to come needs are forgotten; a report keeps those that it is about.
-    Windows by key, unbounded ones and those of matches that use up elements may need all.
+    Windows by key, unbounded ones and those of matches that use up elements may need all. An engine
+    is used by one thread at a time, and cannot be copied or pickled.
 
     >>> from refengine import Engine, from_table, profile
     >>> tumbling = {"stream": "s", "kind": "time", "size": 10, "slide": 10}

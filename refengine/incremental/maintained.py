@@ -28,7 +28,15 @@ from refengine.incremental.coverage import NotCovered
 from refengine.incremental.schedule import PartitionContent, PartitionDelta
 from refengine.model import compare
 from refengine.model.compare import TolerantNumber
-from refengine.model.elements import Bag, Dataset, Row, Term, Triple, canonical_dataset
+from refengine.model.elements import (
+    Bag,
+    Dataset,
+    Row,
+    Statements,
+    Term,
+    Triple,
+    canonical_dataset,
+)
 from refengine.model.errors import Unsupported
 from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
@@ -404,7 +412,7 @@ class MaintainedWhileCovered:
         self,
         query: Query,
         planned: Plan,
-        static: Dataset,
+        static: Statements,
         answer: EvaluateBody,
         skip: int = 0,
         is_definition_asked: bool = False,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.held import STATEMENTS, as_integer, is_term, kind_of, statement_parts
@@ -36,6 +36,26 @@ TIME_BOUND = 2**63
 Triple = tuple[Term, Term, Term]
 Quad = tuple[Term, Term, Term, Term]  # a triple and the named graph that it is in
 Dataset = frozenset[Triple | Quad]
+
+
+class Statement(Protocol):
+    """A triple or a quad of another library, such as pyoxigraph."""
+
+    @property
+    def subject(self) -> Any:
+        """The subject."""
+
+    @property
+    def predicate(self) -> Any:
+        """The predicate."""
+
+    @property
+    def object(self) -> Any:
+        """The object."""
+
+
+# data as a user may give it: a set of triples and quads, a graph of rdflib, a store of pyoxigraph
+Statements = Iterable[tuple[Any, ...] | Statement]
 
 
 def row(mapping: dict[str, Term] | Iterable[tuple[str, Term]]) -> Row:
@@ -341,9 +361,8 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
     is_tuple = isinstance(payload, tuple) and len(payload) in (3, 4)
     if (is_tuple and is_term(payload[0])) or kind_of(payload) in STATEMENTS:
         payload = [payload]
-    if isinstance(payload, str):
-        payload = None  # which has characters, and no triples
     try:
+        _refuse_text(payload)
         return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
@@ -351,6 +370,12 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
             rule="MOD-4",
             place=place,
         ) from None
+
+
+def _refuse_text(value: object) -> None:
+    """Raise TypeError for a text: it has characters, and no triples."""
+    if isinstance(value, str):
+        raise TypeError
 
 
 def canonical_elements(elements: Iterable[Element]) -> CanonicalElements:
@@ -438,24 +463,23 @@ def _in_order(graph: Collection[T]) -> Collection[T]:
     return graph
 
 
-def canonical_dataset(static: Iterable[Triple | Quad], place: str = "static data") -> Dataset:
+def canonical_dataset(static: Statements, place: str = "static data") -> Dataset:
     """MOD-4: Return static data with canonical terms: triples of the default graph and quads of
     named ones. Raises InvalidStream, with the place.
     """
     return _statements(static, place, graph_name)
 
 
-def canonical_dataset_with_times(statements: Iterable[Triple | Quad], place: str) -> Dataset:
+def canonical_dataset_with_times(statements: Statements, place: str) -> Dataset:
     """MOD-4: Return what `canonical_dataset` does for a dataset that may also have times: a literal
     in the fourth place (R2R-21).
     """
     return _statements(statements, place, _graph_or_time)
 
 
-def _statements(
-    statements: Iterable[Triple | Quad], place: str, fourth: Callable[[Term], Term]
-) -> Dataset:
+def _statements(statements: Statements, place: str, fourth: Callable[[Term], Term]) -> Dataset:
     try:
+        _refuse_text(statements)
         return _canonical_dataset(frozenset(statements), fourth)
     except TypeError:  # no iterable, or with lists in it
         reason = (
@@ -605,7 +629,7 @@ def _refuse_marked_variables(names: Iterable[str]) -> None:
 
 
 @lru_cache(maxsize=4)  # the same data is given for every evaluation of a search
-def _canonical_dataset(static: Dataset, fourth: Callable[[Term], Term]) -> Dataset:
+def _canonical_dataset(static: frozenset[Any], fourth: Callable[[Term], Term]) -> Dataset:
     found = frozenset(_canonical_statement(statement, fourth) for statement in _in_order(static))
     if found == static:
         return static

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from operator import index
 from typing import Any
 
@@ -20,12 +21,15 @@ IRIS = frozenset({"URIRef", "NamedNode"})
 BLANKS = frozenset({"BNode", "BlankNode"})
 LITERALS = frozenset({"Literal"})
 STATEMENTS = frozenset({"Triple", "Quad"})
+OF_PYTHON = frozenset({str, tuple, frozenset, set, list})  # told at once, for the rate of `push`
 
 
 def kind_of(value: object) -> str:
     """Return the name of the kind of term or statement that a value of rdflib or pyoxigraph is; ''
     for all other values.
     """
+    if type(value) in OF_PYTHON:
+        return ""
     for base in type(value).__mro__:
         library = base.__module__.partition(".")[0]
         is_of_rdf = library in ("rdflib", "pyoxigraph") or hasattr(value, "n3")
@@ -61,6 +65,17 @@ def statement_parts(value: object) -> object:
     return (*value[:3], graph)
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a value says that there is none: None, a number that is not equal to itself,
+    and what pandas and numpy write for a missing time or value.
+    """
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return True
+    # a scalar of numpy has the empty shape
+    is_number = isinstance(value, float | Decimal) or getattr(value, "shape", None) == ()
+    return is_number and bool(value != value)
+
+
 def as_integer(
     value: object, name: str, kind: Callable[..., RefengineError] = InvalidStream, **where: str
 ) -> Any:
@@ -69,10 +84,13 @@ def as_integer(
     numpy. Finer fractions are cut, which keeps the order of times (IO-1). Any other value is
     returned as it is.
 
-    Raises an error of the given kind for a datetime without a zone, and for a date.
+    Raises an error of the given kind for a datetime without a zone, for a date, and for the value
+    by which pandas and numpy say that there is no time.
     """
     if type(value) is int or isinstance(value, bool | str) or value is None:
         return value
+    if is_missing(value):
+        raise kind(f"{name} is missing, got {display(value)}; write an integer", **where)
     if isinstance(value, datetime):
         if value.utcoffset() is None:
             reason = f"{name} has no zone: {value.isoformat()}"

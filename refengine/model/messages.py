@@ -215,3 +215,10 @@ def why(error: Exception) -> str:
     if "int_max_str_digits" in str(error):
         return "an integer of thousands of digits"
     return str(error)
+
+
+def count_text(number: int, noun: str) -> str:
+    """Write a number with its noun: `1 row`, `2 rows`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}s"

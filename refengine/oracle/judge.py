@@ -15,7 +15,7 @@ from refengine.core.query import Query
 from refengine.core.question import Question, Setting
 from refengine.core.semantics import UNKNOWN, Profile, refuse_no_profile
 from refengine.model.compare import Mode
-from refengine.model.elements import Dataset, Relation, Stream
+from refengine.model.elements import Relation, Statements, Stream
 from refengine.model.errors import (
     Disputed,
     RefengineError,
@@ -94,7 +94,9 @@ class Judgement:
         return f"<Judgement: {outcome(self)}{t0}, {self.tried} assignments tried>"
 
     def _repr_html_(self) -> str:
-        """Return the verdict as a notebook shows it, with the reports beside the relations."""
+        """Return the verdict as a notebook shows it, with its time line, and the reports beside the
+        relations.
+        """
         return table_of_verdict(self)
 
     @property
@@ -165,7 +167,7 @@ def judge(
     profile: Profile,
     recording: Sequence[Relation],
     *,
-    static: Dataset = frozenset(),
+    static: Statements = frozenset(),
     witnesses: tuple[str, ...] = EVERY_WITNESS,
     answers: SharedAnswers | None = None,
     **options: Unpack[JudgementOptions],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import islice
 
@@ -17,6 +18,10 @@ class Reports:
 
     def __repr__(self) -> str:
         return f"<Reports, {len(self._computed)} computed so far>"
+
+    def __reduce__(self) -> tuple[type[Reports], tuple[tuple[Report, ...]]]:
+        """Return what is pickled: all reports, which are computed for it."""
+        return Reports, (self.first(sys.maxsize),)
 
     def get(self, place: int) -> Report | None:
         """Return the report at a place, from 0; None if there are fewer reports."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from refengine.core.profiles import brief
 from refengine.core.semantics import Semantics
+from refengine.drawings.style import style
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.messages import bag_in_words, plain
 from refengine.oracle.comparison import Borders, Divergence
+from refengine.oracle.drawn_verdict import draw_verdict
 from refengine.oracle.trial import Trial
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 ROWS = 3  # of a bag, the most that are written
 REPORTS = 50  # of a table
+SCOPE = ".refengine-verdict"  # the class of the box of a time line
 
 
 def explain_verdict(judgement: Judgement) -> str:
@@ -109,10 +112,14 @@ def _what_it_rests_on(judgement: Judgement) -> str:
 
 
 def table_of_verdict(judgement: Judgement) -> str:
-    """Return a verdict as HTML: its lines, and a table of the reports beside the relations."""
+    """Return a verdict as HTML: its lines, its time line, and a table of the reports beside the
+    relations.
+    """
     parts = [f"<pre>{escape(explain_verdict(judgement))}</pre>"]
     alignment = judgement.alignment
     if alignment is not None:
+        drawn = draw_verdict(judgement, alignment)
+        parts.append(f'<style>{style(SCOPE)}</style><div class="{SCOPE[1:]}">{drawn}</div>')
         head = (
             "<tr><th>relation</th><th>window</th><th>at</th><th>expected</th><th>recorded</th></tr>"
         )

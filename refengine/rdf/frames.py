@@ -6,14 +6,15 @@ for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
 from refengine.core.reports import Report
 from refengine.model.elements import Stream, Term
 from refengine.model.errors import InvalidStream, RefengineError
-from refengine.model.held import as_integer
+from refengine.model.held import as_integer, is_missing
 from refengine.model.libraries import say_not_installed
 from refengine.model.messages import display
 from refengine.rdf.forms.reading import ReadElement, Reading, build_stream
@@ -108,19 +109,28 @@ def read_frame(frame: Any) -> tuple[list[str], list[dict[str, Any]]]:
     """
     if isinstance(frame, list) and all(isinstance(row, Mapping) for row in frame):
         return list(dict.fromkeys(name for row in frame for name in row)), [*map(dict, frame)]
+    try:
+        table = _table_of(frame)
+        # the index of a frame of pandas is none of its columns
+        names = [name for name in table.schema.names if not name.startswith("__index_level_")]
+        return names, table.select(names).to_pylist()
+    except (ValueError, TypeError, NotImplementedError, OverflowError, KeyError) as error:
+        # those of Arrow are such: of columns with one name, and of values of several types
+        reason = f"cannot be read: {display(str(error))}; a list of dicts can, a dict for each row"
+        raise InvalidStream(reason, rule="IO-1", place="DataFrame") from None
+
+
+def _table_of(frame: Any) -> Any:
+    """Return a DataFrame as a table of Arrow."""
     if hasattr(frame, "to_pylist") and hasattr(frame, "schema"):
-        table = frame
-    elif hasattr(frame, "__arrow_c_stream__"):
-        table = imported("pyarrow").table(frame)
-    elif hasattr(frame, "__dataframe__"):
+        return frame
+    if hasattr(frame, "__arrow_c_stream__"):
+        return imported("pyarrow").table(frame)
+    if hasattr(frame, "__dataframe__"):
         imported("pyarrow")
-        table = import_module("pyarrow.interchange").from_dataframe(frame)
-    else:
-        reason = f"must be {KINDS}, got {display(type(frame).__name__)}"
-        raise InvalidStream(reason, rule="IO-1", place="DataFrame")
-    # the index of a frame of pandas is none of its columns
-    names = [name for name in table.schema.names if not name.startswith("__index_level_")]
-    return names, table.select(names).to_pylist()
+        return import_module("pyarrow.interchange").from_dataframe(frame)
+    reason = f"must be {KINDS}, got {display(type(frame).__name__)}"
+    raise InvalidStream(reason, rule="IO-1", place="DataFrame")
 
 
 def cells_of(
@@ -132,27 +142,54 @@ def cells_of(
     times = {name for name in names_of_times if name}
     cells = {}
     for name, value in row.items():
+        if is_missing(value):
+            continue
         if name in times:
             where = {"rule": "IO-1", "place": place}
             value = as_integer(value, f"column {name!r}", InvalidStream, **where)
-        if value is not None and value != "" and value == value:  # NaN is an empty cell of pandas
-            cells[name] = text_of_cell(value)
+        try:
+            text = text_of_cell(value)
+        except Fault as fault:
+            reason = f"column {name!r}: {fault}"
+            raise InvalidStream(reason, rule="IO-1", place=place) from None
+        if text:
+            cells[name] = text
     return cells
 
 
 def text_of_cell(value: object) -> str:
-    """Return the text of a cell: the lexical form of a number, a truth value or a time."""
+    """Return the text of a cell: the lexical form of a number, a truth value, a time or a duration.
+    Raises Fault for bytes, for a cell of several values, and for a duration of numpy.
+    """
+    kind = type(value).__name__
+    if kind == "timedelta64":  # of a unit that may have no fixed length
+        raise Fault(f"a duration must be a timedelta, got {display(value)}")
+    if getattr(value, "shape", None) == () and kind != "datetime64":  # it would lose nanoseconds
+        value = value.item()  # type: ignore[attr-defined]  # a scalar of numpy
     match value:
         case str():
             return value
         case bool():
             return str(value).lower()
         case float():
-            return {"inf": "INF", "-inf": "-INF"}.get(repr(value), repr(value))
+            return {"inf": "INF", "-inf": "-INF"}.get(float.__repr__(value), float.__repr__(value))
+        case Decimal():
+            return format(value, "f")
+        case timedelta():
+            return _text_of_duration(value)
         case datetime() | date():
             return value.isoformat()
+        case Iterable():
+            raise Fault(f"a cell is one value, got {display(value)}; write a text")
         case _:
             return str(value)
+
+
+def _text_of_duration(value: timedelta) -> str:
+    """Return the lexical form of a duration, with the nanoseconds that one of pandas may have."""
+    whole = Decimal(value // timedelta(microseconds=1)).scaleb(-6)
+    seconds = whole + Decimal(getattr(value, "nanoseconds", 0)).scaleb(-9)
+    return f"{'-' if seconds < 0 else ''}PT{abs(seconds).normalize():f}S"
 
 
 # Reports
@@ -206,7 +243,12 @@ def to_arrow(reports: Iterable[Report]) -> Any:
         "windows": arrow.list_(arrow.struct(list(window.items()))),
         "bindings": arrow.list_(arrow.struct([(name, arrow.string()) for name in variables])),
     }
-    return arrow.Table.from_pylist(to_dicts(found), schema=arrow.schema(list(kinds.items())))
+    schema = arrow.schema(list(kinds.items()))
+    try:
+        return arrow.Table.from_pylist(to_dicts(found), schema=schema)
+    except OverflowError:
+        reason = "a border is beyond 64 bits, which Arrow's integers have; write to_dicts(reports)"
+        raise RefengineError(reason, rule="ENG-2", place="reports") from None
 
 
 def to_pandas(reports: Iterable[Report]) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from refengine.model.elements import Quad, Relation, Triple, canonical_dataset_with_times
+from refengine.model.elements import Relation, Statements, canonical_dataset_with_times
 from refengine.model.errors import InvalidQuery
 from refengine.model.messages import display
 from refengine.sparql import evaluation
@@ -12,9 +10,7 @@ from refengine.sparql.algebra import AlgebraQuery
 from refengine.sparql.limits import Limits
 
 
-def evaluate(
-    query: AlgebraQuery, dataset: Iterable[Triple | Quad], limits: Limits | None = None
-) -> Relation:
+def evaluate(query: AlgebraQuery, dataset: Statements, limits: Limits | None = None) -> Relation:
     """Return what `evaluation.evaluate` returns, over a dataset whose terms are made canonical
     (MOD-4).
 

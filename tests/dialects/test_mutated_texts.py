@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from conformance.benchmarks import csrbench
+from conformance.bench.recordings import csrbench
 from refengine.dialects import DIALECTS, read, render
 from refengine.model.errors import RefengineError
 

@@ -5,6 +5,7 @@ can be pickled and hashed.
 from __future__ import annotations
 
 import pickle
+import re
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -82,6 +83,7 @@ def test_the_assignment_and_the_divergence_are_never_none():
         _ = PASS.divergence
 
 
+HOSTILE_IRI = f"<urn:'&;{'y' * 9_999}>"
 HOSTILE = '"<script>alert(1)</script>\u202e\u001b[31m' + "x" * 10_000 + '"'
 
 
@@ -121,6 +123,45 @@ def test_a_notebook_shows_the_reports_beside_the_relations():
     assert head == ["relation", "window", "at", "expected", "recorded"]
     assert first[0] == "1" and first[3:] == ["1 row: {x: <urn:a>}", "= 1 row: {x: <urn:a>}"]
     assert second[4] == "≠ 2 rows: {x: <urn:a>}, {x: <urn:b>}"
+
+
+def count_shapes(html: str) -> Counter[str]:
+    """Return how often each class is drawn."""
+    return Counter(re.findall(r'<(?:circle|rect|path) class="([^"]*)"', html))
+
+
+def test_a_notebook_shows_the_time_line():
+    """Two elements; the first report is right, and the second one has a row too many."""
+    shapes = count_shapes(FAIL._repr_html_())
+    assert shapes["element"] == 2 and shapes["due same"] == shapes["given same unsure"] == 1
+    assert shapes["due first"] == shapes["given first unsure"] == 1
+    assert count_shapes(PASS._repr_html_())["due same"] == 2
+
+
+def test_a_time_line_is_drawn_around_the_first_divergence():
+    """Windows [10k, 10k + 10) of a stream with an element at each instant. Relation 71 of 100 is
+    wrong. Of 32 reports the 8 before it are drawn, and so are the elements from 620 to 940.
+    """
+    recorded = [each.relation for each in LONG_REPORTS]
+    recorded[70] = Relation(("x",), Counter([A]))
+    html = judge(QUERY, {"s": LONG}, CSPARQL.but(t0=0), recorded, missing=0)._repr_html_()
+    shapes = count_shapes(html)
+    assert shapes["due first"] == shapes["given first unsure"] == 1
+    assert shapes["due same"] == shapes["given same unsure"] == 31
+    assert shapes["element"] == 300 and "21 more elements are not drawn" in html
+    assert "620: &lt;urn:xxx" in html and "619: &lt;urn:xxx" not in html and len(html) < 200_000
+
+
+def test_what_a_user_named_is_escaped_in_a_time_line():
+    elements = stream([((HOSTILE_IRI, "<urn:p>", HOSTILE), 3)])
+    query = from_table(
+        windows=[{"stream": "<b>&\u202e", "kind": "time", "size": 10, "slide": 10}],
+        body="SELECT ?x { ?x <urn:p> ?y }",
+    )
+    html = judge(query, {"<b>&\u202e": elements}, CSPARQL, [], missing=1)._repr_html_()
+    assert count_shapes(html)["element"] == 1
+    assert "<b>" not in html and "<script>" not in html and "\u202e" not in html
+    assert len(html) < 10_000
 
 
 # Short reprs
@@ -190,6 +231,13 @@ def test_a_frozen_value_is_pickled_and_hashed(name: str):
     value = VALUES[name]
     copied = pickle.loads(pickle.dumps(value))
     assert copied == value and hash(copied) == hash(value) and {value: 1}[copied] == 1
+
+
+@pytest.mark.parametrize("verdict", [PASS, FAIL], ids=["pass", "fail"])
+def test_a_verdict_comes_back_from_another_process(verdict):
+    copied = pickle.loads(pickle.dumps(verdict))
+    assert copied == verdict and copied.explain() == verdict.explain()
+    assert copied.reports.first(99) == verdict.reports.first(99)
 
 
 def test_a_pickled_report_has_its_contents_and_no_more():

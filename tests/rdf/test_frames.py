@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
+import numpy
 import pandas
 import pyarrow
 import pytest
@@ -123,6 +125,70 @@ def test_a_datetime_without_a_zone_is_refused(kind: str):
     rows[0] = rows[1] if kind != "dicts" else rows[0]
     with pytest.raises(InvalidStream, match=r"row [12]: IO-1: column 'at' has no zone.*tzinfo=UTC"):
         stream_from_dataframe(KINDS[kind](rows), COLUMNS)
+
+
+# by the lexical spaces of XSD: INF, true, digits without an exponent, PnDTnHnMnS
+CELLS = {
+    "a float of numpy": (numpy.float64(1.5), "1.5"),
+    "an infinite float of numpy": (numpy.float64("inf"), "INF"),
+    "a short float of numpy": (numpy.float32(0.5), "0.5"),
+    "a short infinite float": (numpy.float32("-inf"), "-INF"),
+    "an integer of numpy": (numpy.int64(2**62), "4611686018427387904"),
+    "a truth value of numpy": (numpy.bool_(True), "true"),
+    "a text of numpy": (numpy.str_("a"), "a"),
+    "a time of numpy": (
+        numpy.datetime64("2024-01-02T03:04:05.000000006"),
+        "2024-01-02T03:04:05.00",
+    ),
+    "a decimal with an exponent": (Decimal("1E+3"), "1000"),
+    "a small decimal": (Decimal("1E-9"), "0.000000001"),
+    "a duration": (timedelta(days=1, milliseconds=500), "PT86400.5S"),
+    "a duration before": (timedelta(seconds=-1), "-PT1S"),
+    "a duration of pandas": (pandas.Timedelta(7, "ns"), "PT0.000000007S"),
+    "no time": (pandas.NaT, None),
+    "no value": (pandas.NA, None),
+    "no number": (numpy.float32("nan"), None),
+    "no decimal": (Decimal("NaN"), None),
+    "no time of numpy": (numpy.datetime64("NaT", "s"), None),
+    "no duration of numpy": (numpy.timedelta64("NaT", "s"), None),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_is_its_lexical_form_or_is_empty(name: str):
+    cell, text = CELLS[name]
+    columns = COLUMNS | {"predicates": {"urn:p": {"text": "{degrees}"}}}
+    [element] = stream_from_dataframe([ROWS[0] | {"degrees": cell}], columns)
+    texts = [term[2].strip('"') for term in element.graph]
+    assert texts == [] if text is None else texts[0].startswith(text)
+
+
+@pytest.mark.parametrize(
+    "cell", [b"a", [1], (1,), {"a": 1}, {1}, numpy.zeros(2), numpy.timedelta64(1, "M")]
+)
+def test_a_cell_without_a_lexical_form_is_refused(cell: object):
+    with pytest.raises(InvalidStream, match=r"row 1: IO-1: column 'degrees': a (cell|duration) "):
+        stream_from_dataframe([ROWS[0] | {"degrees": cell}], COLUMNS)
+
+
+@pytest.mark.parametrize("missing", [pandas.NaT, pandas.NA, float("nan"), None])
+def test_a_row_without_a_time_is_refused(missing: object):
+    with pytest.raises(InvalidStream, match="row 1: IO-1: column 'at': no time"):
+        stream_from_dataframe([ROWS[0] | {"at": missing}], COLUMNS)
+
+
+UNREADABLE = {
+    "two columns of a name": lambda: pandas.concat([pandas.DataFrame(ROWS)] * 2, axis=1),
+    "two columns of Arrow": lambda: pyarrow.table([[1], [2]], names=["at", "at"]),
+    "values of two types": lambda: pandas.DataFrame({"at": [1, "a"]}),
+    "a year beyond": lambda: pyarrow.table({"at": pyarrow.array([2**50], pyarrow.timestamp("s"))}),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_arrow_cannot_read_is_one_error(name: str):
+    with pytest.raises(InvalidStream, match=r"DataFrame: IO-1: cannot be read: .*; a list of di"):
+        stream_from_dataframe(UNREADABLE[name](), COLUMNS)
 
 
 @pytest.mark.parametrize(

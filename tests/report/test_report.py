@@ -35,7 +35,7 @@ from conformance.report import (
     source,
     texts,
 )
-from conformance.report.drawings import charts, drawing, timeline
+from conformance.report.drawings import charts
 from conformance.report.source import InvalidResults
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
@@ -44,6 +44,7 @@ from conformance.verdict.results import DiagnosedCause
 from refengine import Relation, from_table, profile, row, stream
 from refengine.core.question import Question
 from refengine.core.semantics import Closure
+from refengine.drawings import drawing, timeline
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,13 +12,13 @@ from reports import WRONG, integer, result
 
 from conformance import schemas
 from conformance.report import pairs, source
-from conformance.report.drawings import timeline
 from conformance.report.result_list import detail
 from conformance.verdict import evidence as evidence_of
 from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport
 from refengine import Relation, from_table, profile, row, stream
 from refengine.core.question import Question
+from refengine.drawings import timeline
 
 # windows of 10 hold a and b, then c, then a
 ELEMENTS = stream(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from refengine import RefengineError, from_table, profile, stream
 from refengine.testing import WindowReport, WrongWindows, check_windows, compare_windows
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = {"stream": "s", "kind": "rows", "size": 2}
 SLIDING, HOPPING, TUMBLING, ROWS = (
     from_table({"windows": [window], "body": "ASK {}"})
@@ -232,6 +234,57 @@ def test_a_function_of_the_whole_list_states_the_moments():
     check_windows(stated(0), TUMBLING, FLUSHED)
     with pytest.raises(WrongWindows, match="moment of a window"):
         check_windows(stated(1), TUMBLING, FLUSHED)
+
+
+def by_index(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT([elements[i] for i in range(len(elements))])
+
+
+def lazily_by_index(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT(elements[i] for i in range(len(elements)))
+
+
+def by_slices(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT(elements[i : i + 1][0] for i in range(len(elements)))
+
+
+def by_pop(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT(iter(lambda: elements.pop(0) if elements else None, None))
+
+
+def by_deletion(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    def taken() -> Iterator[Any]:
+        while elements:
+            yield next(iter([elements[0]]))
+            del elements[0]
+
+    return RIGHT(taken())
+
+
+@pytest.mark.parametrize("mine", [by_index, lazily_by_index, by_slices, by_pop, by_deletion])
+def test_a_right_operator_that_takes_elements_by_index_is_not_called_wrong(mine):
+    """What it reports at the end cannot be told from what it reports with the last element."""
+    with pytest.raises(RefengineError, match="mine: ENG-8: takes the elements by index"):
+        check_windows(mine, SLIDING, FLUSHED)
+
+
+def test_the_first_element_may_be_looked_at_before_all_are_read():
+    def mine(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+        assert elements[:1] == elements[0:1]
+        return RIGHT(elements)
+
+    check_windows(mine, SLIDING, FLUSHED)
+
+
+def test_borders_and_moments_may_be_datetimes():
+    def at(time: int | None) -> datetime | None:
+        return None if time is None else EPOCH + timedelta(milliseconds=time)
+
+    def mine(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+        for opens, closes, items, time in stated(0)(elements):
+            yield at(opens), at(closes), items, at(time)
+
+    check_windows(mine, TUMBLING, FLUSHED)
 
 
 def latest_two(elements: list[tuple[int, Any]]) -> Iterator[Any]:

@@ -18,9 +18,9 @@ from conformance.bench.clock.sweep import RunFigures
 from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
 from conformance.report import texts
-from conformance.report.drawings.drawing import Drawing
 from conformance.report.drawings.sweeps import amount_curve, heat_map, share_curves
 from conformance.verdict.explain import count_text
+from refengine.drawings.drawing import Drawing
 
 CELL = 80  # the most characters of a name
 VERDICTS = {"agrees": "pass", "differs": "fail", "open": "unsupported"}

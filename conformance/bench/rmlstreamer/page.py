@@ -12,7 +12,7 @@ from conformance.bench.rmlstreamer.workloads import WORKLOADS
 from conformance.bench.table_page import PageSection, PageWords, table_page
 from conformance.bench.tables import Cell, Table
 from conformance.report.drawings.curves import Curve, draw_curves, number_text, range_text
-from conformance.report.drawings.drawing import Drawing
+from refengine.drawings.drawing import Drawing
 
 COLUMNS = (
     "window",

@@ -9,7 +9,7 @@ from statistics import quantiles
 from typing import Any, NamedTuple
 
 from conformance.report.drawings.curves import LEFT, RIGHT, Place, draw_frame
-from conformance.report.drawings.drawing import Drawing
+from refengine.drawings.drawing import Drawing
 
 WINDOWS = 60  # the most that are drawn
 PANEL = 120

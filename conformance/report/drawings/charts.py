@@ -20,8 +20,8 @@ from conformance.report.drawings.curves import (
     range_text,
     thin_out,
 )
-from conformance.report.drawings.drawing import Axis, Drawing, lanes
 from conformance.verdict.explain import count_text
+from refengine.drawings.drawing import Axis, Drawing, lanes
 
 WINDOWS, SAMPLES = 120, 2_000  # the most that are drawn
 PANEL = 96

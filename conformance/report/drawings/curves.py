@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from conformance.report.drawings.drawing import WIDTH, Drawing
+from refengine.drawings.drawing import WIDTH, Drawing
 
 LEFT, RIGHT = 84, WIDTH - 16
 GAP = 30  # between two frames

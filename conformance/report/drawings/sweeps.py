@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conformance.report.drawings.drawing import WIDTH, Drawing
+from refengine.drawings.drawing import WIDTH, Drawing
 
 LEFT, RIGHT = 150, WIDTH - 30
 CELL, PANEL = 26, 190

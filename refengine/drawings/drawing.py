@@ -1,10 +1,11 @@
-"""Drawings: shapes with places, which a template writes as SVG, and the axes of times."""
+"""Drawings: shapes with places, written as SVG, and the axes of times."""
 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -25,6 +26,12 @@ class Shape(NamedTuple):
     text: str = ""
     title: str = ""
 
+    def svg(self) -> str:
+        """Return the element, with its texts escaped."""
+        own = "".join(f' {name}="{escape(str(each))}"' for name, each in self.attributes.items())
+        title = f"<title>{escape(self.title)}</title>" if self.title else ""
+        return f"<{self.tag}{own}>{title}{escape(self.text)}</{self.tag}>"
+
 
 @dataclass
 class Drawing:
@@ -44,6 +51,16 @@ class Drawing:
                 value = round(value, 1)
             own[name.replace("_", "-")] = value
         self.shapes.append(Shape(tag, own, text, title))
+
+    def svg(self, title: str) -> str:
+        """Return the drawing in a box with a title, as HTML, with its texts escaped."""
+        size = f"0 0 {WIDTH} {round(float(self.height), 1)}"
+        shapes = "".join(shape.svg() for shape in self.shapes)
+        return (
+            f'<div class="scroll drawing" tabindex="0" role="group" aria-label="{escape(title)}">'
+            f'<svg viewBox="{size}" role="img" aria-label="{escape(self.label)}">'
+            f"{shapes}</svg></div>"
+        )
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """Add a straight line."""

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from conformance.report import pairs as pairing
-from conformance.report.drawings.drawing import WIDTH, Axis, Drawing, lanes
-from conformance.report.pairs import Pair, Report
-from conformance.report.texts import Shorten, clean, term_shortener
-from conformance.verdict.explain import count_text
+from refengine.drawings import pairs as pairing
+from refengine.drawings.drawing import WIDTH, Axis, Drawing, lanes
+from refengine.drawings.labels import Shorten, clean, term_shortener
+from refengine.drawings.pairs import Pair, Report
+from refengine.model.messages import count_text
 
 REPORTS, ELEMENTS, STREAMS = 32, 300, 8  # drawn at most
 LEFT, RIGHT = 132, WIDTH - 30
