@@ -1,5 +1,5 @@
-"""§9 Numbers that move with t0, and remember how far t0 can move while all that was decided with them
-stays the same (ORA-2).
+"""§9 Numbers that move with t0, and remember how far t0 can move while all that was decided with
+them stays the same (ORA-2).
 
 A schedule that is computed with such a number in place of t0 stands for all values of t0 up to the
 first one with which some comparison, rounded quotient or count would come out otherwise. The rest

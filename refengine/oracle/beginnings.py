@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,9 +31,15 @@ from refengine.core.semantics import (
     Semantics,
     Tick,
 )
-from refengine.model.elements import TIME_BOUND
-from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, require
+from refengine.model.errors import (
+    InvalidSemantics,
+    InvalidStream,
+    TooManyReports,
+    Unsupported,
+    require,
+)
 from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.t0_classes import T0_CLASS_BOUND, begin_at, run_with_each_t0
 from refengine.oracle.trial import RecordingToJudge, State, advance
 
 MakePlan = Callable[[Setting], engine.Plan]
@@ -59,11 +66,6 @@ class T0Candidates(NamedTuple):
         others = "".join(f", {t0}" for t0 in self.others)
         earlier = ", and earlier values" if self.and_earlier else ""
         return f"from {self.lo} to {self.hi}{others}{earlier}"
-
-
-def is_within_64_bits(t0: int | T0) -> bool:
-    """Whether a value of t0 is within 64 bits, as SEM-1 demands. A policy or formula is."""
-    return not isinstance(t0, int) or -TIME_BOUND <= t0 < TIME_BOUND
 
 
 def is_range(t0: object) -> bool:
@@ -100,17 +102,7 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
 
     Values with which engines are known to begin are tried in addition: 0, the query's registration
     and the published formulas.
-
-    Values beyond 64 bits are left out, since SEM-1 refuses them. If all of the range are, `lo` is
-    greater than `hi`.
     """
-    lo, hi, others, _ = find_all_t0_candidates(query, planned, t0)
-    within = tuple(other for other in others if is_within_64_bits(other))
-    return T0Candidates(max(lo, -TIME_BOUND), min(hi, TIME_BOUND - 1), within)
-
-
-def find_all_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
-    """Return the values of `find_t0_candidates`, and those beyond 64 bits, too."""
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
@@ -239,16 +231,6 @@ def shows_empty_windows(semantics: Semantics) -> bool:
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
-def begin_at(planned: engine.Plan, t0: int) -> engine.Plan:
-    """Return a plan in which each window has this t0, which may be beyond 64 bits."""
-    closure, partial = planned.semantics.closure, planned.semantics.partial
-    views = [
-        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
-        for view in planned.views
-    ]
-    return replace(planned, views=tuple(views))
-
-
 class EarlierBeginnings:
     """ORA-2: the values of t0 before the range of `find_t0_candidates` with which an engine may
     have begun, if windows without elements can be reported.
@@ -284,9 +266,10 @@ class EarlierBeginnings:
 
         # each relation is the output of an evaluation, and under `emit` each evaluation has one
         self.fewest = len(recorded.relations)
+        self.enough = self.fewest + sum(recorded.missing) + 1
         self.most = None
         if semantics.empty is Empty.EMIT:
-            self.most = self.fewest + sum(recorded.missing)
+            self.most = self.enough - 1
 
     @property
     def most_over_nothing(self) -> int:
@@ -315,11 +298,33 @@ class EarlierBeginnings:
                 return number, False
         raise AssertionError("a recording ends")
 
-    def fits(self, t0: int) -> bool:
-        """Whether the recording can begin with the evaluations over nothing that this t0 gives."""
-        most, may_be_more = self._over_nothing
-        number = self._count_over_nothing(t0)
-        return number is not None and (may_be_more or number <= most)
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of t0 with which an engine may have begun: from a value up to another.
+        Raises Unsupported for more than T0_CLASS_BOUND.
+        """
+        near = run_with_each_t0(self.planned, self.lowest, self.range_begins - 1, self._look_at)
+        for t0_class, _ in near:
+            if self.may_explain(t0_class.t0):
+                yield t0_class.lo, t0_class.hi
+
+        count = 0
+        for t0_class, _ in run_with_each_t0(self.planned, self.lowest, self.highest, self._look_at):
+            turns = self.turns(t0_class.t0)
+            count += len(turns)
+            if count > T0_CLASS_BOUND:
+                earliest = self.lowest - max(turns, default=0) * self.cycle
+                raise Unsupported(
+                    f"too many classes of t0 from {earliest} to {self.highest}; give t0 or a "
+                    "narrower range",
+                    rule="ORA-2",
+                )
+            for number in turns:
+                yield t0_class.lo - number * self.cycle, t0_class.hi - number * self.cycle
+
+    def _look_at(self, begun: engine.Plan) -> None:
+        """Draw as many evaluations as the recording can have outputs, and one more."""
+        with suppress(TooManyReports):
+            deque(islice(incremental.schedule_evaluations(begun), self.enough), maxlen=0)
 
     def may_explain(self, t0: int) -> bool:
         """Whether the recording can have as many evaluations as this t0 gives, in all and over
@@ -403,10 +408,9 @@ class EarlierBeginnings:
         """Return the number of evaluations, but no more than one more than the recording can have
         outputs.
         """
-        enough = self.fewest + sum(self.recorded.missing) + 1
         with suppress(TooManyReports):
-            return sum(1 for _ in islice(self._evaluations(t0), enough))
-        return enough
+            return sum(1 for _ in islice(self._evaluations(t0), self.enough))
+        return self.enough
 
     def _evaluations(self, t0: int) -> Iterator[engine.Evaluation]:
         return incremental.schedule_evaluations(begin_at(self.planned, t0))
