@@ -6,9 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, combinations
 
 import exhaustive
 import pytest
@@ -69,7 +69,6 @@ from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_lite
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import split_into_t0_classes
 from refengine.oracle.beginnings import find_t0_candidates
 from refengine.oracle.comparison import Fate
 from refengine.oracle.trial import RecordingToJudge
@@ -560,88 +559,6 @@ def test_the_oracle_says_what_enumeration_says():
     assert min(said["pass"], said["fail"]) > 0.2 * said.total(), said
     assert said["unsupported"] < 0.1 * said.total(), said
     assert said["disputed"] < 0.02 * said.total(), said
-
-
-# ORA-2: classes of t0
-
-CLASSED = [
-    report
-    for report in REPORTS
-    if Condition.PERIODIC not in report and report & {Condition.CLOSE, Condition.CHANGE}
-]
-APPS = st.lists(integers(-8, 8), max_size=5)
-HORIZON = one_of(End.NONE, End.FLUSH) | integers(9, 14)
-
-
-@st.composite
-def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
-    """A stream of elements that all differ, and a range of t0 that can reach before, into or past
-    it.
-    """
-    kind = draw(one_of(WindowKind.TIME, WindowKind.TUPLE))
-    lag = draw(one_of(0, 0, 1, 5)) if kind in LAGGING else 0
-    spec = Window("s", kind, draw(integers(1, 6)), draw(integers(1, 9)), lag=lag)
-    apps = sorted(draw(APPS))
-    batched = draw(st.booleans())
-    items = [
-        ((f"<urn:{i}>", "<urn:p>", "<urn:o>"), app, *([i // 2 + 1] if batched else []))
-        for i, app in enumerate(apps)
-    ]
-    fields = {
-        "closure": draw(one_of(*Closure)),
-        "report": draw(one_of(*CLASSED)),
-        "expiry_seen": draw(one_of(*ExpirySeen)),
-        "change_baseline": draw(one_of(*ChangeBaseline)),
-        "change_scope": draw(one_of(*ContentChange)),
-        "partial": draw(one_of(*Partial)),
-        "close_rule": draw(one_of(*CloseRule)),
-        "slide": draw(one_of(*Slide)),
-        "tick": draw(one_of(Tick.TUPLE, Tick.TIME, *[Tick.BATCH] * batched)),
-        "horizon": draw(HORIZON),
-    }
-    fields["missed_instants"] = (
-        draw(one_of(*MissedInstants)) if Condition.CLOSE in fields["report"] else MissedInstants.ALL
-    )
-    semantics = Semantics(
-        **{**PLAIN, **fields, "t0": 0, "empty": Empty.EMIT, "instant": Instant.CLOSE}
-    )
-    lo = draw(integers(-25, 10))
-    given_bounds = Between(lo, lo + draw(integers(0, 30)))
-    bounds = (
-        draw(one_of(given_bounds, UNKNOWN))
-        if semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
-        else given_bounds
-    )
-    return spec, stream(items), semantics, bounds
-
-
-@given(ranges())
-def test_no_class_of_t0_holds_two_outputs(drawn: tuple[Window, Stream, Semantics, Between | str]):
-    """ORA-2: the classes are the range, cut; every t0 of a class gives the same contents in the
-    same order.
-    """
-    spec, source, semantics, bounds = drawn
-    query = Query((spec,), BODIES["all subjects"])
-
-    def contents(t0: int) -> list[Bag]:
-        reports = evaluate(
-            query,
-            {"s": source},
-            replace(semantics, t0=t0),
-            answer=lambda body, graph: subjects(graph),
-        )
-        return [report.relation.rows for report in reports]
-
-    planned = engine.plan(query, {"s": source}, semantics)
-    classes = split_into_t0_classes(planned, find_t0_candidates(query, planned, bounds))
-    assert all(origin.lo <= origin.t0 <= origin.hi for origin in classes)
-    assert all(a.hi + 1 == b.lo for a, b in pairwise(classes))
-    if bounds != UNKNOWN:
-        assert (classes[0].lo, classes[-1].hi) == (bounds.lo, bounds.hi)
-    for origin in classes:
-        of_class = contents(origin.t0)
-        for t0 in range(origin.lo, origin.hi + 1):
-            assert contents(t0) == of_class, (t0, origin)
 
 
 def subjects(graph: frozenset[Triple]) -> Relation:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import NamedTuple
 
 from refengine.core.query import Query
@@ -136,14 +136,16 @@ def find_explaining_trial(
     tried = 0
     is_complete = True
     try:
-        for trial in islice(every_trial(recorded, profile, answers), bound + 1):
+        for trial in every_trial(recorded, profile, answers):
+            if tried == bound:
+                return ProfileSearch(is_complete=False, tried=tried)
+            tried += 1
             if not isinstance(trial, Trial):
                 is_complete = False
             elif trial.explains_recording:
-                return ProfileSearch(trial, tried=tried + 1)
-            tried += 1
+                return ProfileSearch(trial, tried=tried)
     except Disputed:
         return OUT_OF_REACH
     except RefengineError:
         return ProfileSearch()
-    return ProfileSearch(is_complete=is_complete and tried <= bound, tried=tried)
+    return ProfileSearch(is_complete=is_complete, tried=tried)
