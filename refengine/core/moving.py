@@ -25,12 +25,12 @@ class Room:
 
     def keep_at_least_0(self, value: int, rate: int) -> None:
         """Keep the moves by which `value`, which is 0 or more and moves at a rate, stays so."""
-        if rate < 0:
-            self.most = min(self.most, value // -rate)
+        if rate < 0 and value < -rate * self.most:
+            self.most = value // -rate
 
     def keep_from_0(self, value: int, rate: int) -> None:
-        """Keep the moves that are less than the one by which a `value` other than 0 becomes 0."""
-        if rate and value % rate == 0 and value // rate < 0:
+        """Keep the moves that are less than the one by which a moving `value` becomes 0."""
+        if value % rate == 0 and value // rate < 0:
             self.most = min(self.most, -(value // rate) - 1)
 
 
@@ -95,40 +95,41 @@ class MovingNumber:
         return self - self // divisor * divisor
 
     def __ge__(self, other: Any) -> bool:
-        value, rate = self._less(other)
-        if value >= 0:
-            self.room.keep_at_least_0(value, rate)
-            return True
-        self.room.keep_at_least_0(-1 - value, -rate)
-        return False
+        value, rate = self.value, self.rate
+        if type(other) is MovingNumber:
+            value -= other.value
+            rate -= other.rate
+        else:
+            value -= other
+        if value < 0:
+            self.room.keep_at_least_0(-1 - value, -rate)
+            return False
+        self.room.keep_at_least_0(value, rate)
+        return True
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self >= other + 1)
 
     def __lt__(self, other: Any) -> bool:
         return not self >= other
 
     def __le__(self, other: Any) -> bool:
-        return bool(-self >= -other)
-
-    def __gt__(self, other: Any) -> bool:
-        return not self <= other
+        return not self >= other + 1
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, int | MovingNumber):
             return NotImplemented
-        value, rate = self._less(other)
-        if value:
-            self.room.keep_from_0(value, rate)
+        difference = self - other
+        if type(difference) is not MovingNumber:
+            return bool(difference == 0)
+        if difference.value:
+            self.room.keep_from_0(difference.value, difference.rate)
             return False
-        self.room.keep_at_least_0(0, -abs(rate))
+        self.room.most = 0
         return True
 
     def __bool__(self) -> bool:
         return self != 0
-
-    def _less(self, other: Any) -> tuple[int, int]:
-        """Return the difference from another number: its value, and its rate."""
-        if type(other) is MovingNumber:
-            return self.value - other.value, self.rate - other.rate
-        return self.value - other, self.rate
 
     def __hash__(self) -> NoReturn:
         raise TypeError("a number that moves with t0 cannot be a key")

@@ -42,7 +42,8 @@ def run_with_each_t0(
         if first > hi:
             return
         room = Room(hi - first)
-        result = run(begin_at(planned, moving(first, room)))
+        t0 = moving(first, room) if first < hi else first
+        result = run(begin_at(planned, t0))
         last = first + room.most
         yield T0Class(last, first, last), result
         first = last + 1

@@ -18,6 +18,7 @@ from refengine import (
     Disputed,
     InvalidSemantics,
     Mode,
+    Profile,
     OneOf,
     Query,
     Relation,
