@@ -236,7 +236,7 @@ def _moved(trial: Trial, t0_class: T0Class) -> Trial:
                 windows=moved(report.windows, move),
                 instant=moved(report.instant, move),
             )
-            for report in reports.computed(0)
+            for report in reports.first(engine.MAX_REPORTS)
         )
     semantics = replace(trial.semantics, t0=t0_class.t0)
     return replace(
