@@ -390,6 +390,25 @@ def test_too_many_classes_of_t0(monkeypatch):
     )
 
 
+def test_a_class_of_t0_ends_where_the_trial_could_end_otherwise():
+    """ORA-2: ω = β = 10, `[)`, elements at 12, 13, 22 and 40. By t0 = -7 [3, 13) holds 12, and by -6
+    to 2 the windows [4, 14) to [12, 22) hold 12 and 13, and are reported at 22. At 40 the windows
+    up to [30, 40) have closed by -6 to 0, and those up to [21, 31) and [22, 32) by 1 and 2.
+    """
+    query = Query((Window("s", TIME, 10, 10),), SELECT)
+    question = Question(query, streams(a=12, b=13, c=22, d=40))
+    judged = CLOSING.but(t0=Between(-7, 2))
+
+    def classes(*texts: str) -> list[T0Class]:
+        recorded = RecordingToJudge.of(question, relations(*texts), missing=0)
+        return [
+            trial.t0_class for trial in tried_values.every_trial(recorded, judged, SharedAnswers())
+        ]
+
+    assert classes("x") == [(-7, -7, -7), (2, -6, 2)]
+    assert classes("ab", "c", "d") == [(-7, -7, -7), (0, -6, 0), (2, 1, 2)]
+
+
 @pytest.mark.parametrize(
     ("closure", "t0_class", "stated", "expected"),
     [
