@@ -287,7 +287,8 @@ class TimeWindowSchedule:
         """
         _, first_instant, last_instant, _ = self.window
         return (
-            first_instant <= self.last_looked_at <= last_instant
+            self.window is not NO_WINDOW
+            and first_instant <= self.last_looked_at <= last_instant
             and instant <= last_instant + self.extra_quiet_instants
         )
 
