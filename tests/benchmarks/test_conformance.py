@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import multiprocessing
 import os
 import signal
@@ -124,7 +125,7 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
     explained = {
         (
             result["engine"],
-            result["argument"].partition("would be explained by ")[2].partition(";")[0],
+            re.split("[;\n]", result["argument"].partition("would be explained by ")[2])[0],
         )
         for result in results
     }
