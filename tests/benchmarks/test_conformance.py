@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 import multiprocessing
 import os
+import re
 import signal
 import stat
 import subprocess
