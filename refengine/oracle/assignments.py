@@ -30,7 +30,12 @@ from refengine.oracle.beginnings import (
     shows_empty_windows,
 )
 from refengine.oracle.comparison import Borders
-from refengine.oracle.t0_classes import T0_CLASS_BOUND, T0Class, run_with_each_t0
+from refengine.oracle.t0_classes import (
+    T0_CLASS_BOUND,
+    T0Class,
+    run_with_each_t0,
+    too_many_classes,
+)
 from refengine.oracle.trial import RecordingToJudge, Reports, Trial
 
 MakePlan = Callable[[Setting], engine.Plan]
@@ -205,8 +210,7 @@ def _try_range(
     if stated is not None and planned.views[0].spec.kind in BEGINNING_AT_T0:
         fitting = fit_to_stated_window(planned, lo, hi, stated)
         if len(fitting) > T0_CLASS_BOUND:
-            reason = f"too many values of t0 from {lo} to {hi}; give t0 or a narrower range"
-            yield Unsupported(reason, rule="ORA-2")
+            yield too_many_classes(lo, hi)
             return
         ranges = [(t0, t0) for t0 in fitting]
 

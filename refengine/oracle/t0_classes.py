@@ -48,9 +48,13 @@ def run_with_each_t0(
         yield T0Class(last, first, last), result
         first = last + 1
     if first <= hi:
-        raise Unsupported(
-            f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range", rule="ORA-2"
-        )
+        raise too_many_classes(lo, hi)
+
+
+def too_many_classes(lo: int, hi: int) -> Unsupported:
+    """Return the error that a range has more than T0_CLASS_BOUND classes of t0."""
+    reason = f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range"
+    return Unsupported(reason, rule="ORA-2")
 
 
 def begin_at(planned: Plan, t0: int) -> Plan:
