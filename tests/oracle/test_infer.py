@@ -27,7 +27,6 @@ from refengine import (
     Query,
     Relation,
     Stream,
-    Unit,
     Unsupported,
     Window,
     WindowKind,
@@ -770,21 +769,6 @@ def test_a_dispute_before_the_end_of_an_instant():
         )
 
 
-def test_tuple_windows_compare_s0_with_application_times():
-    """TICK-2, ORA-2: with ω = 1, β = 3, [) and an element at -1: t0 = -1 has s0 = -2 and ticks; t0
-    = 0 has s0 = -1 and does not.
-    """
-    common = {
-        "window": Window("s", WindowKind.TUPLE, 1, 3),
-        "report": "window-close",
-        "tick": "time",
-        "horizon": "none",
-    }
-    items = [(t("a", "p", "o"), -1)]
-    for bounds in (Between(-1, 0), Between(-1, -1)):
-        assert ask(PATTERN, items, [[]], t0=bounds, empty="emit", r2s="Rstream", **common) == "pass"
-
-
 @pytest.mark.parametrize(
     "body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"]
 )
@@ -959,30 +943,6 @@ def test_the_default_range_of_t0_does_not_depend_on_what_closes_a_window():
     assert judged(query, source, seen.but(t0="unknown"), early) == "pass"
     planned = engine.plan(query, {"s": source}, seen.but(t0=0).semantics())
     assert find_t0_candidates(query, planned, UNKNOWN).lo == 4
-
-
-def test_ids_of_triples_have_gaps_between_them():
-    """ORA-2, REP-7, WIN-16: the ids are 2 and 4; what t0 = -7 reports differs from what t0 = -6
-    does.
-    """
-    two = [frozenset([t(a, "p", "o"), t(b, "p", "o")]) for a, b in ("ab", "cd")]
-    source = stream([(two[0], 0), (two[1], 1)])
-    query = Query(
-        (Window("s", WindowKind.TUPLE, 2, 8, unit=Unit.TRIPLES),),
-        Body("PREFIX : <urn:> " + PATTERN),
-    )
-    seen = profile_of(report="window-close,non-empty", horizon="none")
-    assert recorded(query, source, seen.but(t0=-7)) != recorded(query, source, seen.but(t0=-6))
-    for t0 in (-7, -6):
-        assert (
-            judged(
-                query,
-                source,
-                seen.but(t0=Between(-7, -6)),
-                recorded(query, source, seen.but(t0=t0)),
-            )
-            == "pass"
-        )
 
 
 def test_plans_share_what_they_read():

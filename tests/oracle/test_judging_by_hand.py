@@ -391,7 +391,7 @@ def test_too_many_classes_of_t0(monkeypatch):
 
 
 def test_a_class_of_t0_ends_where_the_trial_could_end_otherwise():
-    """ORA-2: ω = β = 10, `[)`, elements at 12, 13, 22 and 40. By t0 = -7 [3, 13) holds 12, and by -6
+    """ORA-2: ω = β = 10, elements at 12, 13, 22 and 40. By t0 = -7 [3, 13) holds 12, and by -6
     to 2 the windows [4, 14) to [12, 22) hold 12 and 13, and are reported at 22. At 40 the windows
     up to [30, 40) have closed by -6 to 0, and those up to [21, 31) and [22, 32) by 1 and 2.
     """
