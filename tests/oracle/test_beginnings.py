@@ -88,7 +88,8 @@ CLOSING = profile("csparql").but(t0=UNKNOWN, report="window-close", horizon=131)
 def verdict(
     own: Profile, recording: list[Relation], body: str = SELECT, query_windows=(TUMBLING,), **more
 ):
-    query = from_table({"windows": list(query_windows), "body": body})
+    registered = {"registered": more.pop("registered")} if "registered" in more else {}
+    query = from_table({"windows": list(query_windows), "body": body, **registered})
     streams = more.pop("streams", THREE)
     return judge(query, streams, own, recording, **{"missing": 0, **more})
 
@@ -167,6 +168,24 @@ def test_several_windows_may_begin_long_before_their_elements(t0):
     assert verdict(CLOSING, recording, query_windows=windows, streams=streams).passed
     wrong = names(*(shown.get(at, "") for at in range(t0 + 9, 121, 10)), "103")
     assert not verdict(CLOSING, wrong, query_windows=windows, streams=streams).passed
+
+
+@pytest.mark.parametrize("registered", [80, 83, -7])
+def test_several_windows_may_begin_at_the_registration(registered):
+    windows = (TUMBLING, {**TUMBLING, "stream": "r"})
+    streams = {**THREE, "r": elements(105)}
+    held = {103: "103", 105: "105", 113: "113", 124: "124"}
+    recording = names(
+        *(
+            " ".join(name for time, name in held.items() if opens <= time < opens + 10)
+            for opens in range(registered, 121, 10)
+            if opens + 9 < 131
+        )
+    )
+    found = verdict(
+        CLOSING, recording, query_windows=windows, streams=streams, registered=registered
+    )
+    assert found.passed
 
 
 def test_windows_that_are_stated_belong_to_the_empty_windows_too():
