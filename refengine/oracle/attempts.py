@@ -11,7 +11,7 @@ from itertools import islice
 
 from refengine import incremental
 from refengine.core import engine
-from refengine.core.answers import EvaluateBody, SuccessiveAnswers, recomputed_answers
+from refengine.core.answers import SuccessiveAnswers, recomputed_answers
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.reports import ReportMaker
 from refengine.incremental import AnswerCache
@@ -65,13 +65,28 @@ def attempt_incrementally(
 
 
 def attempt_by_definition(
-    recorded: RecordingToJudge, planned: Plan, evaluate_body: EvaluateBody
+    recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
 ) -> Trial:
-    """Hold the assignment of a plan against the recording. `evaluate_body` computes each answer
-    anew from its content.
+    """Hold the assignment of a plan against the recording, with each answer computed anew from its
+    content. The trial has no `last_answer`, as that of `attempt_with_answers`.
     """
-    successive = recomputed_answers(recorded.query, planned, recorded.static, evaluate_body)
-    return attempt_with_answers(recorded, planned, successive)
+    steps = _recomputed_steps(recorded, planned, answers)
+    return replace(_follow(recorded, planned, steps), last_answer=None)
+
+
+def _recomputed_steps(
+    recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
+) -> Iterator[Step]:
+    """Yield the steps of a plan, of which each answer is computed anew. When the query is evaluated
+    is found as for incremental evaluation, so that a class of t0 has the same values whoever
+    answers; but not where nothing may be incremental.
+    """
+    successive = recomputed_answers(recorded.query, planned, recorded.static, answers)
+    maker = ReportMaker(recorded.query, planned, successive)
+    evaluations = engine.evaluations(planned)
+    if answers.may_be_incremental:
+        evaluations = incremental.schedule_evaluations(planned)
+    return map(maker.step, evaluations)
 
 
 def attempt_with_answers(
@@ -147,5 +162,5 @@ def _reports(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) 
                 return
             except NotCovered:
                 pass  # the definition goes on where incremental evaluation ended
-        steps = engine.steps(recorded.query, planned, static=recorded.static, answer=answers)
+        steps = _recomputed_steps(recorded, planned, answers)
         yield from islice((step.report for step in steps if step.emitted), count, None)

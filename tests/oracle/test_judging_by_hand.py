@@ -608,8 +608,7 @@ def test_the_definition_has_no_answer_beside_its_own():
     """ORA-8: what incremental evaluation answers is compared with the definition's answer."""
     recorded, answers = recording("a", "x", missing=0), SharedAnswers()
     planned = answers.plan_of(recorded, CLOSING.semantics())
-    arguments = (recorded, planned, r2r.confirmed_answer)
-    trial = attempts.attempt_by_definition(*arguments)
+    trial = attempts.attempt_by_definition(recorded, planned, answers)
     assert trial.last_answer is None
     assert [list(content) for content in trial.last_contents] == [[1]]
 
