@@ -24,8 +24,9 @@ from refengine.model.elements import Bag, Relation
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term
 from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.assignments import assignments
 from refengine.oracle.comparison import Borders
-from refengine.oracle.explanations.changes import list_assignments, try_assignments
+from refengine.oracle.explanations.changes import find_explaining_trial
 from refengine.oracle.trial import Missing, RecordingToJudge
 from refengine.rdf.recordings import relation_from_json
 
@@ -151,14 +152,15 @@ class RecordedCase:
             if is_by_wrong_engine:
                 question = _in_order_of_pushes(question)
             recorded = self._recording(question, has_wrong_windows)
-            listed = list_assignments(recorded, profile, answers, ASSIGNMENTS_BOUND)
+            if not any(defect.changes_reports for defect in defects):
+                found = find_explaining_trial(recorded, profile, answers, ASSIGNMENTS_BOUND)
+                return found.explains_recording if found.tried else None
+            listed = islice(assignments(question, profile, answers.plan), OUTPUTS_BOUND + 1)
+            settings = [question.under(semantics) for semantics, _ in listed]
         except RefengineError:
             return None
-        if not listed or len(listed) > ASSIGNMENTS_BOUND:
+        if not settings:
             return None
-        if not any(defect.changes_reports for defect in defects):
-            return try_assignments(recorded, listed, answers).explains_recording
-        settings = [question.under(semantics) for semantics, _ in listed]
         outputs = self.outputs
         if is_by_wrong_engine:
             outputs = {}

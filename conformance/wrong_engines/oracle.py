@@ -11,9 +11,8 @@ from unittest.mock import patch
 
 from conformance.wrong_engines.engines import CSRBENCH_ORACLE
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.core import engine, r2r, r2s, window
+from refengine.core import engine, r2r, r2s
 from refengine.core.engine import Plan
-from refengine.core.semantics import Semantics
 from refengine.model import compare
 from refengine.model.elements import Bag, Row
 from refengine.model.errors import RefengineError
@@ -24,61 +23,46 @@ from refengine.oracle import (
     divergence,
     explanations,
     orders,
+    t0_classes,
     trial,
 )
-from refengine.oracle.beginnings import T0Candidates
 from refengine.oracle.comparison import Divergence
 from refengine.oracle.explanations import Explanations
 from refengine.oracle.orders import search
-from refengine.oracle.trial import State, T0Class
+from refengine.oracle.trial import State
 from refengine.rdf import recordings
 from refengine.rdf.recordings import Recording
 
 States = Iterable[State]
 
 
-@wrong("ORA-1", replaces=assignments.assignments)
-def the_first_assignment(
-    right: Right, *values: Any, **options: Any
-) -> Iterator[tuple[Semantics, T0Class]]:
+@wrong("ORA-1", replaces=assignments.every_trial)
+def the_first_assignment(right: Right, *values: Any) -> Iterator[Any]:
     """Tries only the first assignment of values to the open fields."""
-    yield from islice(right(*values, **options), 1)
+    yield from islice(right(*values), 1)
 
 
 @wrong(
     "ORA-2",
-    replaces=assignments.split_into_t0_classes,
+    replaces=t0_classes.run_with_each_t0,
     half="the oracle tries every value",
 )
-def an_open_t0_is_0(
-    right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
-) -> list[T0Class]:
+def an_open_t0_is_0(right: Right, planned: Plan, lo: int, hi: int, run: Any) -> Iterator[Any]:
     """Takes 0 for an open t0."""
-    return [T0Class(0, 0, 0)]
+    yield from right(planned, 0, 0, run)
 
 
 @wrong(
     "ORA-2",
-    replaces=assignments.split_into_t0_classes,
+    replaces=t0_classes.run_with_each_t0,
     half="One value of each class is tried",
 )
-def classes_by_content_alone(
-    right: Right, planned: Plan, found: T0Candidates, *more: Any, **options: Any
-) -> list[T0Class]:
-    """Ends a class of t0 only where an element moves to another window."""
-    low, _ = window.borders(planned.semantics.closure)
-    view = planned.views[0]
-    classes = right(planned, found, *more, **options)
-    lo = classes[0].lo
-    hi = classes[-1].hi
-
-    def moves_an_element(t0: int) -> bool:
-        slide = view.spec.step
-        return any((element.app - t0 - low) % slide == 0 for element in view.elements)
-
-    ends = [t0 for t0 in range(lo, hi) if moves_an_element(t0)]
-    starts = [lo, *(end + 1 for end in ends)]
-    return [T0Class(start, start, end) for start, end in zip(starts, [*ends, hi], strict=True)]
+def one_value_stands_for_a_slide(
+    right: Right, planned: Plan, lo: int, hi: int, run: Any
+) -> Iterator[Any]:
+    """Tries one value of t0 in each slide."""
+    for t0 in range(lo, hi + 1, planned.views[0].spec.step):
+        yield from right(planned, t0, t0, run)
 
 
 @wrong(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from math import gcd
 
+from refengine.core.moving import instants
 from refengine.core.semantics import (
     Anchor,
     ChangeBaseline,
@@ -33,7 +34,7 @@ def progression(first: int, step: int, span: range) -> range:
     >>> list(progression(9, 5, range(0, 20)))
     [4, 9, 14, 19]
     """
-    return range(first + -((first - span.start) // step) * step, span.stop, step)
+    return instants(first + -((first - span.start) // step) * step, span.stop, step)
 
 
 def closes(frame: Frame, span: range, own: int) -> range:
@@ -43,7 +44,7 @@ def closes(frame: Frame, span: range, own: int) -> range:
     >>> list(closes(Frame(first=0, last=9, slide=5), range(0, 30), own=19))
     [9, 14]
     """
-    bounded = range(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
+    bounded = instants(max(span.start, frame.last + frame.least * frame.slide), min(span.stop, own))
     return progression(frame.last, frame.slide, bounded)
 
 
@@ -124,7 +125,7 @@ def meet(a: range, b: range) -> range:
     modulus = b.step // common
     turns = distance // common * pow(a.step // common, -1, modulus) % modulus
     first = a.start + turns * a.step
-    span = range(max(a.start, b.start), min(a.stop, b.stop))
+    span = instants(max(a.start, b.start), min(a.stop, b.stop))
     return progression(first, a.step * modulus, span)
 
 

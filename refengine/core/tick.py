@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from refengine.core.moving import instants
 from refengine.core.semantics import CloseRule, ExpirySeen, Semantics, Tick
 from refengine.core.window import Frame, borders, window_number
 from refengine.model.elements import Element
@@ -45,8 +46,8 @@ def interval(before: int, own: int) -> range:
     (range(3, 6), range(6, 7))
     """
     if own == before:
-        return range(own, own + 1)
-    return range(before, own)
+        return instants(own, own + 1)
+    return instants(before, own)
 
 
 class LastTick(NamedTuple):
@@ -93,5 +94,5 @@ def interval_with_expiry(
     if any(
         window_number(frame, own - 1) not in (None, window_number(frame, own)) for frame in frames
     ):
-        return range(interval.start, own + 1)
+        return instants(interval.start, own + 1)
     return interval

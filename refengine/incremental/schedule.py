@@ -12,11 +12,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any, NamedTuple, overload
 
-from refengine.core import schedule, tick, window
+from refengine.core import report, schedule, tick, window
+from refengine.core.moving import instants
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import (
@@ -24,6 +25,7 @@ from refengine.core.schedule import (
     Evaluation,
     ReportState,
     Schedule,
+    Stretch,
     WindowContent,
     bounded,
 )
@@ -295,7 +297,8 @@ class TimeWindowSchedule:
         """
         _, first_instant, last_instant, _ = self.window
         return (
-            first_instant <= self.last_looked_at <= last_instant
+            self.window is not NO_WINDOW
+            and first_instant <= self.last_looked_at <= last_instant
             and instant <= last_instant + self.extra_quiet_instants
         )
 
@@ -321,12 +324,31 @@ class TimeWindowSchedule:
         active at its own instant.
         """
         interval = tick.interval(self.last_looked_at, instant)
-        from_start = range(max(interval.start, self.start), interval.stop)
+        from_start = instants(max(interval.start, self.start), interval.stop)
+        cut = None
+        if Condition.CLOSE in self.planned.semantics.report:
+            cut = partial(self._closes, instant)
         yield from schedule.of_arrival(
-            self.planned, k, from_start, self.seen, [self.frame], self.max_reports
+            self.planned, k, from_start, self.seen, [self.frame], self.max_reports, cut
         )
         self.last_looked_at = instant
         self.window = self._active_window(instant)
+
+    def _closes(
+        self, own: int, views: Sequence[WindowView], arrived: Sequence[int], interval: range
+    ) -> Iterator[Stretch]:
+        """Yield the stretches of an interval from close to close, with the content of the window.
+        What it holds in between shows in no report. `own` is the arrival's own instant.
+        """
+        (view,), (count,) = views, arrived
+        closes = report.closes(self.frame, interval, own)
+        while closes:
+            at, stop = closes.start, closes.start + 1
+            if closes[1:]:  # as long as the content stays, they need no stretch each
+                change = window.next_change(view, at, count)
+                stop = interval.stop if change is None else min(change, interval.stop)
+            yield instants(at, stop), (window.content(view, at, count),)
+            closes = report.closes(self.frame, instants(stop, interval.stop), own)
 
     def _active_window(self, instant: int) -> ActiveWindow:
         """Return the window that is active at an instant."""

@@ -5,10 +5,10 @@ A profile says what is known of an engine. It leaves fields of the semantics ope
 records t0, the order in which simultaneous elements arrived, or how many outputs came before the
 recording began. A verdict has to hold whatever all these were. Our analysis goes like this:
 
-1. `tries.every_assignment` lists the complete semantics that the profile allows, one after the
-   other. Where t0 is open, `beginnings` says with which values an engine may have begun, and
-   `assignments.split_into_t0_classes` groups those that this stream cannot tell apart: one value of
-   each class is tried. `beyond_64_bits` says which cannot be.
+1. `assignments.every_trial` tries the complete semantics that the profile allows, one after the
+   other. Where t0 is open, `beginnings` says with which values an engine may have begun. Each trial
+   runs with a t0 that remembers how far it could move (`t0_classes`): it stands for all values up
+   to there.
 2. `attempts.attempt` evaluates the query under one of them, report by report. `trial.advance` holds
    each report against the recording, and keeps every way to explain the relations so far: outputs
    missing before the first relation, consecutive relations matched, outputs missing after the last.
@@ -18,9 +18,9 @@ recording began. A verdict has to hold whatever all these were. Our analysis goe
    pyoxigraph confirms the answers that the verdict rests on (`confirmation.confirm`). If neither
    does, the next assignment is tried. If none makes a pass so, the verdict is `Disputed`.
 5. If no assignment explains them, the verdict is a fail. `alignment.nearest_trial` sets the reports
-   of each assignment beside the relations and chooses the one with the fewest differing rows.
-   `divergence.find_divergence` says at which relation the two part first, and
-   `divergence.find_border_rows` which rows came one window early or late.
+   of each assignment beside the relations, with each value of t0 for which it stands, and chooses
+   the one with the fewest differing rows. `divergence.find_divergence` says at which relation the
+   two part first, and `divergence.find_border_rows` which rows came one window early or late.
 6. `confirmation.confirm_fail` has the answers confirmed that the fail rests on. Contents that
    overlap are confirmed together (`overlaps`).
 7. `judge.judge` returns all this as a `judge.Judgement`.

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from refengine.core.plan import Plan
 from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.elements import Bag
@@ -20,8 +21,8 @@ from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import reports_of
 from refengine.oracle.comparison import Alignment, Distance, RowDifference
 from refengine.oracle.instants import find_divergence_by_sums
-from refengine.oracle.reports import Reports
-from refengine.oracle.trial import RecordingToJudge, Trial, first_and_last_instant
+from refengine.oracle.t0_classes import run_with_each_t0
+from refengine.oracle.trial import RecordingToJudge, Reports, Trial, first_and_last_instant
 
 # How many reports more than may be missing are looked at, before the recording and after it.
 SURPLUS_BOUND = 100
@@ -34,14 +35,13 @@ class _Candidate(NamedTuple):
     recording.
 
     `number` is the trial's place among the failed ones. `lost` and `repeated` are those of
-    Alignment. `reports` is None where arrival orders were searched.
+    Alignment.
     """
 
     rows: int
     before: int
     number: int
     trial: Trial
-    reports: Reports | None
     lost: int | None = None
     repeated: int | None = None
 
@@ -82,7 +82,7 @@ def nearest_trial(
                 candidates = []
             candidates.append(candidate)
 
-    candidates.sort(key=lambda candidate: (candidate.number, candidate.before))
+    candidates.sort(key=lambda each: (each.number, each.trial.t0_class, each.before))
     trials = [
         _with_divergence(recorded, candidate, answers) for candidate in candidates[:TIES_BOUND]
     ]
@@ -96,15 +96,42 @@ def _candidates(
     recorded: RecordingToJudge, trial: Trial, number: int, answers: SharedAnswers, bound: int | None
 ) -> Iterator[_Candidate]:
     """Yield the alignments of a failed trial in which at most `bound` rows differ (None: any
-    number), each with no more differing rows than the one before.
+    number). Those of one value of t0 have no more differing rows one after the other.
+
+    The trial's class holds up to where the trial ended. So its values are run once more, as far as
+    an alignment has to be known.
     """
     if trial.divergence is not None:  # arrival orders were searched: there is one alignment
         rows = trial.divergence.cost.rows
         if not _exceeds(rows, bound):
-            yield _Candidate(rows, 0, number, trial, None)
+            yield _Candidate(rows, 0, number, trial)
         return
 
-    reports = reports_of(recorded, trial.semantics, answers)
+    planned = answers.plan_of(recorded, trial.semantics)
+    if not isinstance(trial.semantics.t0, int):
+        reports = reports_of(recorded, planned, answers)
+        yield from _alignments(recorded, trial, number, reports, bound)
+        return
+
+    def run(begun: Plan) -> list[_Candidate]:
+        reports = reports_of(recorded, begun, answers)
+        return list(_alignments(recorded, trial, number, reports, bound))
+
+    for t0_class, found in run_with_each_t0(planned, trial.t0_class.lo, trial.t0_class.hi, run):
+        named = replace(
+            trial, semantics=replace(trial.semantics, t0=t0_class.t0), t0_class=t0_class
+        )
+        for candidate in found:
+            bound = candidate.rows
+            yield candidate._replace(trial=named)
+
+
+def _alignments(
+    recorded: RecordingToJudge, trial: Trial, number: int, reports: Reports, bound: int | None
+) -> Iterator[_Candidate]:
+    """Yield the alignments of some reports in which at most `bound` rows differ, each with no more
+    differing rows than the one before.
+    """
     beside = _Beside(recorded, reports, trial.semantics.closure)
     most_before = recorded.missing.before + SURPLUS_BOUND
     if not recorded.rows:
@@ -117,11 +144,11 @@ def _candidates(
         differing = beside.differing_rows(before, lost, bound)
         if differing is not None:
             bound = differing
-            yield _Candidate(differing, before, number, trial, reports)
+            yield _Candidate(differing, before, number, trial)
         for gap in beside.gaps(before, lost):
             if not _exceeds(gap.rows, bound):
                 bound = gap.rows
-                yield _Candidate(gap.rows, before, number, trial, reports, gap.lost, gap.repeated)
+                yield _Candidate(gap.rows, before, number, trial, gap.lost, gap.repeated)
         if reports.get(before) is None:
             return
 
@@ -292,9 +319,9 @@ def _with_divergence(
 ) -> Trial:
     """Return a candidate's trial with its reports, their alignment and the divergence."""
     trial = candidate.trial
-    reports = candidate.reports
-    if reports is None:  # arrival orders were searched, and the trial has its divergence
+    if trial.divergence is not None:  # arrival orders were searched
         return trial
+    reports = reports_of(recorded, answers.plan_of(recorded, trial.semantics), answers)
     end = candidate.before + len(recorded.rows) + recorded.missing.after
     alignment = Alignment(
         reports.computed(end + SURPLUS_BOUND + 1),

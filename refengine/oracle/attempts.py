@@ -11,54 +11,49 @@ from itertools import islice
 
 from refengine import incremental
 from refengine.core import engine
-from refengine.core.answers import EvaluateBody, SuccessiveAnswers, recomputed_answers
+from refengine.core.answers import SuccessiveAnswers, recomputed_answers
 from refengine.core.engine import Plan, Report, Step
 from refengine.core.reports import ReportMaker
-from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.model.errors import TooManyReports
 from refengine.oracle import orders
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.reports import Reports
 from refengine.oracle.trial import (
     RecordingToJudge,
+    Reports,
     State,
-    T0Class,
     Trial,
     advance,
     find_accepting_state,
 )
 
 
-def attempt(
-    recorded: RecordingToJudge, semantics: Semantics, t0_class: T0Class, answers: SharedAnswers
-) -> Trial:
-    """Hold one assignment against the recording, and return the trial.
+def attempt(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -> Trial:
+    """Hold the assignment of a plan against the recording, and return the trial. The t0 of the plan
+    may move; then the trial says nothing of values of t0.
 
     Arrival orders are searched where they were not recorded and matter (ORA-4). Else the reports
     are computed incrementally as far as that is possible, and otherwise by the definition.
     """
-    planned = answers.plan_of(recorded, semantics)
     is_unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if is_unordered and orders.order_matters(planned):
-        return orders.search_orders(recorded, planned, t0_class, answers)
+        return orders.search_orders(recorded, planned, answers)
     cache_or_reason = answers.incremental_answers(recorded, planned)
     if isinstance(cache_or_reason, str):
         reason = cache_or_reason
     else:
         try:
-            return attempt_incrementally(recorded, planned, t0_class, cache_or_reason, answers)
+            return attempt_incrementally(recorded, planned, cache_or_reason, answers)
         except NotCovered as error:
             reason = str(error)
-    trial = attempt_by_definition(recorded, planned, t0_class, answers)
+    trial = attempt_by_definition(recorded, planned, answers)
     return replace(trial, computed_by=f"the definition ({reason})")
 
 
 def attempt_incrementally(
     recorded: RecordingToJudge,
     planned: Plan,
-    t0_class: T0Class,
     answer_cache: AnswerCache,
     answers: SharedAnswers,
 ) -> Trial:
@@ -66,23 +61,36 @@ def attempt_incrementally(
     NotCovered for what incremental evaluation does not cover.
     """
     steps = answers.look_at_each(incremental.cached_steps(recorded.query, planned, answer_cache))
-    return replace(
-        _follow(recorded, planned, t0_class, steps), computed_by="incremental evaluation"
-    )
+    return replace(_follow(recorded, planned, steps), computed_by="incremental evaluation")
 
 
 def attempt_by_definition(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, evaluate_body: EvaluateBody
+    recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
 ) -> Trial:
-    """Hold the assignment of a plan against the recording. `evaluate_body` computes each answer
-    anew from its content.
+    """Hold the assignment of a plan against the recording, with each answer computed anew from its
+    content. The trial has no `last_answer`, as that of `attempt_with_answers`.
     """
-    successive = recomputed_answers(recorded.query, planned, recorded.static, evaluate_body)
-    return attempt_with_answers(recorded, planned, t0_class, successive)
+    steps = _recomputed_steps(recorded, planned, answers)
+    return replace(_follow(recorded, planned, steps), last_answer=None)
+
+
+def _recomputed_steps(
+    recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
+) -> Iterator[Step]:
+    """Yield the steps of a plan, of which each answer is computed anew. When the query is evaluated
+    is found as for incremental evaluation, so that a class of t0 has the same values whoever
+    answers; but not where nothing may be incremental.
+    """
+    successive = recomputed_answers(recorded.query, planned, recorded.static, answers)
+    maker = ReportMaker(recorded.query, planned, successive)
+    evaluations = engine.evaluations(planned)
+    if answers.may_be_incremental:
+        evaluations = incremental.schedule_evaluations(planned)
+    return map(maker.step, evaluations)
 
 
 def attempt_with_answers(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, successive: SuccessiveAnswers
+    recorded: RecordingToJudge, planned: Plan, successive: SuccessiveAnswers
 ) -> Trial:
     """Hold the assignment of a plan against the recording. The evaluations are those of the
     definition, and `successive` gives the answer at one after the other.
@@ -92,12 +100,10 @@ def attempt_with_answers(
     """
     maker = ReportMaker(recorded.query, planned, successive)
     steps = map(maker.step, engine.evaluations(planned))
-    return replace(_follow(recorded, planned, t0_class, steps), last_answer=None)
+    return replace(_follow(recorded, planned, steps), last_answer=None)
 
 
-def _follow(
-    recorded: RecordingToJudge, planned: Plan, t0_class: T0Class, steps: Iterable[Step]
-) -> Trial:
+def _follow(recorded: RecordingToJudge, planned: Plan, steps: Iterable[Step]) -> Trial:
     """Match the reports of an assignment's steps with the recording, and return the trial. It stops
     at the first report that no state explains.
     """
@@ -118,8 +124,7 @@ def _follow(
 
     trial = Trial(
         planned.semantics,
-        t0_class,
-        find_accepting_state(states, recorded),
+        accepting_state=find_accepting_state(states, recorded),
         most_matched=most_matched,
     )
     if trial.explains_recording:
@@ -130,23 +135,20 @@ def _follow(
     return replace(trial, last_contents=contents, last_answer=step.answer)
 
 
-def reports_of(recorded: RecordingToJudge, semantics: Semantics, answers: SharedAnswers) -> Reports:
-    """Return all reports of the recording's question under a semantics. Each is computed when it is
-    first read.
+def reports_of(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -> Reports:
+    """Return all reports of the recording's question by a plan. Each is computed when it is first
+    read.
 
     A trial may have stopped early; these go on to the end of the stream. They end early only where
     there are too many between two arrivals: the ones before are enough to compare with.
     """
-    return Reports(_reports(recorded, semantics, answers))
+    return Reports(_reports(recorded, planned, answers))
 
 
-def _reports(
-    recorded: RecordingToJudge, semantics: Semantics, answers: SharedAnswers
-) -> Iterator[Report]:
+def _reports(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -> Iterator[Report]:
     """Yield reports by incremental evaluation as far as it covers them, and then by the
     definition.
     """
-    planned = answers.plan_of(recorded, semantics)
     cache_or_reason = answers.incremental_answers(recorded, planned)
     count = 0
     with suppress(TooManyReports):
@@ -160,7 +162,5 @@ def _reports(
                 return
             except NotCovered:
                 pass  # the definition goes on where incremental evaluation ended
-        reports = engine.evaluate(
-            recorded.query, recorded.streams, semantics, static=recorded.static, answer=answers
-        )
-        yield from islice(reports, count, None)
+        steps = _recomputed_steps(recorded, planned, answers)
+        yield from islice((step.report for step in steps if step.emitted), count, None)

@@ -30,9 +30,19 @@ from refengine.core.semantics import (
     Semantics,
     Tick,
 )
-from refengine.model.elements import TIME_BOUND
-from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, require
+from refengine.model.errors import (
+    InvalidSemantics,
+    InvalidStream,
+    TooManyReports,
+    require,
+)
 from refengine.oracle.answers import SharedAnswers
+from refengine.oracle.t0_classes import (
+    T0_CLASS_BOUND,
+    begin_at,
+    run_with_each_t0,
+    too_many_classes,
+)
 from refengine.oracle.trial import RecordingToJudge, State, advance
 
 MakePlan = Callable[[Setting], engine.Plan]
@@ -59,11 +69,6 @@ class T0Candidates(NamedTuple):
         others = "".join(f", {t0}" for t0 in self.others)
         earlier = ", and earlier values" if self.and_earlier else ""
         return f"from {self.lo} to {self.hi}{others}{earlier}"
-
-
-def is_within_64_bits(t0: int | T0) -> bool:
-    """Whether a value of t0 is within 64 bits, as SEM-1 demands. A policy or formula is."""
-    return not isinstance(t0, int) or -TIME_BOUND <= t0 < TIME_BOUND
 
 
 def is_range(t0: object) -> bool:
@@ -100,17 +105,7 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
 
     Values with which engines are known to begin are tried in addition: 0, the query's registration
     and the published formulas.
-
-    Values beyond 64 bits are left out, since SEM-1 refuses them. If all of the range are, `lo` is
-    greater than `hi`.
     """
-    lo, hi, others, _ = find_all_t0_candidates(query, planned, t0)
-    within = tuple(other for other in others if is_within_64_bits(other))
-    return T0Candidates(max(lo, -TIME_BOUND), min(hi, TIME_BOUND - 1), within)
-
-
-def find_all_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Candidates:
-    """Return the values of `find_t0_candidates`, and those beyond 64 bits, too."""
     if isinstance(t0, Between):
         if t0.lo > t0.hi:
             raise InvalidSemantics(
@@ -239,16 +234,6 @@ def shows_empty_windows(semantics: Semantics) -> bool:
     return not semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
 
 
-def begin_at(planned: engine.Plan, t0: int) -> engine.Plan:
-    """Return a plan in which each window has this t0, which may be beyond 64 bits."""
-    closure, partial = planned.semantics.closure, planned.semantics.partial
-    views = [
-        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
-        for view in planned.views
-    ]
-    return replace(planned, views=tuple(views))
-
-
 class EarlierBeginnings:
     """ORA-2: the values of t0 before the range of `find_t0_candidates` with which an engine may
     have begun, if windows without elements can be reported.
@@ -260,8 +245,7 @@ class EarlierBeginnings:
     and from the number of all relations.
 
     `lowest` to `highest` is one full cycle of t0. With each of these values, windows end before the
-    first element. Subtract from them the numbers of cycles that `turns` gives: these are all
-    earlier candidates. Values from `lowest` up to the range are candidates themselves.
+    first element, and with each further cycle before it there are equally many evaluations more.
     """
 
     def __init__(
@@ -274,31 +258,71 @@ class EarlierBeginnings:
         self.cycle = lcm(cycle_of_windows(planned), semantics.period or 1)
 
         self.range_begins, _ = _range_without_loss(planned)
-        self.highest = self.range_begins + cycle_of_windows(planned) - 1
+        latest = self.range_begins + cycle_of_windows(planned) - 1
         specs = [view.spec for view in planned.views]
         if any(spec.lag for spec in specs) and planned.own:
-            self.highest = min(self.highest, planned.own[0] - max(spec.span for spec in specs))
+            latest = min(latest, planned.own[0] - max(spec.span for spec in specs))
         if any(spec.kind is WindowKind.LANDMARK for spec in specs):
-            self.highest -= 1  # the last value of the range may lose the first element
+            latest -= 1  # the last value of the range may lose the first element
+        self.highest = latest - self.cycle
         self.lowest = self.highest - self.cycle + 1
 
         # each relation is the output of an evaluation, and under `emit` each evaluation has one
         self.fewest = len(recorded.relations)
-        self.most = None
-        if semantics.empty is Empty.EMIT:
-            self.most = self.fewest + sum(recorded.missing)
+        self.enough = self.fewest + sum(recorded.missing) + 1
+        self.most = self.enough - 1 if semantics.empty is Empty.EMIT else self.enough
 
-    @property
-    def most_over_nothing(self) -> int:
-        """The most evaluations over nothing with which the recording can begin. If the third one
-        emits nothing after two that fit, any greater number fits, and two stand for it: it is 1
-        then, so that the value of t0 with one more, which is tried as well, has these two.
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of t0 with which an engine may have begun: from a value up to another.
+        Raises Unsupported for more than T0_CLASS_BOUND.
         """
-        return self._over_nothing[0]
+        near = run_with_each_t0(self.planned, self.highest + 1, self.range_begins - 1, self._count)
+        for t0_class, (_, evaluations) in near:
+            if self.fewest <= evaluations <= self.most:
+                yield t0_class.lo, t0_class.hi
+
+        classes = run_with_each_t0(self.planned, self.lowest, self.highest, self._count)
+        left = T0_CLASS_BOUND
+        for (t0, lo, hi), (over_nothing, evaluations) in classes:
+            turns = self._turns(t0, over_nothing, evaluations)
+            left -= len(turns)
+            if left < 0:
+                earliest = self.lowest - max(turns) * self.cycle
+                raise too_many_classes(earliest, self.range_begins - 1)
+            for number in turns:
+                yield lo - number * self.cycle, hi - number * self.cycle
+
+    def _turns(self, t0: int, over_nothing: int, evaluations: int) -> Sequence[int]:
+        """Return by how many cycles before `t0`, a value from `lowest` to `highest`, an engine may
+        have begun. The last number may be one with which it has too many evaluations over nothing:
+        so a trial shows that it does not fit.
+        """
+        most, _ = self._over_nothing
+        growth = self._count(begin_at(self.planned, t0 - self.cycle))[0] - over_nothing
+        if growth:
+            first = max(0, -((evaluations - self.fewest) // growth))
+            last = 1 + (most - over_nothing) // growth
+            if self.most < self.enough:
+                last = min(last, (self.most - evaluations) // growth)
+        else:  # there are no more of them, or too many; but the first windows may be earlier ones
+            first = 0
+            last = 2 if self.recorded.windows else 0
+            if over_nothing > most:
+                last = -1
+
+        near = self._near_stated_window
+        turns_to_stated = range(
+            max(0, -((near.stop - 1 - t0) // self.cycle)), (t0 - near.start) // self.cycle + 1
+        )
+        return sorted({*range(first, last + 1), *turns_to_stated})
 
     @cached_property
     def _over_nothing(self) -> tuple[int, bool]:
-        """`most_over_nothing`, and whether there may be any greater number of them."""
+        """The most evaluations over nothing with which the recording can begin, and whether there
+        may be any greater number of them. So it is if the third one emits nothing after two that
+        fit: then two stand for any greater number. The first item is 1 then, so that the value of
+        t0 with one more, which is tried as well, has these two.
+        """
         recorded = replace(self.recorded, windows=())
         query = recorded.query
         successive = recomputed_answers(query, self.planned, recorded.static, self.answers)
@@ -315,62 +339,6 @@ class EarlierBeginnings:
                 return number, False
         raise AssertionError("a recording ends")
 
-    def fits(self, t0: int) -> bool:
-        """Whether the recording can begin with the evaluations over nothing that this t0 gives."""
-        most, may_be_more = self._over_nothing
-        number = self._count_over_nothing(t0)
-        return number is not None and (may_be_more or number <= most)
-
-    def may_explain(self, t0: int) -> bool:
-        """Whether the recording can have as many evaluations as this t0 gives, in all and over
-        nothing. It is also True for the first t0 that has too many over nothing, so that a trial
-        shows the misfit.
-        """
-        later = self._count_over_nothing(t0 + cycle_of_windows(self.planned))
-        if later is None:
-            return False
-        if later > self.most_over_nothing and t0 not in self._near_stated_window:
-            return False
-        evaluations = self._count_evaluations(t0)
-        return evaluations >= self.fewest and (self.most is None or evaluations <= self.most)
-
-    def turns(self, t0: int) -> Sequence[int]:
-        """Return by how many cycles before `t0`, a value from `lowest` to `highest`, an engine may
-        have begun. The last number may be one with which it has too many evaluations over nothing:
-        so a trial shows that it does not fit.
-        """
-        most = self.most_over_nothing
-        now = self._count_over_nothing(t0)
-        if now is None or now > most:
-            return self._turns_to_stated_window(t0)
-        once = self._count_over_nothing(t0 - self.cycle)
-        if once is None:
-            return range(0)
-        if once == now:  # there are no more of them, but their windows may be earlier ones
-            return range(1, 3 if self.recorded.windows else 1)
-
-        first, last = 1, 1
-        growth = 1  # evaluations over nothing of each further cycle
-        if once <= most:
-            twice = self._count_over_nothing(t0 - 2 * self.cycle)
-            growth = (most + 1 if twice is None else twice) - once
-        if once <= most and growth:
-            last = 2 + (most - once) // growth
-
-        # all evaluations, if t0 is one cycle earlier
-        evaluations = self._count_evaluations(t0) + once - now
-        growth = max(1, growth)
-        first += max(0, -((evaluations - self.fewest) // growth))
-        if self.most is not None:
-            last = min(last, 1 + (self.most - evaluations) // growth)
-        return sorted({*range(first, last + 1), *self._turns_to_stated_window(t0)})
-
-    def _turns_to_stated_window(self, t0: int) -> range:
-        """Return the numbers of cycles before `t0` that give a value of `_near_stated_window`."""
-        near = self._near_stated_window
-        first, last = -((near.stop - 1 - t0) // self.cycle), (t0 - near.start) // self.cycle
-        return range(max(1, first), last + 1)
-
     @cached_property
     def _near_stated_window(self) -> range:
         """The values of t0 with which one of the first two evaluations may be over the first window
@@ -379,34 +347,22 @@ class EarlierBeginnings:
         """
         stated = self.recorded.first_stated_window()
         if stated is None or not self._over_nothing[1]:
-            return range(0)
+            return range(self.highest + 1, self.highest + 1)
         spec = self.planned.views[0].spec
         opens = stated[0][0] + spec.lag
         return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2)
 
-    def _count_over_nothing(self, t0: int) -> int | None:
-        """Return the number of evaluations before the first one over an element, but no more than
-        one more than fits; None if there are more than are computed (ENG-3).
+    def _count(self, begun: engine.Plan) -> tuple[int, int]:
+        """Return the number of evaluations before the first one over an element, and of all, but no
+        more than one more than the recording can have outputs.
         """
-        number = 0
-        with suppress(TooManyReports):
-            for evaluation in self._evaluations(t0):
-                if number > self.most_over_nothing or any(
-                    held.content for held in evaluation.windows
-                ):
-                    break
-                number += 1
-            return number
-        return None
-
-    def _count_evaluations(self, t0: int) -> int:
-        """Return the number of evaluations, but no more than one more than the recording can have
-        outputs.
-        """
-        enough = self.fewest + sum(self.recorded.missing) + 1
-        with suppress(TooManyReports):
-            return sum(1 for _ in islice(self._evaluations(t0), enough))
-        return enough
-
-    def _evaluations(self, t0: int) -> Iterator[engine.Evaluation]:
-        return incremental.schedule_evaluations(begin_at(self.planned, t0))
+        over_nothing = evaluations = 0
+        most = self.enough + 1
+        try:
+            for at in islice(incremental.schedule_evaluations(begun), most):
+                is_over_nothing = not any(held.content for held in at.windows)
+                over_nothing += is_over_nothing and over_nothing == evaluations
+                evaluations += 1
+        except TooManyReports:
+            return most, self.enough
+        return over_nothing, min(evaluations, self.enough)

@@ -19,13 +19,14 @@ from refengine.model.errors import Disputed
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt, attempt_with_answers
 from refengine.oracle.orders.groups import content_of
-from refengine.oracle.overlap_answers import OverlapFollower, successive_answers
 from refengine.oracle.overlaps import (
     Overlap,
+    OverlapFollower,
     body_of_solutions,
     confirm_overlap,
     may_be_confirmed_together,
     split_into_overlaps,
+    successive_answers,
 )
 from refengine.oracle.trial import RecordingToJudge, Trial
 from refengine.sparql.witnesses import NoSay
@@ -49,7 +50,7 @@ def confirm(
     if not trial.is_order_known:
         return
     by_definition = attempt_with_answers(
-        recorded, planned, trial.t0_class, successive_answers(recorded, planned, overlaps, answers)
+        recorded, planned, successive_answers(recorded, planned, overlaps, answers)
     )
     if trial.explains_recording == by_definition.explains_recording:
         return
@@ -250,7 +251,7 @@ def confirm_order_search(
     for witness in reversed(witnesses):  # the faster one first
         by_witness = answers.with_witness(witness)
         try:
-            other = attempt(recorded, trial.semantics, trial.t0_class, by_witness)
+            other = attempt(recorded, answers.plan_of(recorded, trial.semantics), by_witness)
         except NoSay:
             continue
         if other.explains_recording == trial.explains_recording:

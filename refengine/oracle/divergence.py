@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from refengine import incremental
@@ -17,6 +17,7 @@ from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple, is_blank
 from refengine.model.errors import Unsupported, require
+from refengine.model.row_groups import RowIndex
 from refengine.oracle import derivations
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import (
@@ -28,7 +29,6 @@ from refengine.oracle.comparison import (
     RowDifference,
 )
 from refengine.oracle.trial import RecordingToJudge
-from refengine.oracle.wrong_rows import WrongRows
 from refengine.sparql.datasets import Index
 
 LOST = "this report is lacking; what follows it is in place"
@@ -218,6 +218,46 @@ class _Slips:
         is_early = may_be_early and self.wrong_rows.is_too_many(before, line)
         is_late = may_be_late and self.wrong_rows.is_too_many(after, line)
         return _fate(is_gone, is_early, is_late)
+
+
+class WrongRows:
+    """The rows that each relation lacks, and those that it has too many. An index of a relation is
+    made when it is first asked for.
+    """
+
+    def __init__(self, differences: Sequence[RowDifference], mode: Mode) -> None:
+        self._lacking = [difference.lacking for difference in differences]
+        self._surplus = [difference.surplus for difference in differences]
+        self._mode = mode
+        self._lacking_indices: dict[int, RowIndex] = {}
+        self._surplus_indices: dict[int, RowIndex] = {}
+
+    def is_lacking(self, relation: int, line: Row) -> bool:
+        """Return whether a relation lacks a row. False if there is no such relation."""
+        return self._is_in(self._lacking, self._lacking_indices, relation, line)
+
+    def is_too_many(self, relation: int, line: Row) -> bool:
+        """Return whether a relation has a row too many. False if there is no such relation."""
+        return self._is_in(self._surplus, self._surplus_indices, relation, line)
+
+    def is_too_many_somewhere(self, line: Row) -> bool:
+        """Return whether some relation has a row too many."""
+        return self._whole_surplus.has_equal(line)
+
+    @cached_property
+    def _whole_surplus(self) -> RowIndex:
+        """The rows that any relation has too many."""
+        return RowIndex((line for bag in self._surplus for line in bag), self._mode)
+
+    def _is_in(
+        self, bags: Sequence[Bag], indices: dict[int, RowIndex], relation: int, line: Row
+    ) -> bool:
+        """Return whether the bag of a relation has a row."""
+        if not 0 <= relation < len(bags):
+            return False
+        if relation not in indices:
+            indices[relation] = RowIndex(bags[relation], self._mode)
+        return indices[relation].has_equal(line)
 
 
 def _fate(is_gone: bool, is_early: bool, is_late: bool) -> Fate:

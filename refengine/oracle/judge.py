@@ -13,29 +13,31 @@ from typing import Unpack
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import UNKNOWN, Profile, refuse_no_profile
+from refengine.core.semantics import Profile, refuse_no_profile
 from refengine.model.compare import Mode
 from refengine.model.elements import Relation, Statements, Stream
 from refengine.model.errors import (
     Disputed,
     RefengineError,
-    TooManyReports,
-    Unsupported,
     require,
 )
 from refengine.model.messages import display
 from refengine.oracle.alignment import align, nearest_trial
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.attempts import attempt, reports_of
-from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates, is_range
-from refengine.oracle.beyond_64_bits import refuse_t0_beyond_64_bits
-from refengine.oracle.checked_options import check_witnesses
+from refengine.oracle.assignments import Refusal, every_trial
+from refengine.oracle.attempts import reports_of
+from refengine.oracle.beginnings import T0Candidates, find_profile_t0_candidates
 from refengine.oracle.comparison import Alignment, Borders, Divergence
 from refengine.oracle.confirmation import confirm, confirm_fail, confirm_order_search
-from refengine.oracle.reports import Reports
 from refengine.oracle.summary import explain_verdict, outcome, table_of_verdict
-from refengine.oracle.trial import JudgementOptions, Missing, RecordingToJudge, Trial
-from refengine.oracle.tries import every_assignment
+from refengine.oracle.trial import (
+    JudgementOptions,
+    Missing,
+    RecordingToJudge,
+    Reports,
+    Trial,
+    check_witnesses,
+)
 from refengine.sparql.witnesses import WITNESSES
 
 EVERY_WITNESS = tuple(WITNESSES)
@@ -277,13 +279,13 @@ class Search:
     `winner` is the first that explains it and of which nothing is disputed. `failed` are those
     before it which do not explain it, and `disputed` is the number of those before it which do, but
     with a disputed answer. Without a winner, `first_refusal` is the error of the first assignment
-    that could not be tried, a t0 beyond 64 bits among them; None if all could.
+    that could not be tried; None if all could.
     """
 
     winner: Trial | None
     failed: tuple[Trial, ...] = ()
     disputed: int = 0
-    first_refusal: Unsupported | TooManyReports | None = None
+    first_refusal: Refusal | None = None
 
     @property
     def trials(self) -> Iterator[Trial]:
@@ -309,26 +311,11 @@ def search(
     """
     failed: list[Trial] = []
     disputes: list[Disputed] = []
-    first_refusal: Unsupported | TooManyReports | None = None
-    for tried in every_assignment(recorded, profile, answers):
-        if isinstance(tried, Unsupported):
-            first_refusal = first_refusal or tried
+    first_refusal: Refusal | None = None
+    for trial in every_trial(recorded, profile, answers):
+        if not isinstance(trial, Trial):
+            first_refusal = first_refusal or trial
             continue
-        semantics, t0_class = tried
-        try:
-            trial = attempt(recorded, semantics, t0_class, answers)
-        except Unsupported as error:
-            first_refusal = first_refusal or error
-            continue
-        except TooManyReports as error:
-            is_t0_open = is_range(profile.fields.get("t0", UNKNOWN))
-            if not is_t0_open:
-                first_refusal = first_refusal or error
-                continue
-            # This value of an open t0 gives more reports than any recording has relations. So it
-            # explains nothing, and the trial has failed.
-            trial = Trial(semantics, t0_class, accepting_state=None, has_too_many_reports=True)
-
         if not trial.explains_recording:
             failed.append(trial)
             continue
@@ -341,7 +328,6 @@ def search(
         return Search(winner, tuple(failed), len(disputes))
     if disputes:
         raise disputes[0]
-    first_refusal = first_refusal or refuse_t0_beyond_64_bits(recorded, profile, answers)
     return Search(None, tuple(failed), first_refusal=first_refusal)
 
 
@@ -371,7 +357,8 @@ def _with_reports(recorded: RecordingToJudge, trial: Trial, answers: SharedAnswe
     """Return a trial with its reports. They are computed here if arrival orders were searched."""
     if trial.reports is not None:
         return trial
-    return replace(trial, reports=reports_of(recorded, trial.semantics, answers))
+    planned = answers.plan_of(recorded, trial.semantics)
+    return replace(trial, reports=reports_of(recorded, planned, answers))
 
 
 def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[WrongWindow, ...]:

@@ -4,12 +4,15 @@ and an assignment that was tried on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypedDict, Unpack
+from itertools import islice
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from refengine.core import window
+from refengine.core.engine import Report
 from refengine.core.query import Query
 from refengine.core.question import Question, refuse_no_question
 from refengine.core.semantics import Closure, Semantics
@@ -17,11 +20,15 @@ from refengine.core.window import Content
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Relation, Stream, canonical_recording
+from refengine.model.entrance import mode_of
 from refengine.model.errors import RefengineError
-from refengine.model.messages import display
-from refengine.oracle.checked_options import check_options
+from refengine.model.messages import display, nearest
 from refengine.oracle.comparison import Alignment, Borders, Divergence
-from refengine.oracle.reports import Reports
+from refengine.oracle.t0_classes import T0Class
+from refengine.sparql.witnesses import WITNESSES
+
+NO_CLASS = T0Class(0, 0, 0)  # where t0 is no integer
+OPTIONS = ("missing", "mode", "windows", "window_closure")
 
 
 class Missing(NamedTuple):
@@ -170,6 +177,28 @@ class RecordingToJudge:
         return stated is None or stated == first_and_last_instant(borders, closure)
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """ORA-1: Check the names of a verdict's options, and the value of `mode`; the trial checks the
+    other values. Raises RefengineError.
+    """
+    for name in options:
+        if name not in OPTIONS:
+            reason = f"unknown option {name!r}{nearest(name, OPTIONS)}"
+            raise RefengineError(reason, rule="ORA-1", place="judge")
+    mode_of(options.get("mode", Mode.VALUE))
+
+
+def check_witnesses(names: Collection[str]) -> None:
+    """R2R-5: Check the names of witnesses. Raises RefengineError."""
+    if isinstance(names, str) or not isinstance(names, Collection):
+        reason = f'must be names, got {display(names)}; write ("rdflib", "pyoxigraph")'
+        raise RefengineError(reason, rule="R2R-5", place="witnesses")
+    for name in names:
+        if name not in WITNESSES:
+            reason = f"no witness {display(name)}{nearest(name, WITNESSES)}"
+            raise RefengineError(reason, rule="R2R-5", place="witnesses")
+
+
 def _check_windows(stated: Iterable[object], relations: int) -> tuple[Borders | None, ...]:
     """ORA-11: return the windows that an engine states for so many relations; nothing if it states
     none. Raises RefengineError for what are no windows.
@@ -215,16 +244,6 @@ def first_and_last_instant(borders: Borders | None, closure: Closure | None) -> 
         return None
     low, high = window.borders(closure)
     return borders[0] + low, borders[1] + high
-
-
-class T0Class(NamedTuple):
-    """The values of t0 from `lo` to `hi`, with which all reports are the same. `t0` is the one of
-    them that is tried.
-    """
-
-    t0: int
-    lo: int
-    hi: int
 
 
 class State(NamedTuple):
@@ -280,9 +299,48 @@ def find_accepting_state(states: Iterable[State], recorded: RecordingToJudge) ->
     return min(accepting, key=lambda state: (state.before + state.after, state), default=None)
 
 
+class Reports:
+    """A list of reports that grows as it is read. `source` yields the reports in order."""
+
+    def __init__(self, source: Iterable[Report]) -> None:
+        self._source = iter(source)
+        self._computed: list[Report] = []
+
+    def __repr__(self) -> str:
+        return f"<Reports, {len(self._computed)} computed so far>"
+
+    def __reduce__(self) -> tuple[type[Reports], tuple[tuple[Report, ...]]]:
+        """Return what is pickled: all reports, which are computed for it."""
+        return Reports, (self.first(sys.maxsize),)
+
+    def get(self, place: int) -> Report | None:
+        """Return the report at a place, from 0; None if there are fewer reports."""
+        self._compute(place + 1)
+        if place >= len(self._computed):
+            return None
+        return self._computed[place]
+
+    def first(self, count: int) -> tuple[Report, ...]:
+        """Return the first `count` reports, or all if there are fewer."""
+        self._compute(count)
+        return tuple(islice(self._computed, max(0, count)))
+
+    def computed(self, least: int) -> tuple[Report, ...]:
+        """Return all reports that were computed so far, after at least `least` were."""
+        self._compute(least)
+        return tuple(self._computed)
+
+    def _compute(self, count: int) -> None:
+        """Compute reports until there are `count`, or all if there are fewer."""
+        missing = count - len(self._computed)
+        if missing > 0:
+            self._computed.extend(islice(self._source, missing))
+
+
 @dataclass(frozen=True)
 class Trial:
-    """One assignment, and what came of holding it against the recording.
+    """One assignment, and what came of holding it against the recording. `t0_class` are the values
+    of t0 with which the same comes of it.
 
     `accepting_state` explains all relations; None if the assignment failed. `most_matched` is the
     greatest number of relations that some state explains. `divergence` is where a failed trial and
@@ -302,8 +360,8 @@ class Trial:
     """
 
     semantics: Semantics
-    t0_class: T0Class
-    accepting_state: State | None
+    t0_class: T0Class = NO_CLASS
+    accepting_state: State | None = None
     divergence: Divergence | None = None
     is_order_known: bool = True
     last_contents: tuple[Content, ...] | None = None

@@ -8,6 +8,7 @@ import errno
 import json
 import multiprocessing
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -117,7 +118,7 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
     explained = {
         (
             result["engine"],
-            result["argument"].partition("would be explained by ")[2].partition(";")[0],
+            re.split("[;\n]", result["argument"].partition("would be explained by ")[2])[0],
         )
         for result in results
     }

@@ -184,13 +184,15 @@ def test_a_wrong_value_is_refused_with_those_that_are_right(field, value, reason
     assert message.startswith("SEM-1: ") and reason in message
 
 
-@pytest.mark.parametrize("t0", [-(2**63) - 1, 2**63])
-def test_an_integer_beyond_64_bits_is_refused_however_the_semantics_is_made(t0: int):
+@pytest.mark.parametrize("horizon", [-(2**63) - 1, 2**63])
+def test_an_integer_beyond_64_bits_is_refused_however_the_semantics_is_made(horizon: int):
+    """But a t0 may be so: by a policy it is a window's size before the first element."""
     semantics = profile("csparql").but(t0=0).semantics()
-    with pytest.raises(InvalidSemantics, match="t0 must be within 64 bits"):
-        replace(semantics, t0=t0)
-    within = t0 + 1 if t0 < 0 else t0 - 1
-    assert replace(semantics, t0=within).t0 == within
+    with pytest.raises(InvalidSemantics, match="horizon must be within 64 bits"):
+        replace(semantics, horizon=horizon)
+    within = horizon + 1 if horizon < 0 else horizon - 1
+    assert replace(semantics, horizon=within).horizon == within
+    assert replace(semantics, t0=horizon).t0 == horizon
 
 
 def test_values_are_described_in_words():

@@ -226,11 +226,15 @@ def test_the_number_of_relations_says_how_early_an_engine_began():
     assert verdict(CLOSING, names(*[""] * 3600, "103", "113", "124")).passed
 
 
-def test_what_cannot_be_tried_gives_no_verdict():
-    """Each value of t0 is a class of its own, and 60,000 of them give one report more."""
+def test_a_long_period_may_count_from_an_early_t0():
+    """λ = 60,000 over [): the first report is at s0 = t0 - 1, over nothing, and the second at t0 +
+    59,999. There the window [t0 + 59,990, t0 + 60,000) holds 103, and not 113, by t0 = -59,896 to
+    -59,887.
+    """
     own = CLOSING.but(report="periodic", period=60_000, anchor="t0")
-    with pytest.raises(Unsupported, match="ORA-2: here each of 60010 values of t0 is a class"):
-        verdict(own, names("", "103"))
+    found = verdict(own, names("", "103"))
+    assert found.passed and -59_896 <= found.trial.semantics.t0 <= -59_887
+    assert not verdict(own, names("", "103 113")).passed
 
 
 LEAST = -(2**63)
@@ -243,23 +247,25 @@ def test_an_engine_may_have_begun_beyond_64_bits():
     streams = {"s": elements(LEAST + 25)}
     own = CLOSING.but(horizon="flush")
     held = str(LEAST + 25)
-    for number in (0, 1, 2):
+    for number in (0, 1, 2, 3, 4):
         assert verdict(own, names(*[""] * number, held), streams=streams).passed
-    with pytest.raises(
-        Unsupported, match=r"ORA-2: t0 may be -9223372036854775\d{3}, which is beyond"
-    ):
-        verdict(own, names("", "", "", "", held), streams=streams)
-    # what no t0 explains fails: no two of these windows hold one element
     assert not verdict(own, names("", held, held), streams=streams).passed
 
 
-def test_a_value_beyond_64_bits_that_adds_an_empty_window_hides_no_fail():
-    """Of an element at LEAST + 15 the range begins at LEAST - 4. With the values up to LEAST - 1
-    the windows over the element are those of a t0 that is later by 10.
+def test_windows_may_begin_beyond_64_bits():
+    """By t0 = LEAST - 5 [LEAST - 5, LEAST + 5) holds the first element and the next window the
+    others. By the policy first-reach t0 is LEAST - 10: the first two are in [LEAST, LEAST + 10).
     """
-    streams = {"s": elements(LEAST + 15)}
+    a, b, c = (str(LEAST + at) for at in (0, 5, 10))
+    streams = {"s": elements(LEAST, LEAST + 5, LEAST + 10)}
     own = CLOSING.but(report="window-close,non-empty", horizon="flush")
-    assert not verdict(own, names("b"), streams=streams).passed
+    stated = [(LEAST - 5, LEAST + 5), (LEAST + 5, LEAST + 15)]
+    found = verdict(own, names(a, f"{b} {c}"), streams=streams, windows=stated)
+    assert found.passed and found.trial.semantics.t0 in (LEAST - 5, LEAST - 15)
+    reach = own.but(t0="first-reach")
+    found = verdict(reach, names(f"{a} {b}", c), streams=streams)
+    assert found.passed and found.trial.semantics.t0 == LEAST - 10
+    assert not verdict(reach, names(a, f"{b} {c}"), streams=streams).passed
 
 
 # Drawn

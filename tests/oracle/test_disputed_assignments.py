@@ -13,7 +13,7 @@ import pytest
 
 from refengine import Disputed, OneOf, Relation, from_table, literal, profile, stream
 from refengine.model.elements import XSD
-from refengine.oracle import judge as oracle
+from refengine.oracle import assignments
 from refengine.oracle.judge import Judgement, judge
 
 QUERY = from_table(
@@ -64,12 +64,12 @@ def test_a_verdict_is_disputed_if_no_assignment_passes_and_one_is_disputed(t0, c
 
 def test_no_assignment_is_tried_after_one_that_passes(monkeypatch):
     tried = []
-    attempt = oracle.attempt
+    attempt = assignments.attempt
 
-    def count(recorded, semantics, *rest):
-        tried.append(semantics.t0)
-        return attempt(recorded, semantics, *rest)
+    def count(recorded, planned, answers):
+        tried.append(planned.semantics.t0)
+        return attempt(recorded, planned, answers)
 
-    monkeypatch.setattr(oracle, "attempt", count)
+    monkeypatch.setattr(assignments, "attempt", count)
     assert verdict(OneOf((2, 0, 3)), 1, 1).passed
     assert tried == [2]

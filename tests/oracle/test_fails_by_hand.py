@@ -42,12 +42,11 @@ from refengine.oracle.comparison import (
     Fate,
     RowDifference,
 )
-from refengine.oracle.divergence import UnreachableRow, find_unreachable_row
+from refengine.oracle.divergence import UnreachableRow, WrongRows, find_unreachable_row
 from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import Judgement, judge
-from refengine.oracle.reports import Reports
-from refengine.oracle.trial import Missing, RecordingToJudge, T0Class, Trial
-from refengine.oracle.wrong_rows import WrongRows
+from refengine.oracle.t0_classes import T0Class
+from refengine.oracle.trial import Missing, RecordingToJudge, Reports, Trial
 
 QUERY = Query((Window("s", WindowKind.TIME, 5, 5),), SELECT)
 CLOSING = profile("csparql").but(t0=0, horizon="flush")
@@ -543,14 +542,14 @@ def test_each_alignment_has_no_more_differing_rows_than_the_one_before(texts, bo
     trial = Trial(CLOSING.semantics(), T0Class(0, 0, 0), accepting_state=None)
     found = list(alignment._candidates(recorded, trial, 7, SharedAnswers(), bound))
     assert [(each.rows, each.before, each.lost, each.repeated) for each in found] == expected
-    assert all(each.number == 7 and each.trial is trial for each in found)
+    assert all(each.number == 7 and each.trial == trial for each in found)
     searched = replace(
         trial,
         divergence=Divergence(0, None, None, (), None, None, "", cost=Distance(3, 0)),
     )
     for most, count in ((None, 1), (3, 1), (2, 0)):
         only = list(alignment._candidates(recorded, searched, 7, SharedAnswers(), most))
-        assert only == [alignment._Candidate(3, 0, 7, searched, None)] * count
+        assert only == [alignment._Candidate(3, 0, 7, searched)] * count
 
 
 @pytest.mark.parametrize("recorded", [[], ["z"]])

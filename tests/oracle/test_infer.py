@@ -6,9 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, combinations
 
 import exhaustive
 import pytest
@@ -27,7 +27,6 @@ from refengine import (
     Query,
     Relation,
     Stream,
-    Unit,
     Unsupported,
     Window,
     WindowKind,
@@ -69,7 +68,6 @@ from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_lite
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import split_into_t0_classes
 from refengine.oracle.beginnings import find_t0_candidates
 from refengine.oracle.comparison import Fate
 from refengine.oracle.trial import RecordingToJudge
@@ -562,88 +560,6 @@ def test_the_oracle_says_what_enumeration_says():
     assert said["disputed"] < 0.02 * said.total(), said
 
 
-# ORA-2: classes of t0
-
-CLASSED = [
-    report
-    for report in REPORTS
-    if Condition.PERIODIC not in report and report & {Condition.CLOSE, Condition.CHANGE}
-]
-APPS = st.lists(integers(-8, 8), max_size=5)
-HORIZON = one_of(End.NONE, End.FLUSH) | integers(9, 14)
-
-
-@st.composite
-def ranges(draw: st.DrawFn) -> tuple[Window, Stream, Semantics, Between | str]:
-    """A stream of elements that all differ, and a range of t0 that can reach before, into or past
-    it.
-    """
-    kind = draw(one_of(WindowKind.TIME, WindowKind.TUPLE))
-    lag = draw(one_of(0, 0, 1, 5)) if kind in LAGGING else 0
-    spec = Window("s", kind, draw(integers(1, 6)), draw(integers(1, 9)), lag=lag)
-    apps = sorted(draw(APPS))
-    batched = draw(st.booleans())
-    items = [
-        ((f"<urn:{i}>", "<urn:p>", "<urn:o>"), app, *([i // 2 + 1] if batched else []))
-        for i, app in enumerate(apps)
-    ]
-    fields = {
-        "closure": draw(one_of(*Closure)),
-        "report": draw(one_of(*CLASSED)),
-        "expiry_seen": draw(one_of(*ExpirySeen)),
-        "change_baseline": draw(one_of(*ChangeBaseline)),
-        "change_scope": draw(one_of(*ContentChange)),
-        "partial": draw(one_of(*Partial)),
-        "close_rule": draw(one_of(*CloseRule)),
-        "slide": draw(one_of(*Slide)),
-        "tick": draw(one_of(Tick.TUPLE, Tick.TIME, *[Tick.BATCH] * batched)),
-        "horizon": draw(HORIZON),
-    }
-    fields["missed_instants"] = (
-        draw(one_of(*MissedInstants)) if Condition.CLOSE in fields["report"] else MissedInstants.ALL
-    )
-    semantics = Semantics(
-        **{**PLAIN, **fields, "t0": 0, "empty": Empty.EMIT, "instant": Instant.CLOSE}
-    )
-    lo = draw(integers(-25, 10))
-    given_bounds = Between(lo, lo + draw(integers(0, 30)))
-    bounds = (
-        draw(one_of(given_bounds, UNKNOWN))
-        if semantics.report & {Condition.CHANGE, Condition.NON_EMPTY}
-        else given_bounds
-    )
-    return spec, stream(items), semantics, bounds
-
-
-@given(ranges())
-def test_no_class_of_t0_holds_two_outputs(drawn: tuple[Window, Stream, Semantics, Between | str]):
-    """ORA-2: the classes are the range, cut; every t0 of a class gives the same contents in the
-    same order.
-    """
-    spec, source, semantics, bounds = drawn
-    query = Query((spec,), BODIES["all subjects"])
-
-    def contents(t0: int) -> list[Bag]:
-        reports = evaluate(
-            query,
-            {"s": source},
-            replace(semantics, t0=t0),
-            answer=lambda body, graph: subjects(graph),
-        )
-        return [report.relation.rows for report in reports]
-
-    planned = engine.plan(query, {"s": source}, semantics)
-    classes = split_into_t0_classes(planned, find_t0_candidates(query, planned, bounds))
-    assert all(origin.lo <= origin.t0 <= origin.hi for origin in classes)
-    assert all(a.hi + 1 == b.lo for a, b in pairwise(classes))
-    if bounds != UNKNOWN:
-        assert (classes[0].lo, classes[-1].hi) == (bounds.lo, bounds.hi)
-    for origin in classes:
-        of_class = contents(origin.t0)
-        for t0 in range(origin.lo, origin.hi + 1):
-            assert contents(t0) == of_class, (t0, origin)
-
-
 def subjects(graph: frozenset[Triple]) -> Relation:
     """A row for each triple."""
     return Relation(("s",), Counter(row({"s": s}) for s, _, _ in graph))
@@ -853,21 +769,6 @@ def test_a_dispute_before_the_end_of_an_instant():
         )
 
 
-def test_tuple_windows_compare_s0_with_application_times():
-    """TICK-2, ORA-2: with ω = 1, β = 3, [) and an element at -1: t0 = -1 has s0 = -2 and ticks; t0
-    = 0 has s0 = -1 and does not.
-    """
-    common = {
-        "window": Window("s", WindowKind.TUPLE, 1, 3),
-        "report": "window-close",
-        "tick": "time",
-        "horizon": "none",
-    }
-    items = [(t("a", "p", "o"), -1)]
-    for bounds in (Between(-1, 0), Between(-1, -1)):
-        assert ask(PATTERN, items, [[]], t0=bounds, empty="emit", r2s="Rstream", **common) == "pass"
-
-
 @pytest.mark.parametrize(
     "body", ["SELECT ?s {}", "SELECT ?s { { BIND(:a AS ?s) } UNION { ?s :p ?o } }"]
 )
@@ -1042,30 +943,6 @@ def test_the_default_range_of_t0_does_not_depend_on_what_closes_a_window():
     assert judged(query, source, seen.but(t0="unknown"), early) == "pass"
     planned = engine.plan(query, {"s": source}, seen.but(t0=0).semantics())
     assert find_t0_candidates(query, planned, UNKNOWN).lo == 4
-
-
-def test_ids_of_triples_have_gaps_between_them():
-    """ORA-2, REP-7, WIN-16: the ids are 2 and 4; what t0 = -7 reports differs from what t0 = -6
-    does.
-    """
-    two = [frozenset([t(a, "p", "o"), t(b, "p", "o")]) for a, b in ("ab", "cd")]
-    source = stream([(two[0], 0), (two[1], 1)])
-    query = Query(
-        (Window("s", WindowKind.TUPLE, 2, 8, unit=Unit.TRIPLES),),
-        Body("PREFIX : <urn:> " + PATTERN),
-    )
-    seen = profile_of(report="window-close,non-empty", horizon="none")
-    assert recorded(query, source, seen.but(t0=-7)) != recorded(query, source, seen.but(t0=-6))
-    for t0 in (-7, -6):
-        assert (
-            judged(
-                query,
-                source,
-                seen.but(t0=Between(-7, -6)),
-                recorded(query, source, seen.but(t0=t0)),
-            )
-            == "pass"
-        )
 
 
 def test_plans_share_what_they_read():

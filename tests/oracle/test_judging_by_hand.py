@@ -19,6 +19,7 @@ from refengine import (
     InvalidSemantics,
     Mode,
     OneOf,
+    Profile,
     Query,
     Relation,
     Unsupported,
@@ -44,13 +45,10 @@ from refengine.incremental import AnswerCache
 from refengine.model.elements import XSD, Bag, Stream, row
 from refengine.model.errors import RefengineError, TooManyReports
 from refengine.oracle import assignments as tried_values
-from refengine.oracle import attempts, confirmation, derivations
+from refengine.oracle import attempts, confirmation, derivations, t0_classes
 from refengine.oracle import judge as judging
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import (
-    fit_to_stated_window,
-    split_into_t0_classes,
-)
+from refengine.oracle.assignments import fit_to_stated_window
 from refengine.oracle.beginnings import (
     T0Candidates,
     find_profile_t0_candidates,
@@ -62,12 +60,12 @@ from refengine.oracle.explanations import changes, find_explanations, readings
 from refengine.oracle.explanations import search as explaining
 from refengine.oracle.explanations.changes import FieldChange, ProfileSearch
 from refengine.oracle.judge import WrongWindow, find_wrong_windows, judge
-from refengine.oracle.reports import Reports
+from refengine.oracle.t0_classes import T0Class
 from refengine.oracle.trial import (
     Missing,
     RecordingToJudge,
+    Reports,
     State,
-    T0Class,
     Trial,
     advance,
     find_accepting_state,
@@ -325,29 +323,6 @@ def test_the_published_formulas_are_tried_too():
     assert (found.lo, found.hi, found.others) == (-13, 1, ())
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "expected"),
-    [
-        (TIME, {"report": "window-close"}, True),
-        (TIME, {"report": "content-change"}, True),
-        (TIME, {"report": "non-empty"}, False),
-        (TIME, {"report": "window-close,periodic", "period": 1, "anchor": 0}, False),
-        (TIME, {"report": "content-change", "change_baseline": "previous-instant"}, False),
-        (WindowKind.TUPLE, {"report": "window-close", "tick": "tuple"}, True),
-        (WindowKind.TUPLE, {"report": "window-close", "tick": "time"}, False),
-        (WindowKind.RANGE, {"report": "content-change"}, False),
-    ],
-)
-def test_whether_values_of_t0_fall_into_classes(kind, fields, expected):
-    found, planned = candidates(kind, 10, None if kind is WindowKind.RANGE else 5, **fields)
-    classes = split_into_t0_classes(planned, found)
-    assert (len(classes) < found.hi - found.lo + 1) is expected
-    intervals = Stream(tuple(each._replace(end=each.app + 1) for each in planned.arrivals))
-    query = Query((Window("s", TIME, 10, 5),), SELECT)
-    semantics = CLOSING.but(report="window-close").semantics()
-    assert not tried_values._has_classes(engine.plan(query, {"s": intervals}, semantics))
-
-
 def test_a_range_of_t0_in_words():
     assert str(T0Candidates(-3, 4)) == "from -3 to 4"
     assert str(T0Candidates(-3, 4, (9, T0.FIRST))) == "from -3 to 4, 9, first-element"
@@ -399,119 +374,39 @@ def test_the_class_of_a_t0_that_is_given():
         assert (semantics.t0, t0_class) == expected
 
 
-@pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
-@pytest.mark.parametrize("times", [(2, 3, 30), (5,)])
-@pytest.mark.parametrize("close_rule", ["reached", "passed"])
-@pytest.mark.parametrize("report", ["window-close", "content-change", "window-close,non-empty"])
-def test_the_values_of_a_class_give_the_same_reports(closure, close_rule, report, times):
-    """ORA-2: and the classes together are the range."""
-    tick = "time" if report == "content-change" else "tuple"
-    found, planned = candidates(
-        TIME, 25, 20, closure, times=times, report=report, tick=tick, close_rule=close_rule
-    )
-    classes = split_into_t0_classes(planned, found)
-    assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
-        *range(found.lo, found.hi + 1)
-    ]
-    assert all(each.t0 == each.hi for each in classes) and len(classes) < found.hi - found.lo + 1
-
-    query = Query((Window("s", TIME, 25, 20),), SELECT)
-
-    def contents(t0: int) -> list:
-        semantics = replace(planned.semantics, t0=t0)
-        other = engine.plan(query, {"s": Stream(planned.arrivals)}, semantics)
-        return [tuple(at.content) for at in engine.evaluations(other)]
-
-    for each in classes:
-        for t0 in {each.lo, each.hi - 1, (each.lo + each.hi) // 2} - {each.lo - 1}:
-            assert contents(t0) == contents(each.t0), each
-
-
-SLIDING_BY_ONE = {"report": "content-change", "tick": "time"}
-
-
-@pytest.mark.parametrize("closure", ["[)", "(]", "[]"])
-@pytest.mark.parametrize("expiry_seen", ["replayed", "eager"])
-def test_where_a_window_begins_at_each_instant_only_the_first_one_counts(closure, expiry_seen):
-    """ORA-2.6: of ω = 25 and elements at 2, 3 and 30, the first window's last instant reaches the
-    first two, or the instant before one, with three values of t0; all later ones are one class.
+def test_too_many_classes_of_t0(monkeypatch):
+    """ORA-2: of ω = β = 10 and an element at 12 the windows of t0 = 0 to 9 hold it in [10, 20),
+    …, [3, 13), or in [12, 22). These are three classes, and so are those of each further slide.
     """
-    fields = {**SLIDING_BY_ONE, "expiry_seen": expiry_seen}
-    found, planned = candidates(TIME, 25, 1, closure, times=(2, 3, 30), **fields)
-    classes = split_into_t0_classes(planned, found)
-    query = Query((Window("s", TIME, 25, 1),), SELECT)
-
-    def contents(t0: int) -> list:
-        semantics = replace(planned.semantics, t0=t0)
-        reports = engine.evaluate(query, {"s": Stream(planned.arrivals)}, semantics)
-        return [report.relation.rows for report in reports]
-
-    assert [n for each in classes for n in range(each.lo, each.hi + 1)] == [
-        *range(found.lo, found.hi + 1)
-    ]
-    assert len(classes) <= 4 and classes[-1].hi == 2
-    for each in classes:
-        assert all(contents(t0) == contents(each.t0) for t0 in range(each.lo, each.hi + 1))
+    recorded = recording("x", given=streams(a=12))
+    ten = replace(recorded.question, query=Query((Window("s", TIME, 10, 10),), SELECT))
+    judged = CLOSING.but(t0=Between(-10_000, 9))
+    monkeypatch.setattr(t0_classes, "T0_CLASS_BOUND", 5)
+    *trials, error = tried_values.every_trial(
+        replace(recorded, question=ten), judged, SharedAnswers()
+    )
+    assert len(trials) == 5 and str(error) == (
+        "ORA-2: too many classes of t0 from -10000 to 9; give t0 or a narrower range"
+    )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"report": "window-close"},
-        {"report": "window-close,content-change"},
-        {"partial": "reported"},
-        {"partial": "clipped"},
-    ],
-)
-def test_where_more_than_the_first_window_counts_each_value_is_a_class(fields):
-    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **{**SLIDING_BY_ONE, **fields})
-    assert len(split_into_t0_classes(planned, found)) == found.hi - found.lo + 1
+def test_a_class_of_t0_ends_where_the_trial_could_end_otherwise():
+    """ORA-2: ω = β = 10, elements at 12, 13, 22 and 40. By t0 = -7 [3, 13) holds 12, and by -6
+    to 2 the windows [4, 14) to [12, 22) hold 12 and 13, and are reported at 22. At 40 the windows
+    up to [30, 40) have closed by -6 to 0, and those up to [21, 31) and [22, 32) by 1 and 2.
+    """
+    query = Query((Window("s", TIME, 10, 10),), SELECT)
+    question = Question(query, streams(a=12, b=13, c=22, d=40))
+    judged = CLOSING.but(t0=Between(-7, 2))
 
+    def classes(*texts: str) -> list[T0Class]:
+        recorded = RecordingToJudge.of(question, relations(*texts), missing=0)
+        return [
+            trial.t0_class for trial in tried_values.every_trial(recorded, judged, SharedAnswers())
+        ]
 
-def test_where_windows_are_stated_each_value_is_a_class():
-    """The first window's borders are told apart (ORA-11)."""
-    found, planned = candidates(TIME, 25, 1, times=(2, 3, 30), **SLIDING_BY_ONE)
-    assert len(split_into_t0_classes(planned, found)) < found.hi - found.lo + 1
-    stated = split_into_t0_classes(planned, found, is_window_stated=True)
-    assert len(stated) == found.hi - found.lo + 1
-
-
-def test_too_many_values_of_t0(monkeypatch):
-    """Without classes each value is tried, up to a bound of values; with them, of classes."""
-    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", 5)
-    periodic = {"report": "window-close,periodic", "period": 1, "anchor": 0}
-    for fields, hi, reason in (
-        (periodic, 4, None),
-        (periodic, 5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
-        (periodic, -5, "here each of 6 values of t0 is a class of its own; give t0 or a narrower"),
-        ({"report": "window-close"}, 4, None),
-        ({"report": "window-close"}, 900, "too many classes of t0 from 0 to 900; give t0 or a"),
-        (
-            {"report": "window-close"},
-            -900,
-            "too many classes of t0 from -1800 to -900; give t0 or a",
-        ),
-    ):
-        found, planned = candidates(TIME, 10, 5, t0=Between(min(0, 2 * hi), hi), **fields)
-        if reason is None:
-            assert split_into_t0_classes(planned, found)[-1].hi == hi
-        else:
-            with pytest.raises(Unsupported) as refused:
-                split_into_t0_classes(planned, found)
-            assert str(refused.value) == f"ORA-2: {reason} narrower range".replace(
-                "narrower narrower", "narrower"
-            )
-
-
-def test_too_many_classes_where_the_first_window_alone_counts(monkeypatch):
-    """ORA-2.9 holds there, too: each instant at which an element comes ends a class."""
-    found, planned = candidates(TIME, 25, 1, times=range(0, 16, 2), **SLIDING_BY_ONE)
-    count = len(split_into_t0_classes(planned, found))
-    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", count)
-    assert len(split_into_t0_classes(planned, found)) == count > 10
-    monkeypatch.setattr(tried_values, "T0_CLASS_BOUND", count - 1)
-    with pytest.raises(Unsupported, match="ORA-2: too many classes of t0 from -25 to 0; give t0"):
-        split_into_t0_classes(planned, found)
+    assert classes("x") == [(-7, -7, -7), (2, -6, 2)]
+    assert classes("ab", "c", "d") == [(-7, -7, -7), (0, -6, 0), (2, 1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -529,8 +424,8 @@ def test_too_many_classes_where_the_first_window_alone_counts(monkeypatch):
 def test_a_value_of_t0_with_which_a_stated_window_begins(closure, t0_class, stated, expected):
     _, planned = candidates(TIME, 10, 5, closure)
     lo, hi = t0_class
-    found = fit_to_stated_window(planned, T0Class(hi, lo, hi), stated)
-    assert found == (None if expected is None else T0Class(expected, expected, expected))
+    found = [*fit_to_stated_window(planned, lo, hi, stated)]
+    assert found == ([] if expected is None else [expected])
 
 
 def test_engines_that_begin_elsewhere_must_have_the_stated_window_too():
@@ -540,20 +435,19 @@ def test_engines_that_begin_elsewhere_must_have_the_stated_window_too():
     query = Query((Window("s", TIME, 10, 5),), SELECT, registered=41)
     question = Question(query, streams(a=40, b=42))
     judged = CLOSING.but(t0=UNKNOWN, report="window-close", horizon="none")
-    plan = SharedAnswers().plan
     for opens, outside in ((45, [0]), (46, [41]), (43, [])):
-        stated = ((opens, opens + 10), None)
-        found = tried_values.assignments(question, judged, plan, stated)
-        values = [semantics.t0 for semantics, _ in found]
+        recorded = RecordingToJudge.of(question, relations("x"), windows=[(opens, opens + 10)])
+        found = tried_values.every_trial(recorded, judged, SharedAnswers())
+        values = [each.semantics.t0 for each in found]
         assert all((opens - t0) % 5 == 0 for t0 in values)
-        assert [t0 for t0 in values if not 26 <= t0 <= 40] == outside
+        assert [t0 for t0 in values if t0 < 20 or t0 > 40] == outside
 
 
 def test_a_window_that_does_not_begin_at_t0_fits_every_value():
     _, planned = candidates(
         WindowKind.ROWS, 3, None, closure=None, report="content-change", tick="tuple"
     )
-    assert fit_to_stated_window(planned, T0Class(4, 0, 4), ((13, 23), None)) == T0Class(4, 0, 4)
+    assert [*fit_to_stated_window(planned, 0, 4, ((13, 23), None))] == [0, 1, 2, 3, 4]
 
 
 # Confirmation (ORA-8)
@@ -589,11 +483,16 @@ TWO_AT_ONCE = {"s": Stream(streams(a=3, b=3)["s"].elements, ordered=False)}
 RSTREAM = profile("cqels").but(t0=0, r2s="Rstream", base=None)
 
 
+def attempt(recorded: RecordingToJudge, own: Profile, answers: SharedAnswers) -> Trial:
+    planned = answers.plan_of(recorded, own.semantics())
+    return attempts.attempt(recorded, planned, answers)
+
+
 def searched_trial(text: str) -> tuple[RecordingToJudge, Trial]:
     """Return a recording, and a trial in which arrival orders were searched."""
     recorded = recording(*text.split(), given=TWO_AT_ONCE, missing=0)
     answers = SharedAnswers()
-    return recorded, attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
+    return recorded, attempt(recorded, RSTREAM, answers)
 
 
 def test_a_search_over_orders_calls_before_answer_before_each_answer():
@@ -603,7 +502,7 @@ def test_a_search_over_orders_calls_before_answer_before_each_answer():
     calls: list[str] = []
     answers = SharedAnswers(before_answer=lambda: calls.append("answer"))
     recorded = recording("a", "ab", given=TWO_AT_ONCE, missing=0)
-    found = attempts.attempt(recorded, RSTREAM.semantics(), T0Class(0, 0, 0), answers)
+    found = attempt(recorded, RSTREAM, answers)
     assert found.explains_recording and not found.is_order_known
     assert len(calls) == 4
 
@@ -617,7 +516,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
     asked: list[str] = []
 
     def confirm(**found: Trial | None) -> list[str]:
-        def attempt(recorded, semantics, t0_class, answers):
+        def attempt(recorded, planned, answers):
             asked.append(answers.witness)
             result = found[answers.witness]
             if result is None:
@@ -662,7 +561,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
 def test_bodies_whose_parts_are_confirmed_with_the_whole(text, mode, expected):
     query = Query(QUERY.windows, Body(text))
     recorded = RecordingToJudge.of(Question(query, TWO_AT_ONCE), [], mode=mode)
-    trial = Trial(RSTREAM.semantics(), T0Class(0, 0, 0), None, is_order_known=False)
+    trial = Trial(RSTREAM.semantics(), is_order_known=False)
     answers = SharedAnswers()
     witnesses = ("pyoxigraph", "rdflib")
     assert (
@@ -709,8 +608,7 @@ def test_the_definition_has_no_answer_beside_its_own():
     """ORA-8: what incremental evaluation answers is compared with the definition's answer."""
     recorded, answers = recording("a", "x", missing=0), SharedAnswers()
     planned = answers.plan_of(recorded, CLOSING.semantics())
-    arguments = (recorded, planned, T0Class(0, 0, 0), r2r.confirmed_answer)
-    trial = attempts.attempt_by_definition(*arguments)
+    trial = attempts.attempt_by_definition(recorded, planned, answers)
     assert trial.last_answer is None
     assert [list(content) for content in trial.last_contents] == [[1]]
 
@@ -759,10 +657,7 @@ def test_what_is_said_of_a_disputed_pass_is_forgotten(monkeypatch: pytest.Monkey
 def test_each_content_that_a_trial_ended_at_is_confirmed_once():
     """By t0 = 0 the first window is [0, 5) and holds a, by t0 = 2 it is [2, 7) and holds b."""
     recorded, answers = recording("x", missing=0), SharedAnswers()
-    trials = [
-        attempts.attempt(recorded, CLOSING.but(t0=t0).semantics(), T0Class(t0, t0, t0), answers)
-        for t0 in (0, 2, 0)
-    ]
+    trials = [attempt(recorded, CLOSING.but(t0=t0), answers) for t0 in (0, 2, 0)]
     found = list(confirmation._last_datasets(recorded, trials, answers))
     assert [trial for _, trial in found] == trials[:2]
 
@@ -777,19 +672,13 @@ def test_a_content_that_a_trial_ended_at_has_the_times_that_the_body_asks_for():
     ):
         question = Question(Query(QUERY.windows, Body(text)), FOUR)
         recorded = RecordingToJudge.of(question, relations("x"))
-        trial = Trial(CLOSING.semantics(), T0Class(0, 0, 0), None, last_contents=(range(1),))
+        trial = Trial(CLOSING.semantics(), last_contents=(range(1),))
         ((dataset, _),) = confirmation._last_datasets(recorded, [trial], SharedAnswers())
         assert dataset == {triple} | more
 
 
 def test_a_fail_is_disputed_if_its_last_answer_is_not_the_definitions():
-    trial = Trial(
-        CLOSING.semantics(),
-        T0Class(0, 0, 0),
-        None,
-        last_contents=(range(1),),
-        last_answer=bag("w"),
-    )
+    trial = Trial(CLOSING.semantics(), last_contents=(range(1),), last_answer=bag("w"))
     with pytest.raises(Disputed) as refused:
         confirmation.confirm_fail(recording("x"), None, [trial], SharedAnswers(), ("rdflib",))
     assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
@@ -824,9 +713,10 @@ def test_reports_go_on_by_the_definition(monkeypatch):
         return right(self, contents)
 
     monkeypatch.setattr(AnswerCache, "__call__", ends)
-    found = attempts.reports_of(recorded, CLOSING.semantics(), answers)
+    planned = answers.plan_of(recorded, CLOSING.semantics())
+    found = attempts.reports_of(recorded, planned, answers)
     assert [each.relation for each in found.first(9)] == relations("a", "b", "c", "d")
-    trial = attempts.attempt(recorded, CLOSING.semantics(), T0Class(0, 0, 0), answers)
+    trial = attempt(recorded, CLOSING, answers)
     assert trial.computed_by == "the definition (enough)"
 
 
@@ -1023,44 +913,38 @@ def test_a_formula_is_replaced_by_the_integer_that_it_gives():
 
 
 @pytest.mark.parametrize(
-    ("error", "listed", "tried"),
+    ("error", "expected"),
     [
-        (Unsupported("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
-        (Disputed("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
-        (TooManyReports("no", rule="X-1"), None, ProfileSearch(is_complete=False)),
-        (InvalidSemantics("no", rule="X-1"), [], ProfileSearch()),
-        (RefengineError("no", rule="X-1"), [], ProfileSearch()),
+        (Unsupported("no", rule="X-1"), ProfileSearch(is_complete=False, tried=1)),
+        (TooManyReports("no", rule="X-1"), ProfileSearch(is_complete=False, tried=1)),
+        (Disputed("no", rule="X-1"), ProfileSearch(is_complete=False)),
+        (InvalidSemantics("no", rule="X-1"), ProfileSearch()),
+        (RefengineError("no", rule="X-1"), ProfileSearch()),
     ],
 )
-def test_assignments_that_cannot_be_tried(monkeypatch, error, listed, tried):
+def test_assignments_that_cannot_be_tried(monkeypatch, error, expected):
     """An assignment that is out of reach does not keep others from being tried; one without an
-    answer, or without end, ends the search.
+    answer ends the search.
     """
 
     def refuse(*arguments):
         raise error
 
     recorded, answers = recording("a"), SharedAnswers()
-    monkeypatch.setattr(changes, "attempt", refuse)
-    semantics = CLOSING.semantics()
-    found = changes.try_assignments(recorded, [(semantics, T0Class(0, 0, 0))] * 2, answers)
-    assert found == tried
-    monkeypatch.setattr(changes, "every_assignment", refuse)
-    assert changes.list_assignments(recorded, CLOSING, answers, 3) == listed
+    monkeypatch.setattr(tried_values, "attempt", refuse)
+    assert changes.find_explaining_trial(recorded, CLOSING, answers, 3) == expected
 
 
-def test_a_profile_with_too_many_assignments_is_out_of_reach():
+def test_a_profile_is_tried_up_to_a_bound():
     recorded, answers = recording("a", "b", "c", "d", missing=0), SharedAnswers()
     judged = CLOSING.but(t0=OneOf((9, 0, 1)))
     for bound in range(4):
-        listed = changes.list_assignments(recorded, judged, answers, bound)
-        assert len(listed) == min(3, bound + 1)
         found = changes.find_explaining_trial(recorded, judged, answers, bound)
-        assert found.is_complete is (bound >= 3) and (found.trial is not None) is (bound >= 3)
-    nothing = changes.find_explaining_trial(recorded, CLOSING.but(t0=9), answers, 5)
-    assert nothing == ProfileSearch(None, is_complete=True)
+        assert (found.trial is not None) is (bound >= 2) and found.tried == min(bound, 2)
+        assert found.explains_recording is (True if bound >= 2 else None)
+    nothing = changes.find_explaining_trial(recorded, CLOSING.but(t0=9), answers, 1)
+    assert nothing == ProfileSearch(None, is_complete=True, tried=1)
     assert nothing.explains_recording is False
-    assert ProfileSearch(is_complete=False).explains_recording is None
 
 
 def test_single_changes_that_explain_a_recording():
@@ -1103,7 +987,8 @@ def test_pairs_are_tried_up_to_a_bound(monkeypatch):
     )
     monkeypatch.setattr(explaining, "PAIRS_BOUND", 2)
     assert pairs(3) == ((), False)
-    monkeypatch.setattr(explaining, "try_assignments", lambda *arguments: ProfileSearch(object()))
+    explained = ProfileSearch(object(), tried=1)
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: explained)
     monkeypatch.setattr(explaining, "PAIRS_BOUND", 99)
     assert pairs(99) == (
         (
@@ -1114,9 +999,7 @@ def test_pairs_are_tried_up_to_a_bound(monkeypatch):
         True,
     )
     out_of_reach = ProfileSearch(is_complete=False)
-    monkeypatch.setattr(explaining, "try_assignments", lambda *arguments: out_of_reach)
-    assert pairs(99) == ((), False)
-    monkeypatch.setattr(explaining, "list_assignments", lambda *arguments: None)
+    monkeypatch.setattr(explaining, "find_explaining_trial", lambda *arguments: out_of_reach)
     assert pairs(99) == ((), False)
 
 
@@ -1261,7 +1144,7 @@ def test_an_assignment_without_end_has_failed_where_t0_is_open(monkeypatch):
     def endless(*arguments):
         raise TooManyReports("too many", rule="ENG-3")
 
-    monkeypatch.setattr(judging, "attempt", endless)
+    monkeypatch.setattr(tried_values, "attempt", endless)
     found = judge(QUERY, FOUR, CLOSING.but(t0=Between(3, 3)), relations("x"), missing=0)
     assert not found.passed and found.trial is None
     assert (found.t0.lo, found.t0.hi, found.tried) == (3, 3, 1)

@@ -31,8 +31,7 @@ from refengine.oracle import answers as oracle_answers
 from refengine.oracle import confirmation, overlaps
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import Judgement, judge
-from refengine.oracle.overlap_answers import successive_answers
-from refengine.oracle.overlaps import AnswerWithinOverlaps
+from refengine.oracle.overlaps import AnswerWithinOverlaps, successive_answers
 from refengine.oracle.trial import RecordingToJudge
 
 BODIES = (

@@ -8,7 +8,7 @@ from refengine import evaluate, from_table, incremental, profile, stream
 from refengine.core import engine
 from refengine.core.question import Question
 from refengine.oracle.judge import judge
-from refengine.oracle.reports import Reports
+from refengine.oracle.trial import Reports
 
 QUERY = from_table(
     {

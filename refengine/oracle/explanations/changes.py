@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import NamedTuple
 
 from refengine.core.query import Query
@@ -20,15 +20,12 @@ from refengine.core.semantics import (
     Profile,
     is_formula,
 )
-from refengine.model.errors import Disputed, RefengineError, TooManyReports, Unsupported
+from refengine.model.errors import Disputed, RefengineError
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import assignments
-from refengine.oracle.attempts import attempt
+from refengine.oracle.assignments import every_trial, name_t0, plans
 from refengine.oracle.trial import RecordingToJudge, Trial
-from refengine.oracle.tries import Assignment, every_assignment
 
 SINGLE_BOUND = 100  # how many assignments of a changed profile are tried
-Assignments = list[Assignment]
 
 
 class FieldChange(NamedTuple):
@@ -99,8 +96,8 @@ def resolve_t0_formula(question: Question, profile: Profile, answers: SharedAnsw
     """
     if not is_formula(profile.fields.get("t0")) or len(question.query.windows) > 1:
         return profile
-    for _, t0_class in assignments(question, profile, answers.plan):
-        return profile.but(t0=t0_class.t0)
+    for planned in plans(question, profile, answers.plan):
+        return profile.but(t0=name_t0(planned)[1].t0)
     return profile
 
 
@@ -108,11 +105,12 @@ class ProfileSearch(NamedTuple):
     """Whether some assignment of a profile explains a recording.
 
     `trial` is the first that does. Without one, `is_complete` says whether none does; it is False
-    if some assignments are out of reach.
+    if some assignments are out of reach. `tried` is the number of those that were tried.
     """
 
     trial: Trial | None = None
     is_complete: bool = True
+    tried: int = 0
 
     @property
     def explains_recording(self) -> bool | None:
@@ -132,49 +130,22 @@ def find_explaining_trial(
 ) -> ProfileSearch:
     """Search the assignments of a profile for one that explains the recording.
 
-    A profile with more than `bound` assignments is out of reach. A profile without a meaning for
-    this question explains nothing.
+    The assignments after the first `bound` are out of reach. A profile without a meaning for this
+    question explains nothing.
     """
-    listed = list_assignments(recorded, profile, answers, bound)
-    if listed is None or len(listed) > bound:
-        return OUT_OF_REACH
-    return try_assignments(recorded, listed, answers)
-
-
-def list_assignments(
-    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, bound: int
-) -> Assignments | None:
-    """Return the first assignments of a profile, up to one more than `bound`. They are empty if the
-    profile has no meaning for this question, and None if they are out of reach.
-    """
-    listed: Assignments = []
-    try:
-        for tried in islice(every_assignment(recorded, profile, answers), bound + 1):
-            if isinstance(tried, Unsupported):
-                return None
-            listed.append(tried)
-        return listed
-    except (Unsupported, Disputed, TooManyReports):
-        return None
-    except RefengineError:
-        return []
-
-
-def try_assignments(
-    recorded: RecordingToJudge, listed: Assignments, answers: SharedAnswers
-) -> ProfileSearch:
-    """Try assignments one after the other, up to the first that explains the recording."""
+    tried = 0
     is_complete = True
-    for semantics, t0_class in listed:
-        try:
-            trial = attempt(recorded, semantics, t0_class, answers)
-        except Unsupported:
-            is_complete = False
-            continue
-        except (Disputed, TooManyReports):
-            return OUT_OF_REACH
-        except RefengineError:
-            return ProfileSearch()
-        if trial.explains_recording:
-            return ProfileSearch(trial)
-    return ProfileSearch(is_complete=is_complete)
+    try:
+        for trial in every_trial(recorded, profile, answers):
+            if tried == bound:
+                return ProfileSearch(is_complete=False, tried=tried)
+            tried += 1
+            if not isinstance(trial, Trial):
+                is_complete = False
+            elif trial.explains_recording:
+                return ProfileSearch(trial, tried=tried)
+    except Disputed:
+        return OUT_OF_REACH
+    except RefengineError:
+        return ProfileSearch()
+    return ProfileSearch(is_complete=is_complete, tried=tried)

@@ -12,7 +12,7 @@ from refengine.core.profiles import PROFILES
 from refengine.core.semantics import UNKNOWN, Between, Profile
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
-from refengine.oracle.assignments import assignments
+from refengine.oracle.assignments import plans
 from refengine.oracle.beginnings import find_t0_candidates
 from refengine.oracle.explanations.changes import (
     OUT_OF_REACH,
@@ -22,9 +22,7 @@ from refengine.oracle.explanations.changes import (
     apply_changes,
     changes_of,
     find_explaining_trial,
-    list_assignments,
     resolve_t0_formula,
-    try_assignments,
 )
 from refengine.oracle.explanations.readings import other_variables, readings_of
 from refengine.oracle.judge import Judgement
@@ -156,8 +154,7 @@ def _search_any_t0(
         return found
 
     try:
-        semantics, _ = next(assignments(recorded.question, any_t0, answers.plan))
-        planned = answers.plan_of(recorded, semantics)
+        planned = next(plans(recorded.question, any_t0, answers.plan))
         first = find_t0_candidates(recorded.query, planned, UNKNOWN).hi + 1
         view = planned.views[0]
         last = max(view.times, default=0) + view.spec.lag
@@ -208,16 +205,11 @@ def _pairs(
     for one, other in combinations(of_fields, 2):
         if one.field == other.field:
             continue
-        listed = list_assignments(
-            recorded, apply_changes(profile, one, other), answers, SINGLE_BOUND
-        )
-        if listed is None or len(listed) > SINGLE_BOUND:
-            is_complete = False
-            continue
-        left -= len(listed)
-        if left < 0:
+        if left <= 0:
             return tuple(pairs), False
-        found = try_assignments(recorded, listed, answers)
+        changed = apply_changes(profile, one, other)
+        found = find_explaining_trial(recorded, changed, answers, min(SINGLE_BOUND, left))
+        left -= found.tried
         if found.trial is not None:
             pairs.append((one, other))
         elif not found.is_complete:

@@ -4,6 +4,7 @@ that an instant's elements complete, and the answers on the way.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -196,16 +197,14 @@ def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
     When an evaluation happens, and how many elements have arrived by then, does not depend on the
     order of simultaneous elements. Which elements these are does.
     """
-    elements = search.elements
-    first, last = search.answers.make_once(
-        "instants", [elements], None, lambda: _instants(elements)
-    )
+    times = search.planned.views[0].times
     group = None
     for at, count in _visits(search):
         t = at.t
         content = content_of(at)
         # The content ends inside an instant of several elements. (An empty content stops at 0.)
-        is_partial = t in first and content.stop > first[t] and last[t] - first[t] > 1
+        first, last = bisect_left(times, t), bisect_right(times, t)
+        is_partial = content.stop > first and last - first > 1
         if group is not None and is_partial and group.last_evaluation.t == t:
             group = group._replace(last_evaluation=at, visits=group.visits + count)
             continue
@@ -213,7 +212,7 @@ def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
             yield group
             group = None
         if is_partial:
-            kept, arriving = range(content.start, first[t]), range(first[t], last[t])
+            kept, arriving = range(content.start, first), range(first, last)
             group = EvaluationGroup(at, count, kept, arriving)
         else:
             yield EvaluationGroup(at, 1, content, range(0))
@@ -239,11 +238,3 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
         else:
             for at in group:
                 yield at, 1
-
-
-def _instants(elements: Sequence[Element]) -> tuple[dict[int, int], dict[int, int]]:
-    """Return, by instant, the index of its first element, and the index after its last one."""
-    first: dict[int, int] = {}
-    for index, element in enumerate(elements):
-        first.setdefault(element.app, index)
-    return first, {element.app: index + 1 for index, element in enumerate(elements)}

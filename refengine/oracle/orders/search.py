@@ -38,7 +38,6 @@ from refengine.oracle.orders.sums import find_fixed_sum
 from refengine.oracle.trial import (
     RecordingToJudge,
     State,
-    T0Class,
     Trial,
     advance,
     find_accepting_state,
@@ -89,7 +88,7 @@ def order_matters(planned: engine.Plan) -> bool:
 
 
 def search_orders(
-    recorded: RecordingToJudge, planned: engine.Plan, t0_class: T0Class, answers: SharedAnswers
+    recorded: RecordingToJudge, planned: engine.Plan, answers: SharedAnswers
 ) -> Trial:
     """ORA-5 to ORA-7: hold one assignment against the recording under every order of simultaneous
     elements at once, and return the trial.
@@ -108,7 +107,6 @@ def search_orders(
     make_trial = partial(
         Trial,
         planned.semantics,
-        t0_class,
         is_order_known=False,
         computed_by="a search over arrival orders",
     )
@@ -122,15 +120,17 @@ def search_orders(
         following, answer, furthest = _advance_group(search, group, states, baseline)
         if not following:
             where = _group_divergence(search, group, furthest, baseline)
-            return make_trial(None, where, last_contents=(group.content,), most_matched=furthest)
+            return make_trial(
+                divergence=where, last_contents=(group.content,), most_matched=furthest
+            )
         states = following
         baseline = answer
 
     state = find_accepting_state(states, recorded)
     if state is not None:
-        return make_trial(state)
+        return make_trial(accepting_state=state)
     furthest = max(state.matched for state in states)
-    return make_trial(None, _end_divergence(recorded, furthest), most_matched=furthest)
+    return make_trial(divergence=_end_divergence(recorded, furthest), most_matched=furthest)
 
 
 def _advance_group(

@@ -1,0 +1,67 @@
+"""§11 Classes of t0: values with which everything that is computed with them comes out the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from refengine.core import window
+from refengine.core.moving import Room, moving
+from refengine.core.plan import Plan
+from refengine.model.errors import Unsupported
+
+T = TypeVar("T")
+
+T0_CLASS_BOUND = 50_000  # classes of t0 that are tried
+
+
+class T0Class(NamedTuple):
+    """The values of t0 from `lo` to `hi`, with which all reports are the same. `t0` is the one of
+    them that is named.
+    """
+
+    t0: int
+    lo: int
+    hi: int
+
+
+def run_with_each_t0(
+    planned: Plan, lo: int, hi: int, run: Callable[[Plan], T]
+) -> Iterator[tuple[T0Class, T]]:
+    """ORA-2: run something under one value of t0 after the other, from `lo` to `hi`, and yield each
+    result with the values for which it stands.
+
+    `run` gets the plan with a t0 that remembers how far it could move until some comparison in the
+    run would come out otherwise. All values up to there are one class, and the next value that is
+    tried is the one after it. Numbers in a result are those of the first value of the class; they
+    may move with t0 (`core.moving.moved`). Raises Unsupported for more than T0_CLASS_BOUND classes.
+    """
+    first = lo
+    for _ in range(T0_CLASS_BOUND):
+        if first > hi:
+            return
+        room = Room(hi - first)
+        t0 = moving(first, room) if first < hi else first
+        result = run(begin_at(planned, t0))
+        last = first + room.most
+        yield T0Class(last, first, last), result
+        first = last + 1
+    if first <= hi:
+        raise too_many_classes(lo, hi)
+
+
+def too_many_classes(lo: int, hi: int) -> Unsupported:
+    """Return the error that a range has more than T0_CLASS_BOUND classes of t0."""
+    reason = f"too many classes of t0 from {lo} to {hi}; give t0 or a narrower range"
+    return Unsupported(reason, rule="ORA-2")
+
+
+def begin_at(planned: Plan, t0: int) -> Plan:
+    """Return a plan in which each window has this t0, which may move."""
+    closure, partial = planned.semantics.closure, planned.semantics.partial
+    views = [
+        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
+        for view in planned.views
+    ]
+    return replace(planned, views=tuple(views))
