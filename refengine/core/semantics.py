@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, get_type_hints
 
 from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.held import as_integer
+from refengine.model.held import as_length
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
@@ -420,7 +420,7 @@ def parse_field(name: str, value: Any) -> Any:
     """
     known_field(name)
     if name in INTEGRAL:
-        value = as_integer(value, name, InvalidSemantics, rule="SEM-1")
+        value = as_length(value, name, InvalidSemantics, rule="SEM-1")
     if name == "report":
         return parse_report(value)
     if name in OPTIONAL and value in (None, "none"):

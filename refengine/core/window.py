@@ -383,9 +383,12 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
 
 def window_start_at(frame: Frame, instant: int) -> int:
     """Return the first instant of a window's scope at an instant; where it has none yet, that of
-    the first window, moved back by the lag.
+    the first window, moved back by the lag. An unbounded window also has all that came before it
+    (WIN-13).
     """
     extent = scope(frame, instant)
+    if extent is None and frame.kind is WindowKind.UNBOUNDED:
+        return -TIME_BOUND
     if extent is None:
         return frame.first + frame.least * frame.slide - frame.lag
     return extent[0]

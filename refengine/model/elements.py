@@ -366,7 +366,8 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
         return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
-            f"a graph must be triples, which are tuples of text, got {display(payload)}",
+            f"a graph must be triples, which are tuples of text, got {display(payload)}; "
+            "write ('<urn:a>', '<urn:p>', '<urn:b>')",
             rule="MOD-4",
             place=place,
         ) from None

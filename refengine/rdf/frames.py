@@ -5,7 +5,7 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from importlib import import_module
@@ -90,9 +90,10 @@ def _quads(rows: Iterable[dict[str, Any]], reading: Reading) -> Iterator[TimedQu
 
 def _elements(rows: Iterable[dict[str, Any]], mapping: Columns) -> Iterator[ReadElement]:
     zones = Reading("DataFrame").zones
+    in_iris = mapping.names_in_iris()
     for number, row in enumerate(rows, 1):
         place = f"row {number}"
-        cells = cells_of(row, (mapping.time, mapping.end, mapping.batch), place)
+        cells = cells_of(row, (mapping.time, mapping.end, mapping.batch), place, in_iris)
         try:
             times = mapping.times(cells, zones)
             if times is None:
@@ -134,24 +135,32 @@ def _table_of(frame: Any) -> Any:
 
 
 def cells_of(
-    row: Mapping[str, Any], names_of_times: Iterable[str | None], place: str
+    row: Mapping[str, Any],
+    names_of_times: Iterable[str | None],
+    place: str,
+    names_in_iris: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the cells of a row as texts, those of times as integers, without the empty ones.
-    Raises InvalidStream for a time without a zone.
+    Raises InvalidStream for a time without a zone, and for a float as a time or in an IRI.
     """
     times = {name for name in names_of_times if name}
     cells = {}
     for name, value in row.items():
         if is_missing(value):
             continue
+        where = {"rule": "IO-1", "place": place}
+        if (name in times or name in names_in_iris) and type(value).__name__.startswith("float"):
+            use = "a time" if name in times else "a part of an IRI"
+            reason = f"column {name!r}: {use} must not be a float, got {display(value)}; write "
+            advice = ".astype('Int64'): pandas makes integers floats where one is missing"
+            raise InvalidStream(reason + advice, **where)
         if name in times:
-            where = {"rule": "IO-1", "place": place}
             value = as_integer(value, f"column {name!r}", InvalidStream, **where)
         try:
             text = text_of_cell(value)
         except Fault as fault:
             reason = f"column {name!r}: {fault}"
-            raise InvalidStream(reason, rule="IO-1", place=place) from None
+            raise InvalidStream(reason, **where) from None
         if text:
             cells[name] = text
     return cells

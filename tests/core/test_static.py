@@ -22,7 +22,7 @@ def rows_of(body, static):
     """Return the rows of the only report, which an engine with pushed elements gives, too."""
     [report] = evaluate(query_of(body), {"s": STREAM}, SEMANTICS, static=static)
     engine = Engine(query_of(body), ["s"], SEMANTICS, static=static)
-    [pushed] = [*engine.push("s", STREAM.elements[0]), *engine.finish()]
+    [pushed] = [*engine.push_element("s", STREAM.elements[0]), *engine.finish()]
     assert pushed.relation == report.relation
     return report.relation.rows
 
