@@ -38,6 +38,8 @@ from refengine.model.held import as_integer
 from refengine.model.messages import display, plain
 from refengine.strategies import inputs
 
+__all__ = ["WindowReport", "WrongWindows", "check_windows"]
+
 DRAWS = 200
 MOST_LINES = 40  # of windows in a message
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -311,9 +313,12 @@ def read_windows(
         times = {"opens": opens, "closes": closes, "time": moment}
         opens, closes, moment = (as_time(value, name, number) for name, value in times.items())
         found.append(WindowReport(opens, closes, [*items], moment))
-    if lengths == {3} and read.is_end_unknown and read.place is not None:
-        reason = "takes the elements by index, so that nothing tells when it has read the last one"
-        advice = "write `for time, item in elements`, or state the time of each report"
+    is_place_unknown = read.is_end_unknown or (read.place == 0 and len(read) > 0)
+    if lengths == {3} and is_place_unknown and read.place is not None:
+        reason = (
+            "takes the elements by index or copies them, so that nothing says which it has read"
+        )
+        advice = "write `for time, item in elements`, or state the time as a fourth value"
         raise RefengineError(f"{reason}; {advice}", rule="ENG-8", place="mine")
     return found, lengths == {4}
 
@@ -352,6 +357,8 @@ def expected_windows(
         for index in joined:
             arrival = planned.arrivals[index]
             moment: int | None = arrival.app if is_moment_stated else place
+            # The last arrivals are of the end, but for elements that were held back (MOD-2): an
+            # operator that states times gives the times of these.
             if place > len(stream) and (not is_moment_stated or arrival.sys not in item_of):
                 moment = None
             for group in schedule.arrive(index):

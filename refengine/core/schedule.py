@@ -35,9 +35,6 @@ class WindowContent(NamedTuple):
     content: Content
 
 
-Held = WindowContent  # the name under which the package `refengine` exports WindowContent
-
-
 class Evaluation(NamedTuple):
     """An evaluation: the instant t, the index of the arrival that triggered it, and what each
     window of the query holds.

@@ -109,7 +109,7 @@ def evaluate_incrementally(
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
     *,
-    static: Statements = frozenset(),
+    static: Static = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> IncrementalRun:
@@ -127,12 +127,13 @@ def evaluate_incrementally(
     refuse_no_function(answer)
     engine.refuse_no_bound(max_reports)
     refuse_no_streams(streams)
+    query, data = resolve_static(query, static)
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):
         planned = engine.plan(query, whole, semantics)
     else:
         planned = plan_streamed(query, streams, semantics)
-    return IncrementalRun(query, planned, static=static, answer=answer, max_reports=max_reports)
+    return IncrementalRun(query, planned, static=data, answer=answer, max_reports=max_reports)
 
 
 # Live input
