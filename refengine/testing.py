@@ -281,6 +281,16 @@ class ReadElements(list[tuple[int, Any]]):
         self.is_end_unknown = True
         return super().pop(index)
 
+    def copy(self) -> list[tuple[int, Any]]:
+        """Return the elements, all of which count as read."""
+        return list(self[:])
+
+    def __reversed__(self) -> Iterator[tuple[int, Any]]:
+        yield from reversed(self[:])
+
+    def __add__(self, other: Any) -> Any:
+        return self[:] + other
+
     def _read(self, number: int) -> None:
         if self.place is not None:
             self.place = max(self.place, number)
@@ -313,11 +323,8 @@ def read_windows(
         times = {"opens": opens, "closes": closes, "time": moment}
         opens, closes, moment = (as_time(value, name, number) for name, value in times.items())
         found.append(WindowReport(opens, closes, [*items], moment))
-    is_place_unknown = read.is_end_unknown or (read.place == 0 and len(read) > 0)
-    if lengths == {3} and is_place_unknown and read.place is not None:
-        reason = (
-            "takes the elements by index or copies them, so that nothing says which it has read"
-        )
+    if lengths == {3} and read.is_end_unknown and read.place is not None:
+        reason = "takes the elements by index or copies them, so that nothing says what it has read"
         advice = "write `for time, item in elements`, or state the time as a fourth value"
         raise RefengineError(f"{reason}; {advice}", rule="ENG-8", place="mine")
     return found, lengths == {4}

@@ -252,7 +252,7 @@ def reportable_instants(
         span = span[:1]  # the others have the content of the instant before
 
     at = timely_instants_in_scope(semantics, view, content, span, own)
-    base = report.base(semantics.change_baseline, reported, before)
+    base = report.content_baseline(semantics.change_baseline, reported, before)
     if at and report.is_worthy(semantics, view, content, base):
         return at
     return range(0)

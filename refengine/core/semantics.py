@@ -199,7 +199,7 @@ class AllowedLateness(StrEnum):
     REJECT = "reject"
 
 
-Report = frozenset[Condition]
+Conditions = frozenset[Condition]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,7 @@ class Semantics:
     closure: Closure | None
     slide: Slide
     partial: Partial
-    report: Report
+    report: Conditions
     close_rule: CloseRule
     period: int | None
     anchor: int | Anchor | None
@@ -459,7 +459,7 @@ def known_field(name: str) -> None:
         raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
 
 
-def parse_report(value: Any) -> Report:
+def parse_report(value: Any) -> Conditions:
     """SEM-1: Return the report conditions that are named, in a list or in one text with commas."""
     if isinstance(value, str):
         value = value.split(",")

@@ -19,7 +19,7 @@ from refengine.model.errors import InvalidSemantics, InvalidStream, require
 # indices of elements, ascending: a range where they follow one another, else a tuple
 Content = Sequence[int]
 
-# CQL's windows, of which one is shown once it has ended (WIN-12)
+# CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 
 

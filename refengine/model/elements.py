@@ -410,10 +410,11 @@ def _changes(triples: Collection[Triple]) -> bool:
         return False
 
     try:
-        text = "\n".join(chain.from_iterable(triples)) + "\n"
+        terms = [*chain.from_iterable(triples)]
+        text = "\n".join([*terms, ""])
         if (
-            set(map(len, triples)) <= {3}
-            and set(map(type, chain.from_iterable(triples))) == {str}
+            set(map(len, triples)) == {3}
+            and set(map(type, terms)) == {str}
             and text.count("\n") == 3 * len(triples)
             and PLAIN_TRIPLES.fullmatch(text)
         ):
@@ -495,14 +496,15 @@ def _statements(statements: Statements, place: str, fourth: Callable[[Term], Ter
 def canonical_relation(relation: Relation, place: str) -> Relation:
     """MOD-4: Return a relation with canonical terms, as `canonical_rows` makes them.
 
-    Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
-    written with its ? or $. `place` names the relation in the error.
+        Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
+        written with its ? or $. `place` names the relation in the error.
 
-    >>> from collections import Counter
-    >>> from refengine.model.elements import Relation, row
-    >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
-    >>> canonical_relation(recorded, "relation 1").rows
-    Counter({(('x', '"a"@en'),): 1})
+        >>> import itertools
+    from collections import Counter
+        >>> from refengine.model.elements import Relation, row
+        >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
+        >>> canonical_relation(recorded, "relation 1").rows
+        Counter({(('x', '"a"@en'),): 1})
     """
     if not hasattr(relation, "rows") or not hasattr(relation, "variables"):
         raise InvalidStream(

@@ -126,9 +126,9 @@ def _table_of(frame: Any) -> Any:
     if hasattr(frame, "to_pylist") and hasattr(frame, "schema"):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        return imported("pyarrow").table(frame)
+        return import_library("pyarrow").table(frame)
     if hasattr(frame, "__dataframe__"):
-        imported("pyarrow")
+        import_library("pyarrow")
         return import_module("pyarrow.interchange").from_dataframe(frame)
     reason = f"must be {KINDS}, got {display(type(frame).__name__)}"
     raise InvalidStream(reason, rule="IO-1", place="DataFrame")
@@ -212,10 +212,10 @@ def to_dicts(reports: Iterable[Report]) -> list[dict[str, Any]]:
 
     Raises RefengineError for what is no report.
     """
-    return [_dict_of(report, number) for number, report in enumerate(_checked(reports), 1)]
+    return [_dict_of(report, number) for number, report in enumerate(_list_of_reports(reports), 1)]
 
 
-def _checked(reports: Iterable[Report]) -> list[Report]:
+def _list_of_reports(reports: Iterable[Report]) -> list[Report]:
     if isinstance(reports, Report):
         reports = [reports]
     if isinstance(reports, str) or not isinstance(reports, Iterable):
@@ -243,8 +243,8 @@ def to_arrow(reports: Iterable[Report]) -> Any:
     """Return reports as a table of Arrow with the columns of `to_dicts`; a binding is a struct with
     a field for each variable. It needs pyarrow.
     """
-    arrow = imported("pyarrow")
-    found = _checked(reports)
+    arrow = import_library("pyarrow")
+    found = _list_of_reports(reports)
     variables = list(dict.fromkeys(name for each in found for name in each.relation.variables))
     window = {"opens": arrow.int64(), "closes": arrow.int64(), "elements": arrow.int64()}
     kinds = {
@@ -264,17 +264,17 @@ def to_pandas(reports: Iterable[Report]) -> Any:
     """Return reports as a DataFrame of pandas with the columns of `to_dicts`; `explode("bindings")`
     gives a row for each binding. It needs pandas.
     """
-    return imported("pandas").DataFrame(to_dicts(reports), columns=list(NAMES))
+    return import_library("pandas").DataFrame(to_dicts(reports), columns=list(NAMES))
 
 
 def to_polars(reports: Iterable[Report]) -> Any:
     """Return reports as a DataFrame of Polars with the columns of `to_arrow`. It needs Polars and
     pyarrow.
     """
-    return imported("polars").from_arrow(to_arrow(reports))
+    return import_library("polars").from_arrow(to_arrow(reports))
 
 
-def imported(module: str) -> Any:
+def import_library(module: str) -> Any:
     """Return a library. Raises ModuleNotFoundError with what brings it where it is not there."""
     try:
         return import_module(module)
