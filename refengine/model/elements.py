@@ -496,15 +496,14 @@ def _statements(statements: Statements, place: str, fourth: Callable[[Term], Ter
 def canonical_relation(relation: Relation, place: str) -> Relation:
     """MOD-4: Return a relation with canonical terms, as `canonical_rows` makes them.
 
-        Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
-        written with its ? or $. `place` names the relation in the error.
+    Raises InvalidStream for what is no relation, for what is no term, and for a variable that is
+    written with its ? or $. `place` names the relation in the error.
 
-        >>> import itertools
-    from collections import Counter
-        >>> from refengine.model.elements import Relation, row
-        >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
-        >>> canonical_relation(recorded, "relation 1").rows
-        Counter({(('x', '"a"@en'),): 1})
+    >>> from collections import Counter
+    >>> from refengine.model.elements import Relation, row
+    >>> recorded = Relation(("x",), Counter([row({"x": '"a"@EN'})]))
+    >>> canonical_relation(recorded, "relation 1").rows
+    Counter({(('x', '"a"@en'),): 1})
     """
     if not hasattr(relation, "rows") or not hasattr(relation, "variables"):
         raise InvalidStream(

@@ -270,7 +270,7 @@ def reversed_twice(elements: list[tuple[int, Any]]) -> Iterator[Any]:
 
 
 def by_sum(elements: list[tuple[int, Any]]) -> Iterator[Any]:
-    return RIGHT(elements + [])
+    return RIGHT(elements + [])  # noqa: RUF005
 
 
 BY_INDEX = [by_index, lazily_by_index, by_slices, by_pop, by_deletion]
