@@ -110,7 +110,8 @@ PREFIX = "--conformance-"
 SUITE = "conformance.plugin"
 ITEMS = "test_engines.py"  # the module of the suite that has its items
 HELP = ("-h", "--help")
-TAKEN: pytest.StashKey[list[str]] = pytest.StashKey()  # short names on the command line, not ours
+# short names on the command line that another plugin or conftest.py has
+TAKEN: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -199,11 +200,6 @@ def folders() -> list[Path]:
 def long_name(option: str) -> str:
     """Return the name of an option that no other plugin has."""
     return PREFIX + option.removeprefix("--")
-
-
-def short_name(option: str) -> str:
-    """Return the short name of an option that is given by any name."""
-    return f"--{option.removeprefix(PREFIX)}" if option.startswith(PREFIX) else option
 
 
 def name_of_value(option: str) -> str:

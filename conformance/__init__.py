@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from conformance.harness.engine_file import Engine
     from conformance.suite import NonConformance, check_engine
+    from conformance.verdict.outcomes import judge_relations
 
-__all__ = ["Engine", "NonConformance", "check_engine"]
-PLACES = {"Engine": "harness.engine_file", "NonConformance": "suite", "check_engine": "suite"}
+__all__ = ["Engine", "NonConformance", "check_engine", "judge_relations"]
+PLACES = {
+    "Engine": "harness.engine_file",
+    "NonConformance": "suite",
+    "check_engine": "suite",
+    "judge_relations": "verdict.outcomes",
+}
 
 
 def __getattr__(name: str) -> Any:

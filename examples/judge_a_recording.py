@@ -37,6 +37,7 @@ if __name__ == "__main__":
     recorded = [relation("a"), relation(), relation("a")]
     verdict = judge(QUERY, {"s": STREAM}, profile("csparql"), recorded, missing=0)
     print(verdict.explain())
-    if not verdict.passed:
-        lost = verdict.divergence
-        print(f"so relation {lost.index + 1} is wrong, that of the window {lost.window}")
+    if not verdict.passed and verdict.divergence.window:
+        opens, closes = verdict.divergence.window  # a window of C-SPARQL holds its lower border
+        number = verdict.divergence.index + 1
+        print(f"so relation {number} is wrong, that of the window [{opens}, {closes})")

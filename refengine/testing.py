@@ -38,6 +38,8 @@ from refengine.model.held import as_integer
 from refengine.model.messages import display, plain
 from refengine.strategies import inputs
 
+__all__ = ["WindowReport", "WrongWindows", "check_windows"]
+
 DRAWS = 200
 MOST_LINES = 40  # of windows in a message
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -279,6 +281,16 @@ class ReadElements(list[tuple[int, Any]]):
         self.is_end_unknown = True
         return super().pop(index)
 
+    def copy(self) -> list[tuple[int, Any]]:
+        """Return the elements, all of which count as read."""
+        return list(self[:])
+
+    def __reversed__(self) -> Iterator[tuple[int, Any]]:
+        yield from reversed(self[:])
+
+    def __add__(self, other: Any) -> Any:
+        return self[:] + other
+
     def _read(self, number: int) -> None:
         if self.place is not None:
             self.place = max(self.place, number)
@@ -312,8 +324,8 @@ def read_windows(
         opens, closes, moment = (as_time(value, name, number) for name, value in times.items())
         found.append(WindowReport(opens, closes, [*items], moment))
     if lengths == {3} and read.is_end_unknown and read.place is not None:
-        reason = "takes the elements by index, so that nothing tells when it has read the last one"
-        advice = "write `for time, item in elements`, or state the time of each report"
+        reason = "takes the elements by index or copies them, so that nothing says what it has read"
+        advice = "write `for time, item in elements`, or state the time as a fourth value"
         raise RefengineError(f"{reason}; {advice}", rule="ENG-8", place="mine")
     return found, lengths == {4}
 
@@ -352,6 +364,8 @@ def expected_windows(
         for index in joined:
             arrival = planned.arrivals[index]
             moment: int | None = arrival.app if is_moment_stated else place
+            # The last arrivals are of the end, but for elements that were held back (MOD-2): an
+            # operator that states times gives the times of these.
             if place > len(stream) and (not is_moment_stated or arrival.sys not in item_of):
                 moment = None
             for group in schedule.arrive(index):

@@ -41,6 +41,7 @@ ARROWS: dict[str, str] = {
     "refengine.trace": "core",
     "refengine.cli": "model",
     "refengine.run_with_witnesses": "model sparql core incremental",
+    "refengine.public": "model core incremental oracle rdf",
     "refengine.__main__": (
         "model sparql core incremental oracle dialects rdf run_with_witnesses trace cli"
     ),

@@ -105,7 +105,7 @@ def pushed_into_join(term: object, seen: str) -> object:
 def pushed(term: object, seen: str) -> object:
     engine = Engine(QUERY, ["s"], SEMANTICS)
     graph = frozenset([(A, P, term)])
-    return relations([*engine.push("s", Element(graph, 3, 1)), *engine.finish()])  # type: ignore[arg-type]
+    return relations([*engine.push_element("s", Element(graph, 3, 1)), *engine.finish()])  # type: ignore[arg-type]
 
 
 def incrementally_read(term: object, seen: str) -> object:
@@ -127,7 +127,7 @@ def beside_static(way: Callable) -> Callable[[object, str], object]:
 
 def with_engine(query, streams, semantics, static):
     engine = Engine(query, streams, semantics, static=static)
-    pushed = [report for each in streams["s"] for report in engine.push("s", each)]
+    pushed = [report for each in streams["s"] for report in engine.push_element("s", each)]
     return [*pushed, *engine.finish()]
 
 

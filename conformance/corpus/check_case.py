@@ -35,6 +35,7 @@ from refengine.core.query import Query
 from refengine.core.question import Question
 from refengine.core.semantics import Closure, Semantics
 from refengine.incremental import parts
+from refengine.incremental.engine import Engine
 from refengine.model import compare, elements
 from refengine.model.elements import XSD, Bag, Row, Stream
 from refengine.model.errors import RefengineError, Unsupported
@@ -176,9 +177,9 @@ def _by_pushes(
     case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
     """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = engine.Engine(case_query, streams, chosen, **options)
+    pushed = Engine(case_query, streams, chosen, definition=True, **options)
     for name, element in order_of_pushes(case_query, streams, chosen):
-        yield from pushed.push(name, element)
+        yield from pushed.push_element(name, element)
     yield from pushed.finish()
 
 

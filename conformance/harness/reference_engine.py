@@ -8,13 +8,12 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from refengine import dialects
-from refengine.core import r2r
-from refengine.core.answers import MakeAnswers, recomputed_answers
-from refengine.core.engine import Engine, Options, Report
+from refengine.core.engine import Report
 from refengine.core.query import from_table
 from refengine.core.semantics import Semantics
 from refengine.core.static import names_of_graphs
 from refengine.incremental import MaintainedWhileCovered
+from refengine.incremental.engine import Engine
 from refengine.model.elements import Dataset, Element, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.rdf.documents import read_static
@@ -47,10 +46,9 @@ class Reference:
         semantics = self.usual
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
-        # named here: the default was bound before a wrong engine could take its place
-        options: Options = {"static": statements, "answer": r2r.confirmed_answer}
+        is_defined = self.way == "definition"
         self.engine = Engine(
-            parsed_query, streams, semantics, **options, make_answers=_make_answers(self.way)
+            parsed_query, streams, semantics, static=statements, definition=is_defined
         )
         self.arrivals = 0
         return []
@@ -66,7 +64,7 @@ class Reference:
         """Return the reports that are complete when an element arrives."""
         self.arrivals += 1
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
-        return self.engine.push(stream, Element(triples, at, self.arrivals, batch, end))
+        return self.engine.push_element(stream, Element(triples, at, self.arrivals, batch, end))
 
     def finish(self) -> Reports:
         """Return the last reports. If the definition had to take over, say so on standard error."""
@@ -75,15 +73,6 @@ class Reference:
         if isinstance(answers, MaintainedWhileCovered) and answers.until is not None:
             print(f"refengine: provenance: {answers.provenance}", file=sys.stderr, flush=True)
         return reports
-
-
-def _make_answers(way: str) -> MakeAnswers:
-    """Return what makes the answers. Like the options, it is named at each call, when a wrong
-    engine may have taken its place.
-    """
-    if way == "definition":
-        return recomputed_answers
-    return MaintainedWhileCovered
 
 
 def _relation(report: Report) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from conformance.verdict import results
 from conformance.verdict.journal import RESULTS, Journal, ResultJournal
 from conformance.verdict.results import Result
 from refengine.model.errors import RefengineError
-from refengine_conformance_plugin import short_name
+from refengine_conformance_plugin import PREFIX
 
 
 class RunResults:
@@ -303,7 +303,7 @@ def _words_to_repeat(words: Iterator[str]) -> Iterator[str]:
     """
     for word in words:
         name, is_joined, _ = word.partition("=")
-        option = short_name(name)
+        option = name.replace(PREFIX, "--", 1)
         if option in NOT_AGAIN:
             if option in WITH_VALUE and not is_joined:
                 next(words, None)

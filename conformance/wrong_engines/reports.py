@@ -289,7 +289,7 @@ def tested_where_reported(
 @wrong(
     "REP-8",
     "REP-2",
-    replaces=report.base,
+    replaces=report.content_baseline,
     besides=EVERY_INSTANT,
 )
 def against_nothing(

@@ -290,7 +290,8 @@ class Arrivals:
                 rule="QRY-4",
             )
         if not isinstance(element, Element):
-            raise InvalidStream(f"an Element must be pushed, got {display(element)}", rule="MOD-1")
+            reason = f"an Element must be pushed, got {display(element)}; write push(graph, time)"
+            raise InvalidStream(reason, rule="MOD-1")
         admission = self.admissions.get(stream) or self.unread[stream]
         try:
             element = with_integers(element, admission.number + 1)

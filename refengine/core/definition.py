@@ -673,11 +673,13 @@ class Definition:
             if self.fires(
                 [t in timely[number] and self.worthy(number, t, k) for number in numbers]
             ):
-                latest = t
-                if self.semantics.missed_instants is MissedInstants.ALL:
-                    yield self.report(t, k)
+                match self.semantics.missed_instants:
+                    case MissedInstants.ALL:
+                        yield self.report(t, k)
+                    case MissedInstants.LATEST:
+                        latest = t
             self.previous = self.contents(t, k)
-        if self.semantics.missed_instants is MissedInstants.LATEST and latest is not None:
+        if latest is not None:
             yield self.report(latest, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:

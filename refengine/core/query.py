@@ -12,7 +12,7 @@ from typing import Any, Literal, Required, TypedDict, TypeVar, Unpack, overload
 
 from refengine.core.semantics import R2S, parse_field
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
-from refengine.model.held import as_integer
+from refengine.model.held import as_integer, as_length
 from refengine.model.messages import did_you_mean, display, nearest
 from refengine.sparql.algebra import AlgebraQuery as Algebra
 from refengine.sparql.algebra import (
@@ -135,9 +135,7 @@ def length_of(name: str, value: object, window: Window) -> Any:
         reason = f"a window of kind {window.kind} has no {name} in time, got {display(value)}"
         reason += "; write a number of elements, or kind range"
         raise InvalidWindow(reason, rule="WIN-1", place=f"window on {window.stream!r}")
-    return as_integer(
-        value, name, InvalidWindow, rule="WIN-1", place=f"window on {window.stream!r}"
-    )
+    return as_length(value, name, InvalidWindow, rule="WIN-1", place=f"window on {window.stream!r}")
 
 
 def check_extent(window: Window) -> None:

@@ -69,7 +69,7 @@ def graph(view: WindowView, content: Content) -> frozenset[Triple]:
     return frozenset().union(*(view.elements[i].graph for i in content))
 
 
-def base(against: ChangeBaseline, reported: Content, before: Content) -> Content:
+def content_baseline(against: ChangeBaseline, reported: Content, before: Content) -> Content:
     """REP-8: Return the content that content change compares with: the one last reported, or the
     one at the instant evaluated before.
     """

@@ -38,9 +38,6 @@ class WindowContent(NamedTuple):
     content: Content
 
 
-Held = WindowContent  # the name under which the package `refengine` exports WindowContent
-
-
 class Evaluation(NamedTuple):
     """An evaluation: the instant t, the index of the arrival that triggered it, and what each
     window of the query holds.
@@ -269,7 +266,7 @@ def reportable_instants(
         span = span[:1]  # the others have the content of the instant before
 
     at = timely_instants_in_scope(semantics, view, content, span, own)
-    base = report.base(semantics.change_baseline, reported, before)
+    base = report.content_baseline(semantics.change_baseline, reported, before)
     if at and report.is_worthy(semantics, view, content, base):
         return at
     return range(0)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, get_type_hints
 
 from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
-from refengine.model.held import as_integer
+from refengine.model.held import as_length
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
@@ -199,7 +199,7 @@ class AllowedLateness(StrEnum):
     REJECT = "reject"
 
 
-Report = frozenset[Condition]
+Conditions = frozenset[Condition]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,7 @@ class Semantics:
     closure: Closure | None
     slide: Slide
     partial: Partial
-    report: Report
+    report: Conditions
     close_rule: CloseRule
     period: int | None
     anchor: int | Anchor | None
@@ -421,7 +421,7 @@ def parse_field(name: str, value: Any) -> Any:
     """
     known_field(name)
     if name in INTEGRAL:
-        value = as_integer(value, name, InvalidSemantics, rule="SEM-1")
+        value = as_length(value, name, InvalidSemantics, rule="SEM-1")
     if name == "report":
         return parse_report(value)
     if name in OPTIONAL and value in (None, "none"):
@@ -460,7 +460,7 @@ def known_field(name: str) -> None:
         raise InvalidSemantics(f"unknown key {name!r}{nearest(name, FIELDS)}", rule="SEM-1")
 
 
-def parse_report(value: Any) -> Report:
+def parse_report(value: Any) -> Conditions:
     """SEM-1: Return the report conditions that are named, in a list or in one text with commas."""
     if isinstance(value, str):
         value = value.split(",")

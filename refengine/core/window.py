@@ -19,7 +19,7 @@ from refengine.model.errors import InvalidSemantics, InvalidStream, require
 # indices of elements, ascending: a range where they follow one another, else a tuple
 Content = Sequence[int]
 
-# CQL's windows, of which one is shown once it has ended (WIN-12)
+# CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 
 
@@ -383,9 +383,12 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
 
 def window_start_at(frame: Frame, instant: int) -> int:
     """Return the first instant of a window's scope at an instant; where it has none yet, that of
-    the first window, moved back by the lag.
+    the first window, moved back by the lag. An unbounded window also has all that came before it
+    (WIN-13).
     """
     extent = scope(frame, instant)
+    if extent is None and frame.kind is WindowKind.UNBOUNDED:
+        return -TIME_BOUND
     if extent is None:
         return frame.first + frame.least * frame.slide - frame.lag
     return extent[0]

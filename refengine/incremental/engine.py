@@ -9,25 +9,33 @@ definition by tests/incremental/test_incremental.py.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any
 
 from refengine.core import engine, r2r
 from refengine.core.answers import EvaluateBody, MakeAnswers, recomputed_answers, refuse_no_function
+from refengine.core.arrivals import Arrivals
+from refengine.core.growing import FORGOTTEN_AT_ONCE
 from refengine.core.plan import Plan
 from refengine.core.query import Query
 from refengine.core.reports import Report, ReportMaker, Step
-from refengine.core.schedule import MAX_REPORTS, Evaluation
+from refengine.core.schedule import MAX_REPORTS, Evaluation, Schedule
 from refengine.core.semantics import Semantics
-from refengine.core.static import Static
+from refengine.core.static import Static, resolve_static
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
-from refengine.model.elements import Element, Statements, Stream, graph_of, refuse_no_streams
-from refengine.model.errors import InvalidQuery, InvalidStream
-from refengine.model.messages import display, nearest
+from refengine.model.elements import (
+    Element,
+    Statements,
+    Stream,
+    graph_of,
+    refuse_no_names,
+    refuse_no_streams,
+)
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.messages import display
 
 
 class IncrementalRun(Iterator[Report]):
@@ -101,7 +109,7 @@ def evaluate_incrementally(
     streams: Mapping[str, Stream | Iterable[Element]],
     semantics: Semantics,
     *,
-    static: Statements = frozenset(),
+    static: Static = frozenset(),
     answer: EvaluateBody = r2r.confirmed_answer,
     max_reports: int = MAX_REPORTS,
 ) -> IncrementalRun:
@@ -119,35 +127,19 @@ def evaluate_incrementally(
     refuse_no_function(answer)
     engine.refuse_no_bound(max_reports)
     refuse_no_streams(streams)
+    query, data = resolve_static(query, static)
     whole = {name: stream for name, stream in streams.items() if isinstance(stream, Stream)}
     if len(whole) == len(streams):
         planned = engine.plan(query, whole, semantics)
     else:
         planned = plan_streamed(query, streams, semantics)
-    return IncrementalRun(query, planned, static=static, answer=answer, max_reports=max_reports)
+    return IncrementalRun(query, planned, static=data, answer=answer, max_reports=max_reports)
 
 
 # Live input
 
 
-class _OldOptions(TypedDict, total=False):
-    """Options of an Engine that have another name now."""
-
-    make_answers: MakeAnswers
-
-
-OPTIONS = ("static", "answer", "max_reports", "definition")
-
-
-def refuse_unknown_options(options: Iterable[str]) -> None:
-    """ENG-8: Refuse an option that no engine has. Raises InvalidQuery."""
-    for name in options:
-        if name not in _OldOptions.__annotations__:
-            reason = f"unknown option {display(name)}{nearest(name, OPTIONS)}"
-            raise InvalidQuery(reason, rule="ENG-8", place="Engine")
-
-
-class Engine(engine.Engine):
+class Engine:
     """A continuous query under a semantics, over streams whose elements come one at a time.
 
     What `push`, `advance` and `finish` return, one after the other, are the reports of `evaluate`
@@ -178,7 +170,6 @@ class Engine(engine.Engine):
         answer: EvaluateBody | None = None,
         max_reports: int = MAX_REPORTS,
         definition: bool = False,
-        **old: Unpack[_OldOptions],
     ) -> None:
         """Register a query over the named streams.
 
@@ -196,51 +187,58 @@ class Engine(engine.Engine):
             raise InvalidQuery(reason, rule="ENG-8", place="Engine")
         is_plain = definition or answer is not None
         make_answers: MakeAnswers = recomputed_answers if is_plain else MaintainedWhileCovered
-        if old:
-            refuse_unknown_options(old)
-            make_answers = old["make_answers"]
-            advice = "make_answers is old: write definition=True, or leave it out"
-            warnings.warn(advice, DeprecationWarning, stacklevel=2)
-        super().__init__(
-            query,
-            streams,
-            semantics,
-            static=static,
-            answer=answer or r2r.confirmed_answer,
-            max_reports=max_reports,
-            make_answers=make_answers,
+        answer = r2r.confirmed_answer if answer is None else answer
+        refuse_no_function(answer)
+        engine.refuse_no_bound(max_reports)
+        query, data = resolve_static(query, static)
+        refuse_no_names(streams)
+        self._arrivals = Arrivals(query, streams, semantics)
+        planned = self._arrivals.plan
+        self.answers = make_answers(query, planned, data, answer)
+        self._schedule = Schedule(planned, max_reports)
+        self._maker = ReportMaker(query, planned, self.answers)
+        self._failed: Exception | None = None
+        self._kept_since = 0  # the number of arrivals when elements were last forgotten
+
+    def __repr__(self) -> str:
+        arrived = len(self._arrivals.arrivals)
+        return f"<Engine over {', '.join(self._arrivals.declared)}, {arrived} arrivals>"
+
+    def __reduce__(self) -> str:
+        """Refuse to be copied and to be pickled: a copy would share what it evaluates. Raises
+        RefengineError.
+        """
+        reason = (
+            "an engine cannot be copied or pickled; keep the elements, and push them to another"
         )
+        raise RefengineError(reason, rule="ENG-8", place="Engine")
 
-    @overload
-    def push(self, payload: str, time: Element, /) -> list[Report]: ...
-    @overload
     def push(
         self,
-        payload: Any,
+        graph: Any,
         time: Any,
-        /,
         *,
         stream: str | None = None,
         batch: int | None = None,
         end: Any = None,
-    ) -> list[Report]: ...
-    def push(
-        self,
-        payload: Any = None,
-        time: Any = None,
-        /,
-        *,
-        stream: str | None = None,
-        batch: int | None = None,
-        end: Any = None,
-        element: Any = None,
     ) -> list[Report]:
-        """Take the next element, and return the reports that no later element can change.
+        """Take the next element, a graph or a triple and its time, as `refengine.stream` does, and
+        return the reports that no later element can change.
 
-        `push(graph, time)` is for a graph or a triple and its time, as `stream` takes them. Its
-        place in the order of arrival is counted. `stream` is the name of its stream, if the engine
-        has several; `batch` and `end` are those of an Element. `push(name, element)` is for an
-        Element that has its place.
+        Its place in the order of arrival is counted. `stream` is the name of its stream, if the
+        engine has several; `batch` and `end` are those of an Element. Raises what `push_element`
+        raises.
+        """
+        place = max(0, self._arrivals.last_sys) + 1
+        if isinstance(graph, Element) or isinstance(time, Element):
+            reason = "an Element has its place and its time; write push_element(stream, element)"
+            raise InvalidStream(reason, rule="ENG-8", place="push")
+        element = Element(graph_of(graph, f"element {place}"), time, place, batch, end)
+        return self.push_element(self._one_stream() if stream is None else stream, element)
+
+    def push_element(self, stream: str, element: Element) -> list[Report]:
+        """Take the next element, which has its place in the order of arrival, and return the
+        reports that no later element can change.
 
         The elements of all streams share one clock: t_sys increases from push to push.
 
@@ -251,16 +249,35 @@ class Engine(engine.Engine):
         Raises TooManyReports, and the errors of R2R. After such an error the engine has ended,
         since what it would have reported is not known.
         """
-        if element is not None and stream is not None:
-            advice = "push(stream=…, element=…) is old: write push(name, element)"
-            warnings.warn(advice, DeprecationWarning, stacklevel=2)
-            payload, time = stream, element
-        if type(payload) is str:
-            return super().push(payload, time)
-        arrivals = self._arrivals
-        place = max(0, arrivals.last_sys) + 1
-        element = Element(graph_of(payload, f"element {place}"), time, place, batch, end)
-        return super().push(self._one_stream() if stream is None else stream, element)
+        self._refuse_after_a_failure()
+        return self._reports(self._arrivals.push(stream, element))
+
+    def advance(self, instant: int) -> list[Report]:
+        """Tell the engine that no element before an instant comes any more, and return the reports
+        that this makes final.
+
+        They are the reports of elements that were held back, because a late element (MOD-2) or one
+        of another stream could still have preceded them.
+
+        Time alone reports nothing (TICK-4). A window that closes by the instant is reported at the
+        next arrival, or by `finish`.
+        """
+        self._refuse_after_a_failure()
+        return self._reports(self._arrivals.advance(instant))
+
+    def finish(self) -> list[Report]:
+        """End the streams, and return the last reports, among them those that the horizon triggers
+        (ENG-1). Nothing may be pushed after that.
+        """
+        self._refuse_after_a_failure()
+        return self._reports(self._arrivals.finish())
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who computed the reports so far."""
+        if isinstance(self.answers, MaintainedWhileCovered):
+            return self.answers.provenance
+        return Provenance.of_request()
 
     def _one_stream(self) -> str:
         """Return the name of the only stream. Raises InvalidStream if there are several."""
@@ -271,9 +288,45 @@ class Engine(engine.Engine):
         example = repr(names[0]) if names else "…"
         raise InvalidStream(f"{reason}{example})", rule="ENG-8", place="push")
 
-    @property
-    def provenance(self) -> Provenance:
-        """Who computed the reports so far."""
-        if isinstance(self.answers, MaintainedWhileCovered):
-            return self.answers.provenance
-        return Provenance.of_request()
+    def _reports(self, indices: range) -> list[Report]:
+        """Return the reports that some arrivals trigger. `indices` are their indices among the
+        arrivals of the plan.
+        """
+        # Most elements are added to the plan in place. The first element of a stream makes a new
+        # plan, since it says where the stream's windows lie. The answers keep the old plan: they
+        # read only the streams' names and elements, which both plans share.
+        planned = self._arrivals.plan
+        if planned is not self._schedule.planned:
+            self._schedule.planned = planned
+            self._maker.planned = planned
+
+        # A group is evaluations over the same contents (ENG-2).
+        try:
+            made = [
+                self._maker.report(evaluation)
+                for index in indices
+                for group in self._schedule.arrive(index)
+                for evaluation in group
+            ]
+        except Exception as error:
+            self._failed = error
+            raise
+        if indices.stop - self._kept_since >= FORGOTTEN_AT_ONCE:
+            self._forget()
+            self._kept_since = indices.stop
+        return [report for report in made if report is not None]
+
+    def _forget(self) -> None:
+        """Forget the elements that no evaluation to come needs."""
+        last_tick = self._schedule.last_tick
+        if last_tick is None or self._schedule.planned.semantics.is_consuming:
+            return
+        seen = self._schedule.seen
+        contents = list(zip(seen.reported, seen.at_instant_before, strict=True))
+        self._arrivals.forget(last_tick.own, contents)
+
+    def _refuse_after_a_failure(self) -> None:
+        if self._failed is not None:
+            error = f"{type(self._failed).__name__}: {self._failed}"
+            reason = f"the engine broke down at an earlier call, with {error}"
+            raise InvalidStream(reason, rule="ENG-8")

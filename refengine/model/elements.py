@@ -366,7 +366,8 @@ def graph_of(payload: Any, place: str) -> frozenset[Triple]:
         return frozenset(map(statement_parts, payload))  # type: ignore[arg-type]
     except TypeError:  # no iterable, or with lists in it
         raise InvalidStream(
-            f"a graph must be triples, which are tuples of text, got {display(payload)}",
+            f"a graph must be triples, which are tuples of text, got {display(payload)}; "
+            "write ('<urn:a>', '<urn:p>', '<urn:b>')",
             rule="MOD-4",
             place=place,
         ) from None
@@ -409,10 +410,11 @@ def _changes(triples: Collection[Triple]) -> bool:
         return False
 
     try:
-        text = "\n".join(chain.from_iterable(triples)) + "\n"
+        terms = [*chain.from_iterable(triples)]
+        text = "\n".join([*terms, ""])
         if (
-            set(map(len, triples)) <= {3}
-            and set(map(type, chain.from_iterable(triples))) == {str}
+            set(map(len, triples)) == {3}
+            and set(map(type, terms)) == {str}
             and text.count("\n") == 3 * len(triples)
             and PLAIN_TRIPLES.fullmatch(text)
         ):

@@ -1,5 +1,5 @@
-"""What users hold, as what the model has: terms, triples and graphs of rdflib and pyoxigraph, and
-times of Python and numpy. Their types are told by names, so that no library is imported here.
+"""Converts rdflib and pyoxigraph terms, and Python and numpy times, to the model's values. Types
+are recognised by their names, so that no library is imported here.
 """
 
 from __future__ import annotations
@@ -110,3 +110,17 @@ def as_integer(
         return index(value)  # type: ignore[arg-type]
     except TypeError:
         return value
+
+
+def as_length(value: object, name: str, kind: Callable[..., RefengineError], **where: str) -> Any:
+    """Return what `as_integer` returns, for a size: cut, it would be another one. A float is
+    returned as it is. Raises an error of the given kind for a timedelta with a fraction of a
+    millisecond.
+    """
+    if isinstance(value, float):
+        return value
+    found = as_integer(value, name, kind, **where)
+    if isinstance(value, timedelta) and value != found * MILLISECOND:
+        reason = f"{name} must be whole milliseconds, got {display(value)}"
+        raise kind(f"{reason}; write timedelta(milliseconds={found + 1})", **where)
+    return found

@@ -44,7 +44,7 @@ EVERY_WITNESS = tuple(WITNESSES)
 
 
 @dataclass(frozen=True)
-class WrongWindow:
+class WrongBorders:
     """An answer for which the engine states a wrong window (ORA-11).
 
     `number` is the answer's place in the recording, from 1. `evaluation` is the instant of the
@@ -80,7 +80,7 @@ class Judgement:
     tried: int
     witness_statements: r2r.WitnessSummary
     t0: T0Candidates | None = None
-    wrong_windows: tuple[WrongWindow, ...] = ()
+    wrong_windows: tuple[WrongBorders, ...] = ()
 
     def explain(self) -> str:
         """Return the verdict in a few lines: the assignment that it names, where a fail diverges
@@ -221,7 +221,7 @@ def judge_recording(
         passed: bool,
         trial: Trial | None,
         searched: Search,
-        wrong_windows: tuple[WrongWindow, ...] = (),
+        wrong_windows: tuple[WrongBorders, ...] = (),
     ) -> Judgement:
         statements = r2r.WitnessSummary.of(answers.testimonies_used, witnesses)
         values = t0
@@ -361,7 +361,7 @@ def _with_reports(recorded: RecordingToJudge, trial: Trial, answers: SharedAnswe
     return replace(trial, reports=reports_of(recorded, planned, answers))
 
 
-def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[WrongWindow, ...]:
+def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[WrongBorders, ...]:
     """ORA-11: return the answers whose stated window is not the window of the report beside them.
 
     `winner` explains the relations without the stated windows.
@@ -376,5 +376,5 @@ def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[Wrong
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
             stated = require(recorded.windows[index])
-            wrong.append(WrongWindow(index + 1, report.evaluation, report.window, stated))
+            wrong.append(WrongBorders(index + 1, report.evaluation, report.window, stated))
     return tuple(wrong)

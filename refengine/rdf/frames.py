@@ -5,7 +5,7 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from importlib import import_module
@@ -90,9 +90,10 @@ def _quads(rows: Iterable[dict[str, Any]], reading: Reading) -> Iterator[TimedQu
 
 def _elements(rows: Iterable[dict[str, Any]], mapping: Columns) -> Iterator[ReadElement]:
     zones = Reading("DataFrame").zones
+    in_iris = mapping.names_in_iris()
     for number, row in enumerate(rows, 1):
         place = f"row {number}"
-        cells = cells_of(row, (mapping.time, mapping.end, mapping.batch), place)
+        cells = cells_of(row, (mapping.time, mapping.end, mapping.batch), place, in_iris)
         try:
             times = mapping.times(cells, zones)
             if times is None:
@@ -125,33 +126,41 @@ def _table_of(frame: Any) -> Any:
     if hasattr(frame, "to_pylist") and hasattr(frame, "schema"):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):
-        return imported("pyarrow").table(frame)
+        return import_library("pyarrow").table(frame)
     if hasattr(frame, "__dataframe__"):
-        imported("pyarrow")
+        import_library("pyarrow")
         return import_module("pyarrow.interchange").from_dataframe(frame)
     reason = f"must be {KINDS}, got {display(type(frame).__name__)}"
     raise InvalidStream(reason, rule="IO-1", place="DataFrame")
 
 
 def cells_of(
-    row: Mapping[str, Any], names_of_times: Iterable[str | None], place: str
+    row: Mapping[str, Any],
+    names_of_times: Iterable[str | None],
+    place: str,
+    names_in_iris: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the cells of a row as texts, those of times as integers, without the empty ones.
-    Raises InvalidStream for a time without a zone.
+    Raises InvalidStream for a time without a zone, and for a float as a time or in an IRI.
     """
     times = {name for name in names_of_times if name}
     cells = {}
     for name, value in row.items():
         if is_missing(value):
             continue
+        where = {"rule": "IO-1", "place": place}
+        if (name in times or name in names_in_iris) and type(value).__name__.startswith("float"):
+            use = "a time" if name in times else "a part of an IRI"
+            reason = f"column {name!r}: {use} must not be a float, got {display(value)}; write "
+            advice = ".astype('Int64'): pandas makes integers floats where one is missing"
+            raise InvalidStream(reason + advice, **where)
         if name in times:
-            where = {"rule": "IO-1", "place": place}
             value = as_integer(value, f"column {name!r}", InvalidStream, **where)
         try:
             text = text_of_cell(value)
         except Fault as fault:
             reason = f"column {name!r}: {fault}"
-            raise InvalidStream(reason, rule="IO-1", place=place) from None
+            raise InvalidStream(reason, **where) from None
         if text:
             cells[name] = text
     return cells
@@ -203,10 +212,10 @@ def to_dicts(reports: Iterable[Report]) -> list[dict[str, Any]]:
 
     Raises RefengineError for what is no report.
     """
-    return [_dict_of(report, number) for number, report in enumerate(_checked(reports), 1)]
+    return [_dict_of(report, number) for number, report in enumerate(_list_of_reports(reports), 1)]
 
 
-def _checked(reports: Iterable[Report]) -> list[Report]:
+def _list_of_reports(reports: Iterable[Report]) -> list[Report]:
     if isinstance(reports, Report):
         reports = [reports]
     if isinstance(reports, str) or not isinstance(reports, Iterable):
@@ -234,8 +243,8 @@ def to_arrow(reports: Iterable[Report]) -> Any:
     """Return reports as a table of Arrow with the columns of `to_dicts`; a binding is a struct with
     a field for each variable. It needs pyarrow.
     """
-    arrow = imported("pyarrow")
-    found = _checked(reports)
+    arrow = import_library("pyarrow")
+    found = _list_of_reports(reports)
     variables = list(dict.fromkeys(name for each in found for name in each.relation.variables))
     window = {"opens": arrow.int64(), "closes": arrow.int64(), "elements": arrow.int64()}
     kinds = {
@@ -255,17 +264,17 @@ def to_pandas(reports: Iterable[Report]) -> Any:
     """Return reports as a DataFrame of pandas with the columns of `to_dicts`; `explode("bindings")`
     gives a row for each binding. It needs pandas.
     """
-    return imported("pandas").DataFrame(to_dicts(reports), columns=list(NAMES))
+    return import_library("pandas").DataFrame(to_dicts(reports), columns=list(NAMES))
 
 
 def to_polars(reports: Iterable[Report]) -> Any:
     """Return reports as a DataFrame of Polars with the columns of `to_arrow`. It needs Polars and
     pyarrow.
     """
-    return imported("polars").from_arrow(to_arrow(reports))
+    return import_library("polars").from_arrow(to_arrow(reports))
 
 
-def imported(module: str) -> Any:
+def import_library(module: str) -> Any:
     """Return a library. Raises ModuleNotFoundError with what brings it where it is not there."""
     try:
         return import_module(module)

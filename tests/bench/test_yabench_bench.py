@@ -154,8 +154,14 @@ def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
     for experiment, test in [("my run 01", "small"), ("small", "small")]:
         workload = Workload(experiment, test, {}, {}, profile("csparql").but(t0=0))
         about = run_of_test(workload, 1)
-        fault = (Outcome.ERROR, "it crashed")
-        result = Result("e", "yabench", workload.name, "", *fault, benchmark_run=about)
+        result = Result(
+            engine="e",
+            suite="yabench",
+            case=workload.name,
+            outcome=Outcome.ERROR,
+            argument="it crashed",
+            benchmark_run=about,
+        )
         assert from_json(json.loads(json.dumps(result.as_json()))) == result
         assert not list(schemas.problems("result", result.as_json()))
         [found] = group_tests([result])

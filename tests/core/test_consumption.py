@@ -396,7 +396,9 @@ def test_every_way_to_evaluate_gives_the_same(case: Case):
     streams = {"s": Stream(case.elements)}
     expected = [report.relation for report in evaluate(case.query, streams, case.semantics)]
     engine = Engine(case.query, ["s"], case.semantics)
-    pushed = [report.relation for element in case.elements for report in engine.push("s", element)]
+    pushed = [
+        report.relation for element in case.elements for report in engine.push_element("s", element)
+    ]
     pushed += [report.relation for report in engine.finish()]
     run = evaluate_incrementally(case.query, streams, case.semantics)
     assert pushed == expected == [report.relation for report in run]

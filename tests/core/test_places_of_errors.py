@@ -123,7 +123,7 @@ def source(values: list[str]):
 def pushed(query, streams, semantics):
     engine = Engine(query, list(streams), semantics)
     for element in streams["s"]:
-        yield from engine.push("s", element)
+        yield from engine.push_element("s", element)
     yield from engine.finish()
 
 

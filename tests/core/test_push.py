@@ -19,10 +19,10 @@ from conformance import corpus
 from refengine import Engine, Relation, Stream, equal, from_table, incremental, profile, stream
 from refengine.core import engine as core
 from refengine.core import growing, r2r
-from refengine.core.answers import recomputed_answers
 from refengine.core.arrivals import order_of_pushes
 from refengine.core.engine import Report
 from refengine.core.semantics import Semantics
+from refengine.incremental import engine as pushing
 from refengine.model.elements import Element
 from refengine.model.errors import (
     InvalidQuery,
@@ -79,7 +79,7 @@ def test_pushes_give_the_reports_of_whole_streams(trial, advances):
         for number, (name, element) in enumerate(arrivals):
             if advances:
                 reports += engine.advance(min(e.app for _, e in arrivals[number:]))
-            reports += engine.push(name, element)
+            reports += engine.push_element(name, element)
             if not isinstance(whole, str):
                 assert reports == whole[: len(reports)]
                 if at_once:
@@ -97,7 +97,7 @@ def test_pushes_give_the_reports_of_whole_streams(trial, advances):
 @pytest.fixture
 def forgetful(monkeypatch):
     """Elements are forgotten as soon as none needs them, and not some thousand later."""
-    for module in (growing, core):
+    for module in (growing, pushing):
         monkeypatch.setattr(module, "FORGOTTEN_AT_ONCE", 1)
     monkeypatch.setattr(growing, "CHUNK", 1)
     # `if count >= max(FORGOTTEN_AT_ONCE, len(items) // 4)` would wait for a quarter
@@ -126,7 +126,7 @@ def test_what_is_forgotten_changes_no_report(forgetful, trial, is_definition):
     try:
         engine = Engine(*setting, answer=r2r.defined_answer if is_definition else None)
         for name, element in arrivals:
-            reports += engine.push(name, element)
+            reports += engine.push_element(name, element)
         reports += engine.finish()
     except RefengineError as error:
         assert error.rule == whole
@@ -140,6 +140,20 @@ def test_what_is_forgotten_changes_no_report(forgetful, trial, is_definition):
     for ours, theirs in zip(reports, whole, strict=True):
         assert replace(ours, relation=theirs.relation) == theirs
         assert equal(ours.relation.rows, theirs.relation.rows)
+
+
+@pytest.mark.parametrize("kind", ["unbounded", "landmark"])
+def test_what_came_before_the_first_window_is_kept_where_a_window_holds_it(forgetful, kind):
+    """By hand, WIN-13: t0 is 0. With 6 the change at 4 is reported: the unbounded window holds the
+    elements at -3 and -2, and the landmark window does not.
+    """
+    semantics = chosen(report="content-change")
+    engine = Engine(query({"stream": "s", "kind": kind}), ["s"], semantics)
+    for time in (-3, -2, 4):
+        engine.push(A, time)
+    *_, report = engine.push(A, 6)
+    expected = [-3, -2, 4] if kind == "unbounded" else [4]
+    assert [[e.app for e in content] for content in report.contents] == [[4], expected]
 
 
 KEPT = {
@@ -204,7 +218,7 @@ def test_three_hundred_thousand_pushes_need_no_more_memory_than_three_thousand()
 
     def push(numbers: range) -> int:
         for n in numbers:
-            engine.push("s", Element(graphs[n % 10], n, n + 1))
+            engine.push_element("s", Element(graphs[n % 10], n, n + 1))
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
@@ -224,7 +238,7 @@ def test_positions_are_counted():
     """By hand: 12 closes [0, 10). An element with its own place goes before, and one after."""
     engine = Engine(query(), ["s"], chosen())
     assert engine.push(A, 3) == engine.push([A], 4) == []
-    engine.push("s", at(5, 7))
+    engine.push_element("s", at(5, 7))
     (report,) = engine.push(frozenset([A]), 12)
     assert [(e.app, e.sys) for e in report.contents[0]] == [(3, 1), (4, 2), (5, 7)]
     assert str(engine.provenance) == "incremental"
@@ -252,21 +266,9 @@ def test_the_definition_is_computed_on_request():
         assert str(engine.provenance) == words
 
 
-def test_the_old_keywords_still_work():
-    engine = Engine(query(), ["s"], chosen())
-    with pytest.warns(DeprecationWarning, match=r"is old: write push\(name, element\)"):
-        assert engine.push(stream="s", element=at(3, 1)) == []  # type: ignore[call-overload]
-    assert len(engine.push("s", at(12, 2))) == 1
+def test_the_old_keyword_of_a_query_still_works():
     with pytest.warns(DeprecationWarning, match=r"is old: write from_table"):
         assert from_table(table={"windows": [TUMBLING], "body": BODY}) == query()  # type: ignore[call-overload]
-
-
-def test_the_old_option_still_works():
-    with pytest.warns(DeprecationWarning, match="make_answers is old: write definition=True"):
-        engine = Engine(query(), ["s"], chosen(), make_answers=recomputed_answers)
-    assert engine.push(A, 3) == [] and len(engine.push(A, 12)) == 1
-    with pytest.raises(InvalidQuery, match="Engine: ENG-8: unknown option 'definitio'; did"):
-        Engine(query(), ["s"], chosen(), definitio=True)  # type: ignore[call-arg]
 
 
 def test_disorder_waits_until_nothing_can_come_before():
@@ -275,21 +277,22 @@ def test_disorder_waits_until_nothing_can_come_before():
     """
     engine = Engine(query(), ["s"], chosen(allowed_lateness=3))
     given = [
-        [r.window for r in engine.push("s", at(app, n))] for n, app in enumerate((9, 14, 12), 1)
+        [r.window for r in engine.push_element("s", at(app, n))]
+        for n, app in enumerate((9, 14, 12), 1)
     ]
     assert given == [[], [], []]
-    assert [r.window for r in engine.push("s", at(17, 4))] == [(0, 10)]
+    assert [r.window for r in engine.push_element("s", at(17, 4))] == [(0, 10)]
     assert [r.window for r in engine.finish()] == [(10, 20)]
 
 
 def test_time_that_advances_completes_arrivals():
     """By hand: with 12 waiting for what may be up to 3 late, time comes to 12, and it arrives."""
     engine = Engine(query(), ["s"], chosen(allowed_lateness=3))
-    assert engine.push("s", at(9, 1)) == engine.push("s", at(12, 2)) == []
+    assert engine.push_element("s", at(9, 1)) == engine.push_element("s", at(12, 2)) == []
     assert engine.advance(11) == []
     assert [r.window for r in engine.advance(12)] == [(0, 10)]
     with pytest.raises(InvalidStream, match=r"ENG-8.*is before 12, to which time has advanced"):
-        engine.push("s", at(11, 3))
+        engine.push_element("s", at(11, 3))
 
 
 def test_a_window_waits_for_the_first_element_of_its_stream():
@@ -297,24 +300,24 @@ def test_a_window_waits_for_the_first_element_of_its_stream():
     open, and nothing is reported of s either.
     """
     engine = Engine(query(TUMBLING | {"stream": "r"}), ["s", "r"], chosen(t0="first-element"))
-    assert engine.push("s", at(3, 1)) == engine.push("s", at(14, 2)) == []
-    assert [r.windows for r in engine.push("r", at(15, 3))] == [((3, 13), None)]
+    assert engine.push_element("s", at(3, 1)) == engine.push_element("s", at(14, 2)) == []
+    assert [r.windows for r in engine.push_element("r", at(15, 3))] == [((3, 13), None)]
 
 
 def test_what_cannot_be_pushed():
     """The other refusals of a push are in test_refusals.py."""
     engine = Engine(query(), ["s", "unread"], chosen(horizon=20))
-    engine.push("s", at(5, 2))
-    assert engine.push("unread", at(1, 3)) == []
+    engine.push_element("s", at(5, 2))
+    assert engine.push_element("unread", at(1, 3)) == []
     with pytest.raises(InvalidStream, match=r"'unread': element 2: MOD-1.*t_sys must increase"):
-        engine.push("unread", at(1, 3))
+        engine.push_element("unread", at(1, 3))
     with pytest.raises(InvalidStream, match=r"MOD-1.*t_sys must increase"):
-        engine.push("s", at(6, 2))
+        engine.push_element("s", at(6, 2))
     with pytest.raises(InvalidStream, match=r"MOD-2.*t_app decreases from 5 to 4"):
-        engine.push("s", at(4, 4))
+        engine.push_element("s", at(4, 4))
     engine.finish()
     with pytest.raises(InvalidStream, match=r"ENG-8.*the streams have ended"):
-        engine.push("s", at(7, 6))
+        engine.push_element("s", at(7, 6))
 
 
 def test_an_element_without_a_batch_id_changes_nothing_under_the_batch_tick():
@@ -323,12 +326,12 @@ def test_an_element_without_a_batch_id_changes_nothing_under_the_batch_tick():
     """
     engine = Engine(query(), ["s", "other"], chosen(tick="batch"))
     with pytest.raises(InvalidSemantics, match="stream 's': element 1: TICK-3: the batch tick"):
-        engine.push("s", at(4, 1))
-    assert engine.push("other", at(2, 2)) == []
+        engine.push_element("s", at(4, 1))
+    assert engine.push_element("other", at(2, 2)) == []
 
     first = at(3, 3)._replace(batch=1)
-    assert engine.push("s", first) == []
-    (report,) = engine.push("s", at(10, 4)._replace(batch=2))
+    assert engine.push_element("s", first) == []
+    (report,) = engine.push_element("s", at(10, 4)._replace(batch=2))
     assert report.window == (0, 10) and report.contents == ((first,),)
 
 
@@ -341,7 +344,7 @@ def test_whole_streams_are_a_fold_of_pushes():
     """By hand: [0, 10) with 3, closed by 12; [10, 20) with 12 and 19, closed by the flush."""
     engine = Engine(query(), ["s"], chosen())
     elements = stream([(A, 3), (A, 12), (A, 19)])
-    reports = [r for e in elements for r in engine.push("s", e)] + engine.finish()
+    reports = [r for e in elements for r in engine.push_element("s", e)] + engine.finish()
     assert [(r.window, len(r.contents[0])) for r in reports] == [((0, 10), 1), ((10, 20), 2)]
     assert isinstance(elements, Stream)
 
@@ -361,13 +364,17 @@ def test_an_error_of_an_evaluation_ends_the_engine():
 
     b = Element(frozenset([("<urn:b>", "<urn:p>", "<urn:x>")]), 12, 2)
     engine = Engine(query(), ["s"], chosen(), answer=fails_at_b)
-    engine.push("s", at(3, 1))
+    engine.push_element("s", at(3, 1))
     with pytest.raises(InvalidStream, match="MOD-2"):
-        engine.push("s", at(2, 2))
-    assert [r.window for r in engine.push("s", b)] == [(0, 10)]
+        engine.push_element("s", at(2, 2))
+    assert [r.window for r in engine.push_element("s", b)] == [(0, 10)]
     with pytest.raises(Unsupported):
-        engine.push("s", at(25, 3))
-    for ask in (lambda: engine.push("s", at(26, 4)), lambda: engine.advance(30), engine.finish):
+        engine.push_element("s", at(25, 3))
+    for ask in (
+        lambda: engine.push_element("s", at(26, 4)),
+        lambda: engine.advance(30),
+        engine.finish,
+    ):
         message = (
             r"ENG-8.*broke down at an earlier call, "
             r"with Unsupported: window \[10, 20\) at 19: R2R-17: b"
@@ -395,7 +402,7 @@ def test_a_content_is_the_same_whether_intervals_have_come_or_not():
     whole = [(r.evaluation, r.trigger) for r in core.evaluate(query(), {"s": elements}, semantics)]
     assert whole == [(1, 3), (3, 6), (4, 6), (6, 18), (10, 18)]
     engine = Engine(query(), ["s"], semantics)
-    reports = [r for e in elements for r in engine.push("s", e)] + engine.finish()
+    reports = [r for e in elements for r in engine.push_element("s", e)] + engine.finish()
     assert [(r.evaluation, r.trigger) for r in reports] == whole
 
 
@@ -416,4 +423,4 @@ def test_time_advances_to_an_instant(instant, reason):
 
 def test_the_first_element_may_have_any_place():
     engine = Engine(query(), ["s"], chosen())
-    assert engine.push("s", at(3, -(2**63))) == []
+    assert engine.push_element("s", at(3, -(2**63))) == []

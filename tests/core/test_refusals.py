@@ -422,7 +422,7 @@ def element(at: int, sys: int, **more) -> Element:
     ("stream_name", "pushed", "fields", "message"),
     [
         ("x", element(9, 9), {}, "QRY-4: element of undeclared stream 'x'; declared: r, s, unread"),
-        ("s", (9, 9), {}, "MOD-1: an Element must be pushed, got (9, 9)"),
+        ("s", (9, 9), {}, "MOD-1: an Element must be pushed, got (9, 9); write push(graph, time)"),
         (
             "r",
             element(9, 2),

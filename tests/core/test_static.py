@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from refengine import Engine, ForbiddenAccess, InvalidStream, evaluate, from_table, profile, stream
+from refengine import (
+    Engine,
+    ForbiddenAccess,
+    InvalidStream,
+    evaluate,
+    from_table,
+    incremental,
+    profile,
+    stream,
+)
 from refengine.core.static import resolve_static
 
 SEMANTICS = profile("csparql").but(t0=0).semantics()
@@ -19,10 +28,15 @@ def query_of(body):
 
 
 def rows_of(body, static):
-    """Return the rows of the only report, which an engine with pushed elements gives, too."""
-    [report] = evaluate(query_of(body), {"s": STREAM}, SEMANTICS, static=static)
+    """Return the rows of the only report, which incremental evaluation and an engine with pushed
+    elements also give.
+    """
+    setting = query_of(body), {"s": STREAM}, SEMANTICS
+    [report] = evaluate(*setting, static=static)
+    [maintained] = incremental.evaluate(*setting, static=static)
+    assert maintained.relation == report.relation
     engine = Engine(query_of(body), ["s"], SEMANTICS, static=static)
-    [pushed] = [*engine.push("s", STREAM.elements[0]), *engine.finish()]
+    [pushed] = [*engine.push_element("s", STREAM.elements[0]), *engine.finish()]
     assert pushed.relation == report.relation
     return report.relation.rows
 

@@ -25,11 +25,11 @@ from refengine import (
     Stream,
     Window,
     WindowKind,
-    bounded,
     equal,
     evaluate,
     from_table,
     incremental,
+    joins,
     profile,
     row,
     sparql,
@@ -228,9 +228,9 @@ def test_a_time_may_be_of_another_type(time: Any, expected: int):
     (ended,) = stream([(A, expected, 1, time)])
     assert ended.end == expected and type(ended.end) is int
     engine = Engine(from_table({"windows": [WINDOW], "body": "ASK {}"}), ["s"], SEMANTICS)
-    engine.push("s", Element(frozenset([A]), time, 1))
+    engine.push_element("s", Element(frozenset([A]), time, 1))
     with pytest.raises(InvalidStream, match=r"MOD-2|ENG-8"):  # it came then, so none comes before
-        engine.push("s", Element(frozenset([A]), expected - 1, 2))
+        engine.push_element("s", Element(frozenset([A]), expected - 1, 2))
     assert type(profile("csparql").but(t0=time).semantics().t0) is int
     assert profile("csparql").but(t0=time).semantics().t0 == expected
 
@@ -321,10 +321,23 @@ def test_a_stream_that_is_read_meanwhile_may_have_datetimes():
     assert [type(element.app) for element in report.contents[0]] == [int]
 
 
+@pytest.mark.parametrize("key", ["size", "slide", "lag"])
+def test_a_length_is_not_cut(key: str):
+    """1.5 ms cut to 1 ms would be another window."""
+    long = {"size": 10, "slide": 10} | {key: timedelta(microseconds=1500)}
+    with pytest.raises(RefengineError, match=f"WIN-1: {key} must be whole milliseconds.*=2"):
+        Window("s", WindowKind.RANGE, **long)  # type: ignore[arg-type]
+
+
+def test_a_span_of_the_semantics_is_not_cut():
+    with pytest.raises(RefengineError, match="SEM-1: allowed_lateness must be whole millisec"):
+        profile("csparql").but(allowed_lateness=timedelta(microseconds=1))
+
+
 def test_a_join_takes_what_an_element_takes():
     body = "SELECT ?a ?b { ?a <urn:p> ?x . ?b <urn:q> ?x }"
     query = from_table(windows=[{"stream": "s", "kind": "unbounded"}], body=body)
-    join = bounded.BoundedJoin(bounded.bounded_query(query))
+    join = joins.BoundedJoin(joins.bounded_query(query))
     s, x = S["rdflib"], rdflib.Literal("x")
     graphs: list[Any] = [frozenset([(s, rdflib.URIRef(name), x)]) for name in ("urn:p", "urn:q")]
     assert join.push("s", Element(graphs[0], ZONED, 1)) == []  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ from refengine.oracle.derivations import Derivation
 from refengine.oracle.explanations import changes, find_explanations, readings
 from refengine.oracle.explanations import search as explaining
 from refengine.oracle.explanations.changes import FieldChange, ProfileSearch
-from refengine.oracle.judge import WrongWindow, find_wrong_windows, judge
+from refengine.oracle.judge import WrongBorders, find_wrong_windows, judge
 from refengine.oracle.t0_classes import T0Class
 from refengine.oracle.trial import (
     Missing,
@@ -210,7 +210,7 @@ def test_a_fail_for_the_stated_windows_alone():
     assert not found.passed and found.is_right_but_for_windows
     (wrong,) = found.wrong_windows
     evaluations = [report.evaluation for report in found.reports.first(4)]
-    assert wrong == WrongWindow(2, evaluations[1], (5, 10), (6, 11))
+    assert wrong == WrongBorders(2, evaluations[1], (5, 10), (6, 11))
     stated = replace(found.recorded, windows=())
     assert find_wrong_windows(stated, found.trial) == ()
 

@@ -284,3 +284,33 @@ def test_a_library_that_is_not_there_is_named(monkeypatch, way, module: str):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=f"{module} is not installed: pip install"):
         way(REPORTS)
+
+
+OF_IDS = {
+    "subject": "http://e/{id}",
+    "predicates": {"http://p": {"text": "{value}"}, "http://q": {"iri": "http://e/{of}"}},
+    "time": "at",
+    "batch": "batch",
+    "end": "end",
+}
+
+
+@pytest.mark.parametrize("name", ["id", "of", "at", "batch", "end"])
+@pytest.mark.parametrize("number", [7.0, numpy.float64(7), numpy.float32(7)], ids=repr)
+def test_a_float_is_no_time_and_no_part_of_an_iri(name, number):
+    """As pandas makes a column of integers one of floats where one is missing: it was the IRI
+    http://e/7.0.
+    """
+    row = {"id": 1, "of": 2, "at": 3, "batch": 4, "end": 5, "value": 7.0}
+    assert len(stream_from_dataframe([row], OF_IDS).elements[0].graph) == 2
+    reason = rf"row 1: IO-1: column '{name}': a .* must not be a float.*write \.astype\('Int64'\)"
+    with pytest.raises(InvalidStream, match=reason):
+        stream_from_dataframe([row | {name: number}], OF_IDS)
+
+
+def test_a_column_of_pandas_with_a_missing_integer_says_so():
+    frame = pandas.DataFrame({"id": [7, None], "of": [1, 2], "at": [3, 4], "value": [1, 2]})
+    columns = {key: OF_IDS[key] for key in ("subject", "predicates", "time")}
+    with pytest.raises(InvalidStream, match="column 'id': a part of an IRI must not be a float"):
+        stream_from_dataframe(frame, columns)
+    assert len(stream_from_dataframe(frame.astype({"id": "Int64"})[:1], columns)) == 1

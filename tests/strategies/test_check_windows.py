@@ -261,10 +261,26 @@ def by_deletion(elements: list[tuple[int, Any]]) -> Iterator[Any]:
     return RIGHT(taken())
 
 
-@pytest.mark.parametrize("mine", [by_index, lazily_by_index, by_slices, by_pop, by_deletion])
+def by_copy(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT(elements.copy())
+
+
+def reversed_twice(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT([*reversed([*reversed(elements)])])
+
+
+def by_sum(elements: list[tuple[int, Any]]) -> Iterator[Any]:
+    return RIGHT(elements + [])  # noqa: RUF005
+
+
+BY_INDEX = [by_index, lazily_by_index, by_slices, by_pop, by_deletion]
+BY_INDEX += [by_copy, reversed_twice, by_sum]
+
+
+@pytest.mark.parametrize("mine", BY_INDEX)
 def test_a_right_operator_that_takes_elements_by_index_is_not_called_wrong(mine):
     """What it reports at the end cannot be told from what it reports with the last element."""
-    with pytest.raises(RefengineError, match="mine: ENG-8: takes the elements by index"):
+    with pytest.raises(RefengineError, match="mine: ENG-8: takes the elements by index or copies"):
         check_windows(mine, SLIDING, FLUSHED)
 
 

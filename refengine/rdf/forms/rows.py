@@ -236,6 +236,11 @@ class Columns:
     batch: str | None = None
     end: str | None = None
 
+    def names_in_iris(self) -> list[str]:
+        """Return the columns that become parts of IRIs."""
+        objects = [found.template for found in self.objects.values() if found.is_iri]
+        return [name for template in (self.subject, *objects) for name in template.columns]
+
     def check_names(self, names: Collection[str]) -> None:
         """Check that a table has the columns that are named. Raises InvalidStream."""
         templates = [self.subject, *(found.template for found in self.objects.values())]
