@@ -99,11 +99,11 @@ Definition high (s : Semantics) (w : Window) : Z :=
 (** WIN-6, WIN-16: ids count elements, or triples. *)
 Definition weight (w : Window) (e : Element) : Z :=
   match unit w with PerElement => 1 | PerTriple => Z.of_nat (length (graph e)) end.
-Fixpoint ids_from (w : Window) (n : Z) (es : list Element) : list (Z * Z) := (* (sys, id) *)
-  match es with
-  | [] => []
-  | e :: rest => (sys e, n + weight w e) :: ids_from w (n + weight w e) rest
-  end.
+Definition ids_from (w : Window) : Z -> list Element -> list (Z * Z) := (* (sys, id) *)
+  fix from n es := match es with
+                   | [] => []
+                   | e :: rest => (sys e, n + weight w e) :: from (n + weight w e) rest
+                   end.
 Definition lookup (ids : list (Z * Z)) (x : Z) : Z :=
   match find (fun p => fst p =? x) ids with Some p => snd p | None => 0 end.
 
@@ -197,12 +197,12 @@ Definition key (w : Window) (e : Element) : list Z :=
     end) (graph e)) (by_ w).
 Definition same_key (w : Window) (a b : Element) : bool :=
   if list_eq_dec Z.eq_dec (key w a) (key w b) then true else false.
-Fixpoint latest_of_keys (w : Window) (es : list Element) : Content :=
-  match es with
-  | [] => []
-  | e :: rest => if Z.of_nat (length (filter (same_key w e) rest)) <? size w
-                 then e :: latest_of_keys w rest else latest_of_keys w rest
-  end.
+Definition latest_of_keys (w : Window) : list Element -> Content :=
+  fix latest es := match es with
+                   | [] => []
+                   | e :: rest => if Z.of_nat (length (filter (same_key w e) rest)) <? size w
+                                  then e :: latest rest else latest rest
+                   end.
 (** WIN-8, ENG-5 *)
 Definition content (s : Semantics) (p : Placed) (t : Z) (before : list Element) : Content :=
   let mine := filter (fun e => stream e =? on (win p)) before in
@@ -314,9 +314,9 @@ Definition report_at (s : Semantics) (ps : list Placed) (t k : Z) (before : list
      holding := contents s ps t before |}.
 
 (** REP-6, REP-10, REP-12 *)
-Fixpoint visit (s : Semantics) (ps : list Placed) (before : list Element) (own k : Z) (ts : list Z)
-    (m : Memory) : list Report * Memory :=
-  match ts with
+Definition visit (s : Semantics) (ps : list Placed) (before : list Element) (own k : Z)
+    : list Z -> Memory -> list Report * Memory :=
+  fix visit_each ts m := match ts with
   | [] => ([], m)
   | t :: rest =>
       let ok := fires s (map (fun x => (win (fst x),
@@ -324,7 +324,7 @@ Fixpoint visit (s : Semantics) (ps : list Placed) (before : list Element) (own k
                   (combine ps (compared_with s m))) in
       let now := contents s ps t before in
       let counts := match missed s with All => ok | Latest => false end in
-      let (rs, m') := visit s ps before own k rest
+      let (rs, m') := visit_each rest
                         {| reported := if counts then now else reported m; previous := now |} in
       (if ok then report_at s ps t k before :: rs else rs, m')
   end.
@@ -354,18 +354,18 @@ Definition by_tick s ps before own k (ts : list Z) (m : Memory) : list Report * 
   end.
 
 (** TICK-4, TICK-5 *)
-Fixpoint run (s : Semantics) (ps : list Placed) (start : Z) (before : list Element) (l : Looked)
-    (m : Memory) (k : Z) (arrivals : list Arrival) : list Report :=
-  match arrivals with
+Definition run (s : Semantics) (ps : list Placed) (start : Z)
+    : list Element -> Looked -> Memory -> Z -> list Arrival -> list Report :=
+  fix run_on before l m k arrivals := match arrivals with
   | [] => []
   | a :: rest =>
       let before' := match element a with Some e => before ++ [e] | None => before end in
       if is_due s l a then
         let step := if first_is_tuple ps then by_tick else by_instant in
         let (rs, m') := step s ps before (own s ps a) k (interval s ps start (looked_own l) (own s ps a)) m in
-        rs ++ run s ps start before'
+        rs ++ run_on before'
                 {| looked_app := at_ a; looked_batch := a_batch a; looked_own := own s ps a |} m' (k + 1) rest
-      else run s ps start before' l m (k + 1) rest
+      else run_on before' l m (k + 1) rest
   end.
 
 (** * §9 Evaluation *)
@@ -409,11 +409,8 @@ Definition place (s : Semantics) (q : Query) (all : list Element) (w : Window) :
             | [] => None
             | e :: _ => Some (match kind w with Tuple => lookup ids (sys e) | _ => app e end) end in
   {| win := w; ids := ids; t1 := t1; origin := origin_of s (registered q) w t1 |}.
-Fixpoint starts (s : Semantics) (ps : list Placed) : list Z :=
-  match ps with
-  | [] => []
-  | p :: rest => match s0 s p with None => starts s rest | Some x => x :: starts s rest end
-  end.
+Definition starts (s : Semantics) (ps : list Placed) : list Z :=
+  flat_map (fun p => match s0 s p with None => [] | Some x => [x] end) ps.
 Definition reports (s : Semantics) (q : Query) (all : list Element) : list Report :=
   let ps := map (place s q all) (windows q) in
   match starts s ps with

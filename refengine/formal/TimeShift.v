@@ -372,7 +372,7 @@ Section TimeShift.
   Qed.
   Lemma later_starts ps : starts s' (map later_placed ps) = map (fun t => t + d) (starts s ps).
   Proof.
-    induction ps as [|p ps IH]; cbn; [reflexivity|].
+    unfold starts; induction ps as [|p ps IH]; cbn [flat_map map]; [reflexivity|].
     rewrite later_s0, IH; now destruct (s0 s p).
   Qed.
   Lemma later_minimum xs x : fold_left Z.min (map (fun t => t + d) xs) (x + d) = fold_left Z.min xs x + d.
