@@ -4,7 +4,7 @@ From RefEngine Require Import Definitions.
 Import ListNotations.
 Open Scope Z_scope.
 
-(** * "Other values being equal" *)
+(** * Two values of a field, "other values being equal" *)
 
 Inductive Field := T0_ | Closure_ | Slide_ | Partial_ | Close_ | Change_ | NonEmpty_ | Periodic_ | CloseRule_
   | Baseline_ | ChangeScope_ | ExpirySeen_ | Missed_ | Tick_ | Trigger_ | Collection_ | Consumption_ | R2S_

@@ -270,7 +270,7 @@ Proof.
   - apply same_tick_same_dues; clear - D; now equate D.
 Qed.
 
-(** "Expiry replayed and eager, where no window takes another's place at an arrival's own instant." *)
+(** "Expiry replayed and eager, where no window takes another's place at an arrival's own instant, ..." *)
 Theorem expiry_where_no_window_moves s s' q all :
   differ_only_in [ExpirySeen_] s s' ->
   (forall a, In a (arrivals_of s q all) ->

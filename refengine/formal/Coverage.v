@@ -239,7 +239,8 @@ Section Coverage.
   Qed.
   (** "Tumbling windows partition the stream: each element that is not late is in the content of exactly one
       evaluation if it is not before window 0's first instant (moved back by a lag), and else of none. For one window
-      of the kind `time` or `range` with β = ω, a slide as stated, `[)` or `(]`, ..." *)
+      of the kind `time` or `range` with β = ω, a slide as stated, `[)` or `(]`, points, {close} or {close, non-empty},
+      all windows of a gap, and the horizon `flush`." *)
   Theorem tumbling_windows e : In e es -> β = size w -> closure s <> Closed ->
     times e = if first <=? x e then 1 else 0.
   Proof.

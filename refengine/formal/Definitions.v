@@ -234,6 +234,7 @@ Definition own (s : Semantics) (ps : list Placed) (a : Arrival) : Z :=
       end
   end.
 Record Looked := { looked_app : Z; looked_batch : Z; looked_own : Z }.
+(** TICK-1 to TICK-3 *)
 Definition is_due (s : Semantics) (l : Looked) (a : Arrival) : bool :=
   match tick s with
   | TupleTick => true
@@ -284,6 +285,7 @@ Definition differs (s : Semantics) (a b : Content) : bool :=
   | ByElements => negb (same_list (map sys a) (map sys b))
   | ByGraph => let g := flat_map graph a in let h := flat_map graph b in negb (subset g h && subset h g)
   end.
+(** REP-8 *)
 Record Memory := { reported : list Content; previous : list Content }.
 Definition compared_with (s : Semantics) (m : Memory) : list Content :=
   match baseline s with LastReport => reported m | PreviousInstant => previous m end.
@@ -293,7 +295,7 @@ Definition has_scope (s : Semantics) (p : Placed) (t : Z) : bool :=
 Definition timely (s : Semantics) (own t : Z) (p : Placed) : bool :=
   (negb (window_close s) || (closes_at s p t && (t <? own) && has_scope s p t)) &&
   match periodic s with None => true | Some _ => is_periodic s p t && has_scope s p t end.
-(** REP-6, ENG-5 *)
+(** REP-3, REP-6, ENG-5 *)
 Definition worthy (s : Semantics) (t : Z) (before : list Element) (p : Placed) (compared : Content) : bool :=
   let c := content s p t before in
   has_scope s p t && (negb (content_change s) || differs s c compared) &&
@@ -430,6 +432,7 @@ Definition row_eq (a b : Row) : bool := same_list a b.
 Definition Bag := list Row.
 Fixpoint less_one (r : Row) (b : Bag) : Bag :=
   match b with [] => [] | x :: b' => if row_eq x r then b' else x :: less_one r b' end.
+(** R2S-1 to R2S-4, R2S-7, R2S-8 *)
 Definition more (a b : Bag) : Bag := fold_left (fun acc r => less_one r acc) b a.
 Definition is_empty {A} (b : list A) : bool := match b with [] => true | _ => false end.
 Definition relate (op : R2S) (answer base old : Bag) : Bag :=
@@ -441,6 +444,7 @@ Definition rebase (b : Base) (base answer : Bag) : Bag :=
   match b with
   | PreviousNew => if is_empty (more answer base) then base else answer | Previous => answer
   end.
+(** R2S-5, R2S-9 *)
 Definition emits (e : Empty) (output before : Bag) : bool :=
   match e with
   | Emit => true | Suppress => negb (is_empty output)

@@ -6,7 +6,7 @@ Open Scope Z_scope.
 
 (** * Expiry under window close *)
 
-(** "Expiry replayed and eager, ... under window close with content change, if any, against the last report." *)
+(** "... or under window close with content change, if any, against the last report." *)
 Theorem expiry_under_window_close s s' q all w o :
   differ_only_in [ExpirySeen_] s s' -> expiry_seen s = Replayed -> expiry_seen s' = Eager ->
   window_close s = true -> (content_change s = true -> baseline s = LastReport) ->

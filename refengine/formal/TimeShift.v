@@ -1,5 +1,5 @@
-(** The law 'Time shift' of SPEC.md, for all of Full: every kind of window but tuple-based, several
-    windows and streams, every field of the semantics. *)
+(** The law "Time shift" of SPEC.md: every kind of window but tuple-based, several windows and streams,
+    every field of the semantics. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions.
 Import ListNotations.
@@ -28,7 +28,7 @@ Section TimeShift.
     {| windows := windows q; registered := option_map (fun t => t + d) (registered q);
        operator := operator q; static := static q; patterns := patterns q; selected := selected q |}.
   (** "... the instants of all reports, their windows' borders and their elements' instants move by d,
-      and nothing else changes ..." *)
+      and nothing else changes: ..." *)
   Definition later_borders (b : option (Z * Z)) := option_map (fun x => (fst x + d, snd x + d)) b.
   Definition later_report (r : Report) : Report :=
     {| at_instant := at_instant r + d; arrival := arrival r; shown := map later_borders (shown r);
@@ -41,8 +41,8 @@ Section TimeShift.
   Let s' := later_semantics s.
   Let q' := later_query q.
 
-  (** "... for windows that are not tuple-based, and t0 an integer, a policy or [stream], or [coral8] or
-      [oracle-cep] if d is a multiple of every window's β." *)
+  (** "... for windows that are not tuple-based, a body that does not ask for times (R2R-21), and t0 an integer, a policy or `stream`, or `coral8` or
+      `oracle-cep` if d is a multiple of every window's β (1 where a slide is ignored)." *)
   Hypothesis no_tuple : forall w, In w (windows q) -> kind w <> Tuple.
   Hypothesis valid : forall w, In w (windows q) -> 0 < slide s w.
   Hypothesis t0_moves : match t0 s with

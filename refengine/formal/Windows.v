@@ -1,4 +1,4 @@
-(** §4 for Full: the formulas of WIN-10, WIN-11 and WIN-12 meet their sentences. *)
+(** §4: the formulas of WIN-10, WIN-11 and WIN-12 meet their sentences. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions.
 Open Scope Z_scope.

@@ -5,6 +5,7 @@ what a query means.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,11 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from refengine import Element, Query, Stream
-from refengine.core.semantics import R2S, Semantics, show
+from refengine.core.semantics import Semantics, show
 from refengine.model.elements import Bag, Dataset
 from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
 FOLDER = Path(__file__).resolve().parents[2] / "refengine" / "formal"
+DEFINITIONS = FOLDER / "Definitions.v"
 COMMANDS = ("coqc", "ocamlfind", "ocamlopt")
 POSITIONS = ("subject", "predicate", "object")
 
@@ -73,8 +75,7 @@ def build(folder: Path) -> Path:
     for command in (
         ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"],
         ["make", "-s", "-f", "Makefile.coq"],
-        ["ocamlfind", "ocamlopt", "-w", "-a"]
-        + ["definitions.mli", "definitions.ml", "main.ml", "-o", "formal"],
+        "ocamlfind ocamlopt -w -a definitions.mli definitions.ml main.ml -o formal".split(),
     ):
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return folder / "formal"
@@ -122,7 +123,10 @@ def case_of(
     table: Any = body
     if not isinstance(body, str):
         table = [
-            [[numbers.quad(quad) for quad in sorted(dataset)], numbers.rows(rows, query.body.variables)]
+            [
+                [numbers.quad(quad) for quad in sorted(dataset)],
+                numbers.rows(rows, query.body.variables),
+            ]
             for dataset, rows in body
         ]
     return {
@@ -169,4 +173,24 @@ def _element(stream: int, element: Element, numbers: Numbers) -> dict[str, Any]:
         "sys": element.sys,
         "batch": element.batch or 0,
         "graph": [numbers.triple(triple) for triple in sorted(element.graph)],
+    }
+
+
+def project_files() -> list[str]:
+    """Return the files of `_CoqProject`, in the order in which they are built."""
+    return re.findall(
+        r"^\w+\.v$", (FOLDER / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+
+def theorems() -> dict[str, str]:
+    """Return the file of each theorem."""
+    return {
+        theorem: name
+        for name in project_files()
+        for theorem in re.findall(
+            r"^\s*(?:Theorem|Corollary) (\w+)",
+            (FOLDER / name).read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
     }
