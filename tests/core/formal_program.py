@@ -75,7 +75,17 @@ def build(folder: Path) -> Path:
     for command in (
         ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"],
         ["make", "-s", "-f", "Makefile.coq"],
-        "ocamlfind ocamlopt -w -a definitions.mli definitions.ml main.ml -o formal".split(),
+        [
+            "ocamlfind",
+            "ocamlopt",
+            "-w",
+            "-a",
+            "definitions.mli",
+            "definitions.ml",
+            "main.ml",
+            "-o",
+            "formal",
+        ],
     ):
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return folder / "formal"
