@@ -20,6 +20,7 @@ from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
 FOLDER = Path(__file__).resolve().parents[2] / "refengine" / "formal"
 DEFINITIONS = FOLDER / "Definitions.v"
+OCAML = ("definitions.mli", "definitions.ml", "main.ml")
 COMMANDS = ("coqc", "ocamlfind", "ocamlopt")
 POSITIONS = ("subject", "predicate", "object")
 
@@ -75,17 +76,7 @@ def build(folder: Path) -> Path:
     for command in (
         ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"],
         ["make", "-s", "-f", "Makefile.coq"],
-        [
-            "ocamlfind",
-            "ocamlopt",
-            "-w",
-            "-a",
-            "definitions.mli",
-            "definitions.ml",
-            "main.ml",
-            "-o",
-            "formal",
-        ],
+        ["ocamlfind", "ocamlopt", "-w", "-a", *OCAML, "-o", "formal"],
     ):
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return folder / "formal"
