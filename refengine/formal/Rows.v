@@ -1,6 +1,6 @@
 (** "What no stream can tell apart" (SPEC.md), of rows that never recur: append and Istream. *)
 From Coq Require Import ZArith List Bool Lia.
-From RefEngine Require Import Definitions Windows R2S Alike Equivalences Choices Outputs OneWindow Single Ticks Changes Disjoint.
+From RefEngine Require Import Definitions Bodies Windows R2S Alike Equivalences Choices Outputs OneWindow Single Ticks Changes Disjoint.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -250,3 +250,35 @@ Section Rows.
     symmetry; rewrite H0; exact B0.
   Qed.
 End Rows.
+
+(** There are such rows: those of [objects], over a stream of one element. *)
+Example rows_that_never_recur (s : Semantics) (q : Query) (w : Window) (xs : list Element) (e : Element) :
+  windows q = [w] -> name w = 0 -> static q = [] -> collection s = AsBag -> consumption s = Unrestricted ->
+  graph e = [(5, 1, 7)] -> 0 <= sys e ->
+  let over c := answer_over objects s q xs [c] in
+  let derivation r := if row_eq r [7] then [sys e] else [-1] in
+  (forall r, derivation r <> []) /\
+  forall c, (forall e', In e' c -> In e' [e]) -> NoDup (over c) /\ forall r, In r (over c) <-> incl (derivation r) (map sys c).
+Proof.
+  intros W Na St Co Cn Gr Sy over derivation.
+  assert (O : forall c, (forall e', In e' c -> In e' [e]) -> over c = match c with [] => [] | _ => [[7]] end).
+  { intros c H; unfold over, answer_over; rewrite Co, Cn; cbn [collect]; unfold dataset; rewrite W, St; cbn [List.app combine flat_map fst snd].
+    rewrite app_nil_r, Na; induction c as [|x c IH]; [reflexivity|].
+    assert (x = e) by (destruct (H x (or_introl eq_refl)) as [->|[]]; reflexivity); subst x.
+    cbn [flat_map]; rewrite Gr; cbn [List.app map nodup]; destruct (in_dec quad_eq _ _) as [I|I].
+    - rewrite IH by (intros; apply H; now right); destruct c; [easy|reflexivity].
+    - destruct c as [|y c]; [reflexivity|exfalso; apply I].
+      assert (y = e) by (destruct (H y (or_intror (or_introl eq_refl))) as [->|[]]; reflexivity); subst y.
+      cbn [flat_map]; rewrite Gr; now left. }
+  split; [intros r; unfold derivation; destruct (row_eq r [7]); discriminate|].
+  intros c H; rewrite O by assumption; destruct c as [|x c].
+  - split; [constructor|]; intros r; cbn; split; [easy|]; unfold derivation; intros I; destruct (row_eq r [7]).
+    + now specialize (I _ (or_introl eq_refl)).
+    + now specialize (I _ (or_introl eq_refl)).
+  - assert (x = e) by (destruct (H x (or_introl eq_refl)) as [->|[]]; reflexivity); subst x.
+    split; [repeat constructor; easy|]; intros r; unfold derivation; split.
+    + intros [<-|[]]; replace (row_eq [7] [7]) with true by reflexivity; intros i [<-|[]]; now left.
+    + destruct (row_eq r [7]) eqn:E; [intros _; apply row_eq_iff in E; subst; now left|].
+      intros I; specialize (I (-1) (or_introl eq_refl)); apply in_map_iff in I as (y & Sy' & Hy).
+      destruct (H y Hy) as [->|[]]; lia.
+Qed.
