@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects evidence brute fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines defects evidence brute formal fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -88,6 +88,10 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 
 brute: $(READY) ## hold the engine against the brute-force definition, at length
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_brute.py
+
+formal: $(READY) ## check the formal definitions and their theorems with Coq, and compare the program they are extracted to on 100,000 draws (docs/formal.md; half an hour)
+	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null || { echo "formal: needs Coq and OCaml (on Debian and Ubuntu: coq, ocaml, ocaml-findlib)" >&2; exit 1; }
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_formal_program.py tests/core/test_formal_sentences.py --durations=0
 
 fuzz: $(READY) ## try the laws on 20,000 draws each, the round trip of each dialect and each pair of dialects on 5,000, 2,000 mistakes in query texts, and 1,000 hostile bodies
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/core/test_laws.py tests/dialects tests/sparql/test_hostile.py -rP -k 'holds or reads_back or rendered_or or hostile_body or place_of_a_mistake'

@@ -1,0 +1,268 @@
+"""The formal definitions in `refengine/formal`: theorems are checked, a wrong definition fails one
+of them, and the program that is extracted says what the enumeration and the engine say.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+from conftest import PROFILE, needs_commands
+from formal_program import (
+    COMMANDS,
+    Numbers,
+    Shown,
+    ask,
+    build,
+    case_of,
+    project_files,
+    shown,
+    theorems,
+)
+from test_brute import Case, EmittedRelation, brute, draw_case, relations
+
+from conformance import corpus
+from refengine import Query, evaluate
+from refengine.core.query import patterns_of
+from refengine.core.r2r import defined_answer
+from refengine.core.semantics import Collection, Semantics
+from refengine.model.elements import Bag, Dataset
+from refengine.model.errors import RefengineError
+
+pytestmark = [needs_commands(*COMMANDS), pytest.mark.xdist_group("formal")]  # built once
+DRAWS = {"ci": 2_000, "full": 100_000}.get(PROFILE, 200)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("formal"))
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+# Theorems
+
+
+def test_no_theorem_rests_on_an_axiom(program: Path):
+    """`Print Assumptions` says so of all of them together."""
+    modules = [Path(name).stem for name in project_files() if name != "Extract.v"]
+    names = [f"@{Path(file).stem}.{name}" for name, file in theorems().items()]
+    (program.parent / "Closed.v").write_text(
+        f"From RefEngine Require {' '.join(modules)}.\n"
+        f"Definition all_theorems := ({', '.join(names)}).\n"
+        "Print Assumptions all_theorems.\n",
+        encoding="utf-8",
+    )
+    said = run(program.parent, "coqc", "-Q", ".", "RefEngine", "Closed.v")
+    assert said.stdout == "Closed under the global context\n", said.stderr
+
+
+@pytest.mark.skipif(PROFILE != "full", reason="takes a minute: make formal")
+def test_the_checker_accepts_the_theorems(program: Path):
+    """`coqchk` reads what was compiled again, without the code that found the proofs."""
+    modules = [f"RefEngine.{Path(name).stem}" for name in project_files() if name != "Extract.v"]
+    checked = run(program.parent, "coqchk", "-silent", "-o", "-Q", ".", "RefEngine", *modules)
+    assert checked.returncode == 0, checked.stderr
+    assert "* Axioms: <none>" in re.sub(r"\s+", " ", checked.stdout + checked.stderr)
+
+
+class WrongDefinition(NamedTuple):
+    """What is written instead in `Definitions.v`, and the file whose theorem then fails."""
+
+    rule: str
+    written: str
+    instead: str
+    fails: str
+
+
+WRONG = [
+    WrongDefinition("MOD-2", "d <? app x - app e", "d <=? app x - app e", "Choices.v"),
+    WrongDefinition(
+        "WIN-4",
+        "Z.max (least s w) (ceil_div (t - last_instant 0) (slide s w))",
+        "Z.max (least s w) ((t - last_instant 0) / slide s w)",
+        "Changes.v",
+    ),
+    WrongDefinition(
+        "WIN-2",
+        "RightOpen => if bordered (kind w) then -1",
+        "RightOpen => if bordered (kind w) then 0",
+        "Equivalences.v",
+    ),
+    WrongDefinition("WIN-11", "(span w - 1) / slide s w", "span w / slide s w", "Windows.v"),
+    WrongDefinition("TICK-5", "looked_own := own s ps a |}", "looked_own := at_ a |}", "Alike.v"),
+    WrongDefinition(
+        "REP-1", "closes_at s p t && (t <? own)", "closes_at s p t && (t <=? own)", "Gaps.v"
+    ),
+    WrongDefinition("R2S-2", "Istream => more answer base", "Istream => more base answer", "R2S.v"),
+    WrongDefinition("ENG-1", "(map (reach s) ws) 0 + 2", "(map (reach s) ws) 0", "Coverage.v"),
+    WrongDefinition(
+        "R2R-22", "now - Z.min (earliest a) (earliest b) <=? d", "now <=? d", "TimeShift.v"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "wrong", WRONG if PROFILE == "full" else WRONG[3:7:3], ids=lambda wrong: wrong.rule
+)
+def test_a_wrong_definition_fails_a_theorem(wrong: WrongDefinition, program: Path, tmp_path: Path):
+    """The definitions themselves are read without an error, and so is each file before."""
+    shutil.copytree(program.parent, tmp_path, dirs_exist_ok=True, copy_function=shutil.copy2)
+    definitions = tmp_path / "Definitions.v"
+    right = definitions.read_text(encoding="utf-8")
+    assert right.count(wrong.written) == 1
+    definitions.write_text(right.replace(wrong.written, wrong.instead), encoding="utf-8")
+    assert run(tmp_path, "coqc", "-Q", ".", "RefEngine", "Definitions.v").returncode == 0
+    built = run(tmp_path, "make", "-s", "-f", "Makefile.coq", f"{Path(wrong.fails).stem}.vo")
+    assert built.returncode, "no theorem notices"
+    assert re.search(rf'File "\./{wrong.fails}", line \d+', built.stderr), built.stderr
+
+
+# The program
+
+
+def as_shown(case: Case, emitted: Iterable[EmittedRelation], numbers: Numbers) -> Iterator[Shown]:
+    """Yield the reports of the enumeration or the engine in the program's form."""
+    admitted = brute(case).elements
+    for one in emitted:
+        contents = tuple(
+            tuple(admitted[window.stream][place].sys for place in content)
+            for window, content in zip(case.query.windows, one.contents, strict=True)
+        )
+        rows = numbers.rows(one.rows, case.query.body.variables)
+        yield Shown(one.t, one.trigger, one.instant, one.borders, contents, one.late, rows)
+
+
+def test_program_enumeration_and_engine_agree(program: Path):
+    """On draws over all kinds of windows and every field but `consumption`."""
+    cases = [draw_case(Random(number)) for number in range(DRAWS)]
+    numbers = [numbers_with_counts() for _ in cases]
+    replies = ask(program, map(written, cases, numbers))
+    different = []
+    reporting = 0
+    for case, own, reply in zip(cases, numbers, replies, strict=True):
+        said = shown(reply)
+        reporting += bool(said)
+        enumerated = brute(case).emitted(case.answer, case.query.r2s)
+        for emitted in (enumerated, relations(case)):
+            if list(as_shown(case, emitted, own)) != said:
+                different.append((case, said))
+    assert not different, different[0]
+    assert 2 * reporting > DRAWS
+
+
+def numbers_with_counts() -> Numbers:
+    """Return numbers that have those of counts, which the program gives as what they are."""
+    numbers = Numbers()
+    numbers.numbers |= {f'"{count}"': count for count in range(50)}
+    return numbers
+
+
+def written(case: Case, numbers: Numbers) -> dict[str, Any]:
+    """Return a case as the program reads it."""
+    body = case.answer.__name__
+    return case_of(case.query, case.streams, case.semantics, case.static, body, numbers)
+
+
+# instants that are visited one after the other: more would take minutes
+FAR = 20_000
+
+
+def out_of_scope(
+    query: Query, data: Iterable[str], rows: Iterable[Bag], semantics: Semantics
+) -> str | None:
+    """Return why a case of the corpus says something that the definitions leave out, if it does.
+
+    `data` is the terms of all elements and of the static data, `rows` what is reported.
+    """
+    if query.body.asks_for_times:
+        return "a body that asks for times (R2R-21) sees more than a dataset"
+    terms = [term for bag in rows for row in bag for _, term in row]
+    if any(term.startswith("_:") for term in [*terms, *data]):
+        return "a blank node is new at every evaluation (R2R-7), or one of a stream (R2R-8)"
+    if semantics.collection is Collection.SET:
+        return "a set has one of the rows that are the same by value (R2R-9)"
+    return None
+
+
+class Asked(NamedTuple):
+    """A case of the corpus: what the program is asked, what the engine reports, and why the two may
+    differ.
+    """
+
+    name: str
+    question: dict[str, Any]
+    reports: list[Shown]
+    reason: str | None
+
+
+def asked() -> Iterator[Asked]:
+    """Yield the cases that have an expectation and are no error. SPARQL is a table of the datasets
+    that the engine asks about.
+    """
+    for case in corpus.cases():
+        for number, block in enumerate(case.table.get("expect", [])):
+            try:
+                semantics = corpus.semantics_of(block["semantics"])
+                query, streams, static = (
+                    corpus.query_of(case),
+                    corpus.streams_of(case),
+                    corpus.static_of(case),
+                )
+                table: dict[Dataset, Bag] = {}
+
+                def answer(body: Any, dataset: Dataset, table: dict = table) -> Any:
+                    found = defined_answer(body, dataset)
+                    table[frozenset(dataset)] = found.rows
+                    return found
+
+                own = {} if semantics.is_consuming else {"answer": answer}
+                reports = list(evaluate(query, streams, semantics, static=static, **own))
+            except RefengineError:
+                continue
+            instants = [element.app for stream in streams.values() for element in stream]
+            instants += [n for n in (semantics.horizon, semantics.t0) if type(n) is int]
+            if instants and max(instants) - min(instants) > FAR:
+                continue
+            numbers = Numbers()
+            body = "objects" if semantics.is_consuming else list(table.items())
+            patterns = patterns_of(query.body) or () if semantics.is_consuming else ()
+            said = [
+                Shown(
+                    report.evaluation,
+                    report.trigger,
+                    report.instant,
+                    tuple(report.windows),
+                    tuple(tuple(e.sys for e in content) for content in report.contents),
+                    report.late,
+                    numbers.rows(report.relation.rows, query.body.variables),
+                )
+                for report in reports
+            ]
+            bags = [report.relation.rows for report in reports]
+            question = case_of(query, streams, semantics, static, body, numbers, patterns)
+            graphs = [element.graph for stream in streams.values() for element in stream]
+            data = [term for graph in [*graphs, static] for triple in graph for term in triple]
+            reason = out_of_scope(query, data, bags, semantics)
+            yield Asked(f"{case.path} {number}", question, said, reason)
+
+
+def test_program_and_corpus_agree(program: Path):
+    """Where a case says nothing that the definitions leave out, both report the same."""
+    cases = list(asked())
+    replies = ask(program, (case.question for case in cases))
+    different = [
+        case.name
+        for case, reply in zip(cases, replies, strict=True)
+        if case.reason is None and ("error" in reply or shown(reply) != case.reports)
+    ]
+    assert not different
+    assert sum(case.reason is None for case in cases) > 450
