@@ -161,14 +161,24 @@ class MovingRange:
             at += self.step
 
     def __getitem__(self, place: Any) -> Any:
-        if not isinstance(place, slice):
-            return self._instant(place)
-        if place.stop is None:
-            return instants(max(self.start, self._instant(place.start)), self.stop, self.step)
-        stop = self.start
-        if self and place == slice(None, 1):
-            stop += 1
-        return instants(self.start, stop)
+        """Return the first, the last or the last but one instant, the range from an instant on
+        (`[1:]`), or that of the first or the last one alone (`[:1]`, `[-1:]`). Raises TypeError for
+        anything else, as for what needs the integer.
+        """
+        match place:
+            case 0 | -1 | -2:
+                return self._instant(place)
+            case slice(start=int(first), stop=None, step=None) if first >= -1:
+                return instants(max(self.start, self._instant(first)), self.stop, self.step)
+            case slice(start=None, stop=1, step=None):
+                return instants(self.start, self.start + bool(self))
+        raise TypeError(f"a range that moves with t0 is not asked for {place}")
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise TypeError("a range that moves with t0 is not compared")
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("a range that moves with t0 cannot be a key")
 
     def _instant(self, place: int) -> int:
         """Return the instant at a place, from the start or, if it is negative, from the end."""
@@ -184,10 +194,9 @@ def moving(value: int, room: Room) -> int:
 
 def instants(start: int, stop: int, step: int = 1) -> range:
     """Return a range of instants. Its start and its stop may move with t0."""
-    try:
-        return range(start, stop, step)
-    except TypeError:
+    if isinstance(start, MovingNumber) or isinstance(stop, MovingNumber):
         return cast("range", MovingRange(start, stop, step))
+    return range(start, stop, step)
 
 
 def moved(value: T, move: int) -> T:

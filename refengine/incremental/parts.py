@@ -395,7 +395,7 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         "the batch tick": semantics.tick is Tick.BATCH,
         "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
         "content change beside missed_instants=latest": has_change
-        and semantics.missed_instants is MissedInstants.LATEST,
+        and semantics.missed_instants is not MissedInstants.ALL,
         "append under content change of the graph": is_change_of_graph and is_append,
         "a body that asks for times under content change of the graph": (
             is_change_of_graph and query.body.asks_for_times

@@ -343,14 +343,15 @@ class EarlierBeginnings:
     def _near_stated_window(self) -> range:
         """The values of t0 with which one of the first two evaluations may be over the first window
         that the engine states. They are needed where further evaluations over nothing emit nothing:
-        these first ones may, and their windows tell how early they are.
+        these first ones may, and their windows tell how early they are. There is a cycle more at
+        the end, since the last value of a class is asked for, and a class is no wider.
         """
         stated = self.recorded.first_stated_window()
         if stated is None or not self._over_nothing[1]:
             return range(self.highest + 1, self.highest + 1)
         spec = self.planned.views[0].spec
         opens = stated[0][0] + spec.lag
-        return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2)
+        return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2 + self.cycle)
 
     def _count(self, begun: engine.Plan) -> tuple[int, int]:
         """Return the number of evaluations before the first one over an element, and of all, but no

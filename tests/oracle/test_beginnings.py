@@ -33,6 +33,7 @@ from refengine import (
     Stream,
     TooManyReports,
     Unsupported,
+    evaluate,
     from_table,
     literal,
     profile,
@@ -40,6 +41,7 @@ from refengine import (
     stream,
 )
 from refengine.core import engine, r2r
+from refengine.core.moving import MovingRange, Room, instants, moved, moving
 from refengine.core.query import CLOSING as CLOSING_KINDS
 from refengine.core.semantics import T0, Anchor, Condition, Empty, End, Semantics
 from refengine.model.elements import XSD
@@ -385,3 +387,60 @@ def test_no_engine_fails_that_began_before_its_first_element():
     print(dict(said))
     assert said["pass before the range"] > 0.1 * said["pass"], said
     assert said["disputed"] + said["unsupported"] < 0.1 * said["pass"], said
+
+
+@pytest.mark.parametrize(
+    ("size", "slide", "apps", "t0", "fields"),
+    [
+        (2, 10, (100, 113), 3, {}),
+        (1, 6, (31,), 2, {}),
+        (3, 100, (1000,), 50, {"horizon": "flush"}),
+        (13, 12, (204,), 112, {"closure": "(]", "partial": "reported", "horizon": "flush"}),
+    ],
+)
+def test_an_engine_that_states_windows_may_have_begun_many_cycles_before(
+    size: int, slide: int, apps: tuple[int, ...], t0: int, fields: dict[str, str]
+):
+    """ORA-2: under Istream that leaves out what is empty, a count over nothing is said once, and
+    then for a long time nothing more. The window that is stated tells how early the engine began:
+    also if the last value of its class is a window later than the value with which it began.
+    """
+    window = {"stream": "s", "kind": "time", "size": size, "slide": slide}
+    query = from_table(body="SELECT (COUNT(?s) AS ?n) { ?s ?p ?o }", windows=[window])
+    streams = {"s": stream((("<urn:a>", "<urn:p>", "<urn:o>"), app) for app in apps)}
+    claimed = profile("csparql").but(
+        **{"report": "window-close", "empty": "suppress", "horizon": "none"} | fields,
+        r2s="Istream",
+        base="previous",
+    )
+    given_reports = list(evaluate(query, streams, claimed.but(t0=t0).semantics()))
+    found = judge(
+        query,
+        streams,
+        claimed.but(t0=UNKNOWN),
+        [report.relation for report in given_reports],
+        missing=0,
+        witnesses=(),
+        windows=[report.window for report in given_reports],
+    )
+    assert found.passed
+
+
+def test_a_range_that_moves_answers_only_what_needs_no_integer():
+    """The first and the last instant, what is from an instant on, and the first alone; as a range
+    of integers where nothing moves.
+    """
+    room = Room(100)
+    span = instants(moving(3, room), 9)
+    assert isinstance(span, MovingRange)
+    assert [moved(part, 0) for part in (span[0], span[-1])] == [3, 8]
+    assert [moved(one, 0) for one in span[:1]] == [3]
+    assert [moved(one, 0) for one in span[2:]] == [5, 6, 7, 8]
+    for place in (1, 100, slice(0, 1), slice(None, 2), slice(None, -1), slice(1, 3)):
+        with pytest.raises(TypeError, match="a range that moves with t0"):
+            span[place]
+    with pytest.raises(TypeError, match="is not compared"):
+        _ = span == range(3, 9)
+    with pytest.raises(TypeError):
+        instants(None, 3)  # type: ignore[arg-type]
+    assert instants(3, 9) == range(3, 9)
