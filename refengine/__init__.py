@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for what checks types
@@ -32,7 +33,9 @@ if not TYPE_CHECKING:  # to which every name would be there
             return _version()
         if name == "__all__":
             return sorted([*_public_names(), *PACKAGES, "__version__"])
-        if name.startswith("_") or name not in _public_names():
+        # `from refengine import cli` asks here first: a module is then imported by itself
+        is_public = not name.startswith("_") and find_spec(f"{__name__}.{name}") is None
+        if not is_public or name not in _public_names():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return _public_names()[name]
 

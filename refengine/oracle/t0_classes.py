@@ -17,8 +17,8 @@ T0_CLASS_BOUND = 50_000  # classes of t0 that are tried
 
 
 class T0Class(NamedTuple):
-    """The values of t0 from `lo` to `hi`, with which all reports are the same. `t0` is the one of
-    them that is named.
+    """The values of t0 from `lo` to `hi`, with which a trial is the same up to where it ends. `t0`
+    is the one of them that is named.
     """
 
     t0: int
