@@ -37,7 +37,8 @@ if not TYPE_CHECKING:  # to which every name would be there
         is_public = not name.startswith("_") and find_spec(f"{__name__}.{name}") is None
         if not is_public or name not in _public_names():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return _public_names()[name]
+        globals()[name] = _public_names()[name]  # so that this is asked once
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -40,7 +40,8 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
     trial = judgement.trial
     assert trial is not None and trial.accepting_state is not None  # it passes
     state = trial.accepting_state
-    lines = [f"pass: profile {profile.name}, with t0={trial.semantics.t0}{_origin(trial)}"]
+    named = f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
+    lines = [f"pass: profile {profile.name}, with {named}"]
     if not trial.is_order_known:
         lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
     lines.append(
@@ -71,7 +72,7 @@ def explain_fail(
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
         return "\n".join([*lines, _how_it_was_judged(judgement)])
-    lines.append(f"  nearest: {brief(trial.semantics)}{_origin(trial)}")
+    lines.append(f"  nearest: {brief(trial.semantics)}{trial.t0_class.others_in_words()}")
     lines += _extent(judgement)
     assert trial.divergence is not None  # it fails
     lines += _first_divergence(judgement, trial, trial.divergence, shorten)
@@ -107,7 +108,7 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
         lines.append(f"  … and {left} more windows")
     lines.append(
         f"  the answers themselves are right: profile {profile.name}, with "
-        f"t0={trial.semantics.t0}{_origin(trial)}"
+        f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
     )
     lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
@@ -155,16 +156,6 @@ def _only_here(name: str, answers: Mapping[str, Relation]) -> Bag:
         if other != name:
             return compare.difference(rows, relation.rows)[0]
     return rows
-
-
-def _origin(trial: Trial) -> str:
-    """Write the class of values of t0 for which the trial's value stands; nothing if the class has
-    this value alone.
-    """
-    lo, hi = trial.t0_class.lo, trial.t0_class.hi
-    if lo == hi:
-        return ""
-    return f" (every t0 from {lo} to {hi} gives the same reports)"
 
 
 def _how_it_was_judged(judgement: Judgement) -> str:

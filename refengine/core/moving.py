@@ -23,12 +23,12 @@ class Room:
     def __init__(self, most: int) -> None:
         self.most = most
 
-    def keep_at_least_0(self, value: int, rate: int) -> None:
+    def keep_non_negative(self, value: int, rate: int) -> None:
         """Keep the moves by which `value`, which is 0 or more and moves at a rate, stays so."""
         if rate < 0 and value < -rate * self.most:
             self.most = value // -rate
 
-    def keep_from_0(self, value: int, rate: int) -> None:
+    def keep_non_zero(self, value: int, rate: int) -> None:
         """Keep the moves that are less than the one by which a moving `value` becomes 0."""
         if value % rate == 0 and value // rate < 0:
             self.most = min(self.most, -(value // rate) - 1)
@@ -87,8 +87,8 @@ class MovingNumber:
         quotient, rest = divmod(self.value, divisor)
         if self.rate % divisor == 0:
             return self._make(quotient, self.rate // divisor)
-        self.room.keep_at_least_0(rest, self.rate)
-        self.room.keep_at_least_0(divisor - 1 - rest, -self.rate)
+        self.room.keep_non_negative(rest, self.rate)
+        self.room.keep_non_negative(divisor - 1 - rest, -self.rate)
         return quotient
 
     def __mod__(self, divisor: int) -> Any:
@@ -102,9 +102,9 @@ class MovingNumber:
         else:
             value -= other
         if value < 0:
-            self.room.keep_at_least_0(-1 - value, -rate)
+            self.room.keep_non_negative(-1 - value, -rate)
             return False
-        self.room.keep_at_least_0(value, rate)
+        self.room.keep_non_negative(value, rate)
         return True
 
     def __gt__(self, other: Any) -> bool:
@@ -123,7 +123,7 @@ class MovingNumber:
         if type(difference) is not MovingNumber:
             return bool(difference == 0)
         if difference.value:
-            self.room.keep_from_0(difference.value, difference.rate)
+            self.room.keep_non_zero(difference.value, difference.rate)
             return False
         self.room.most = 0
         return True

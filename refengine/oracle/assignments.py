@@ -5,7 +5,7 @@ t0 for which one run stands (ORA-2).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from refengine import incremental
 from refengine.core import engine, tick, window
 from refengine.core.moving import moved
 from refengine.core.query import WindowKind
-from refengine.core.question import Question, Setting
+from refengine.core.question import Question
 from refengine.core.semantics import T0, UNKNOWN, Closure, Profile, Semantics, Tick
 from refengine.model.errors import (
     InvalidSemantics,
@@ -25,6 +25,7 @@ from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.attempts import attempt
 from refengine.oracle.beginnings import (
     EarlierBeginnings,
+    MakePlan,
     find_t0_candidates,
     is_range,
     shows_empty_windows,
@@ -38,7 +39,6 @@ from refengine.oracle.t0_classes import (
 )
 from refengine.oracle.trial import RecordingToJudge, Reports, Trial
 
-MakePlan = Callable[[Setting], engine.Plan]
 # the error of an assignment that could not be tried
 Refusal = Unsupported | TooManyReports
 Assignment = tuple[Semantics, T0Class]

@@ -39,6 +39,7 @@ from refengine.model.errors import (
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.t0_classes import (
     T0_CLASS_BOUND,
+    T0Class,
     begin_at,
     run_with_each_t0,
     too_many_classes,
@@ -283,22 +284,23 @@ class EarlierBeginnings:
 
         classes = run_with_each_t0(self.planned, self.lowest, self.highest, self._count)
         left = T0_CLASS_BOUND
-        for (t0, lo, hi), (over_nothing, evaluations) in classes:
-            turns = self._turns(t0, over_nothing, evaluations)
+        for t0_class, (over_nothing, evaluations) in classes:
+            turns = self._turns(t0_class, over_nothing, evaluations)
             left -= len(turns)
             if left < 0:
                 earliest = self.lowest - max(turns) * self.cycle
                 raise too_many_classes(earliest, self.range_begins - 1)
             for number in turns:
-                yield lo - number * self.cycle, hi - number * self.cycle
+                earlier = number * self.cycle
+                yield t0_class.lo - earlier, t0_class.hi - earlier
 
-    def _turns(self, t0: int, over_nothing: int, evaluations: int) -> Sequence[int]:
-        """Return by how many cycles before `t0`, a value from `lowest` to `highest`, an engine may
-        have begun. The last number may be one with which it has too many evaluations over nothing:
-        so a trial shows that it does not fit.
+    def _turns(self, t0_class: T0Class, over_nothing: int, evaluations: int) -> Sequence[int]:
+        """Return by how many cycles before the values of a class, which are from `lowest` to
+        `highest`, an engine may have begun. The last number may be one with which it has too many
+        evaluations over nothing: so a trial shows that it does not fit.
         """
         most, _ = self._over_nothing
-        growth = self._count(begin_at(self.planned, t0 - self.cycle))[0] - over_nothing
+        growth = self._count(begin_at(self.planned, t0_class.t0 - self.cycle))[0] - over_nothing
         if growth:
             first = max(0, -((evaluations - self.fewest) // growth))
             last = 1 + (most - over_nothing) // growth
@@ -312,7 +314,8 @@ class EarlierBeginnings:
 
         near = self._near_stated_window
         turns_to_stated = range(
-            max(0, -((near.stop - 1 - t0) // self.cycle)), (t0 - near.start) // self.cycle + 1
+            max(0, -((near.stop - 1 - t0_class.lo) // self.cycle)),
+            (t0_class.hi - near.start) // self.cycle + 1,
         )
         return sorted({*range(first, last + 1), *turns_to_stated})
 
@@ -343,15 +346,14 @@ class EarlierBeginnings:
     def _near_stated_window(self) -> range:
         """The values of t0 with which one of the first two evaluations may be over the first window
         that the engine states. They are needed where further evaluations over nothing emit nothing:
-        these first ones may, and their windows tell how early they are. There is a cycle more at
-        the end, since the last value of a class is asked for, and a class is no wider.
+        these first ones may, and their windows tell how early they are.
         """
         stated = self.recorded.first_stated_window()
         if stated is None or not self._over_nothing[1]:
             return range(self.highest + 1, self.highest + 1)
         spec = self.planned.views[0].spec
         opens = stated[0][0] + spec.lag
-        return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2 + self.cycle)
+        return range(opens - spec.span - 2 * self.cycle, opens + spec.span + 2)
 
     def _count(self, begun: engine.Plan) -> tuple[int, int]:
         """Return the number of evaluations before the first one over an element, and of all, but no

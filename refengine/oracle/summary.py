@@ -61,9 +61,7 @@ def _assignment(trial: Trial | None, passed: bool) -> str:
     """Return the assignment that a verdict names, in words."""
     if trial is None:
         return "there is no assignment to try"
-    lo, hi = trial.t0_class.lo, trial.t0_class.hi
-    others = "" if lo == hi else f" (every t0 from {lo} to {hi} gives the same reports)"
-    named = f"t0={trial.semantics.t0}{others}"
+    named = f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
     if passed:
         return f"with {named}"
     return f"no assignment gives these relations; the nearest has {named}"

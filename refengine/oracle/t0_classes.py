@@ -25,6 +25,14 @@ class T0Class(NamedTuple):
     lo: int
     hi: int
 
+    def others_in_words(self) -> str:
+        """Return what a verdict says of the other values, behind the one that it names; nothing if
+        there is no other.
+        """
+        if self.lo == self.hi:
+            return ""
+        return f" (every t0 from {self.lo} to {self.hi} gives the same reports)"
+
 
 def run_with_each_t0(
     planned: Plan, lo: int, hi: int, run: Callable[[Plan], T]
