@@ -166,7 +166,7 @@ $(S3)/ready.stamp: tools/s3/pom.xml
 s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server on this machine, over s3a (a minute; needs Java and Maven)
 	@$(PY) -m pytest -q tests/object_storage.py
 
-mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/mutation.md)
+mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/evidence/mutation.md)
 	@$(PY) -m tools.mutate $(OF) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ANEW),--anew)
 
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 WITH_TESTS = {"own_window_operator", "oracle_in_a_fixture"}
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # what a script prints, by hand: each minute has six entries, three for each room,
 # and 20 entries leave one for each in the last
 PRINTED = {

@@ -2,7 +2,7 @@
 the glossary, or plain English words.
 
 The plain words stand in `plain_words.txt`. A word belongs there if a reader who knows RDF streams
-understands it without this project. A word with a special meaning belongs in `docs/glossary.md`,
+understands it without this project. A word with a special meaning belongs in `docs/concepts.md`,
 and an abbreviation in neither: the name is the thing to change.
 """
 
@@ -17,17 +17,18 @@ from typing import NamedTuple
 
 import pytest
 
+from conformance.corpus.rule_texts import read_specification
 from refengine.core.semantics import Semantics
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "glossary.md"
+PAGE = ROOT / "docs" / "concepts.md"
 PLAIN = (ROOT / "tests" / "plain_words.txt").read_text(encoding="utf-8").split()
 MOST_TERMS = 60
 SOURCES = r"""
     SECRET\ §[\d.]+ | CQL\ §[\d.]+ | SPARQL\ 1\.1\ §[\d.]+
     | CSRBench\ (?:§\d|Table\ \d) | RSP-QL | YABench | LSBench
     | SPEC\.md\ [A-Z][A-Z0-9]+-\d+
-    | PROTOCOL\.md | CONTRIBUTING\.md | docs/testing-your-engine\.md
+    | PROTOCOL\.md | CONTRIBUTING\.md | docs/test-your-engine\.md
 """
 FIELDS = [field.name for field in fields(Semantics)]
 
@@ -107,17 +108,15 @@ def test_a_term_has_one_sentence_and_a_source(entry: Entry) -> None:
 
 
 def test_the_rules_that_are_sources_are_in_the_specification() -> None:
-    rules = set(
-        re.findall(r"^\*\*([A-Z0-9]+-\d+)\*\*", (ROOT / "SPEC.md").read_text("utf-8"), re.M)
-    )
+    rules = set(re.findall(r"^\*\*([A-Z0-9]+-\d+)\*\*", read_specification(), re.M))
     named = {rule for entry in ENTRIES for rule in re.findall(r"SPEC\.md (\S+-\d+)", entry.source)}
-    assert named <= rules, f"docs/glossary.md names {sorted(named - rules)}"
+    assert named <= rules, f"docs/concepts.md names {sorted(named - rules)}"
 
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_field_of_the_semantics_is_a_term(name: str) -> None:
     terms = {entry.term for entry in ENTRIES}
-    assert f"`{name}`" in terms, f"docs/glossary.md lacks the field `{name}`"
+    assert f"`{name}`" in terms, f"docs/concepts.md lacks the field `{name}`"
 
 
 def test_class_names_consist_of_known_words() -> None:
@@ -127,9 +126,9 @@ def test_class_names_consist_of_known_words() -> None:
         if (words := unknown_words(name))
     }
     assert not unknown, (
-        "these words are neither in a term of docs/glossary.md nor in tests/plain_words.txt; "
+        "these words are neither in a term of docs/concepts.md nor in tests/plain_words.txt; "
         "change the name, or add a word that every reader knows to tests/plain_words.txt, "
-        "or a term to docs/glossary.md:\n" + "\n".join(sorted(unknown))
+        "or a term to docs/concepts.md:\n" + "\n".join(sorted(unknown))
     )
 
 
@@ -143,4 +142,4 @@ def test_plain_words_are_sorted_words_that_names_use() -> None:
     assert not idle, f"no class name uses {idle}: remove them from tests/plain_words.txt"
     terms = {word for entry in ENTRIES for word in split_words(entry.term)}
     twice = sorted(terms & set(PLAIN))
-    assert not twice, f"{twice} are in docs/glossary.md: remove them from tests/plain_words.txt"
+    assert not twice, f"{twice} are in docs/concepts.md: remove them from tests/plain_words.txt"

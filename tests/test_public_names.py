@@ -17,6 +17,7 @@ import pytest
 import conformance
 import conformance.spark
 import refengine
+from conformance.corpus.rule_texts import read_specification
 from refengine import FieldValues, QueryTable, Semantics, Unit, WindowKind, WindowTable
 from refengine.core.semantics import ENUMS, FIELDS, OPTIONAL, R2S, Condition, parse_field
 
@@ -61,7 +62,7 @@ def test_dir_does_not_depend_on_what_was_imported() -> None:
     assert first.stdout == second.stdout == f"{dir(refengine)}\n"
 
 
-PAGES = [ROOT.parent / "README.md", *sorted((ROOT.parent / "docs").glob("*.md"))]
+PAGES = [ROOT.parent / "README.md", *sorted((ROOT.parent / "docs").rglob("*.md"))]
 IMPORT = re.compile(
     r"^ *from ((?:refengine|conformance)[\w.]*) import (\w+(?:, \w+)*)$", re.MULTILINE
 )
@@ -103,9 +104,7 @@ def test_no_module_has_a_name_that_is_not_there() -> None:
         _ = refengine.evaluat
 
 
-RULES = set(
-    re.findall(r"^\*\*([A-Z0-9]+-\d+)\*\*", (ROOT.parent / "SPEC.md").read_text("utf-8"), re.M)
-)
+RULES = set(re.findall(r"^\*\*([A-Z0-9]+-\d+)\*\*", read_specification(), re.M))
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -55,7 +55,7 @@ def test_what_is_disputed_is_what_the_page_lists() -> None:
     words = ("-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", *chosen)
     done = run(code, "tests/corpus/test_cases.py", *words)
     found = Counter(re.findall(r"^FAILED .*\[([A-Z0-9]+-\d+)-", done.stdout, re.MULTILINE))
-    page = (ROOT / "docs" / "witnesses.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "witnesses.md").read_text(encoding="utf-8")
     section = page.partition("## Without pyoxigraph")[2].partition("\n## ")[0]
     listed = re.findall(r"([A-Z0-9]+-\d+) \((\d+)\)", section)
     assert found == {rule: int(count) for rule, count in listed} and found.total() == 17

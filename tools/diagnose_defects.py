@@ -3,8 +3,8 @@
 The engine in tests/defective_engine is right under two profiles, and has switchable defects. The
 corpus is put to it with each defect alone, and with drawn pairs of defects of different kinds. A
 diagnosis is right if it names each defect, with its rule. Standard output gets Markdown for
-docs/diagnosis.md: a table of the defects, one of the pairs, and totals. Standard error gets the
-complete diagnoses.
+docs/evidence/diagnosis.md: a table of the defects, one of the pairs, and totals. Standard error
+gets the complete diagnoses.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
-"""Write the pages of docs/engines/, one for each engine that was held to the whole corpus, and the
-table of engines in docs/engines.md.
+"""Write the pages of docs/evidence/engines/, one for each engine that was held to the whole corpus,
+and the table of engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
     python -m tools.engine_pages --check            # only say whether they are up to date
 
-Of the results of each engine, docs/engines/NAME.json keeps what its page shows, with what happens
-in the smallest case of each known deviation. A page is made of that and of the engine's file alone.
+Of the results of each engine, docs/evidence/engines/NAME.json keeps what its page shows, with what
+happens in the smallest case of each known deviation. A page is made of that and of the engine's
+file alone.
 The table is made of the files of the engines that are held to the corpus and of what is kept.
 """
 
@@ -41,8 +42,8 @@ from refengine.model.messages import display, nearest, nearest_id
 from tools.counterexample import LINES, describe_counterexample
 from tools.generated_parts import replace_part, write_or_check
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "engines"
-OVERVIEW = FOLDER.with_suffix(".md")
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "engines"
+OVERVIEW = FOLDER.parents[1] / "engines.md"
 PART = "table: engines"  # of OVERVIEW
 COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns of its table
 # the columns that count rules, by their status
@@ -236,7 +237,7 @@ def _rule_verdicts(kept: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         f"{len(rules)} rules of SPEC.md are in its reach. "
-        "[What the verdicts mean](../testing-your-engine.md#a-verdict-on-each-rule)."
+        "[What the verdicts mean](../../test-your-engine.md#a-verdict-on-each-rule)."
     )
     yield from _rules_by_status(rules)
     if beyond := kept.get("beyond_reach"):
@@ -345,7 +346,7 @@ def _engine_table() -> Iterator[str]:
         counts: Counter[str] = Counter()
         rule_counts: Counter[str] = Counter()
         if kept_file.exists():
-            cells[0] = f"[`{name}`](engines/{name}.md)"
+            cells[0] = f"[`{name}`](evidence/engines/{name}.md)"
             kept = json.loads(kept_file.read_text(encoding="utf-8"))
             counts.update(word for _, word in kept["cases"].values())
             rule_counts.update(status for status, _ in kept["rules"].values())

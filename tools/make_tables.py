@@ -1,8 +1,8 @@
-"""Write the generated tables of SPEC.md: `python -m tools.make_tables` (`--check`: only say whether
-they are up to date).
+"""Write the generated tables of the specification: `python -m tools.make_tables` (`--check`: only
+say whether they are up to date).
 
-They are `profiles`, and `dimensions`: every value of every field with its rule, the rule's
-function, a case that has the value and a wrong engine that this case catches.
+They are `profiles` in SPEC.md, and `dimensions` in docs/values.md: every value of every field with
+its rule, the rule's function, a case that has the value and a wrong engine that this case catches.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ import sys
 from pathlib import Path
 
 from conformance.corpus import specification
+from conformance.corpus.rule_texts import read_specification
 from refengine.core import profiles
 from tools.generated_parts import replace_part, write_or_check
 
-SPEC = Path(__file__).resolve().parent.parent / "SPEC.md"
+ROOT = Path(__file__).resolve().parent.parent
+SPEC = ROOT / "SPEC.md"
+VALUES = ROOT / "docs" / "values.md"
 
 
-def with_tables(text: str) -> str:
-    """Return the specification's text with its tables made anew."""
-    rows = profiles.markdown(profiles.table())
-    text = replace_part(text, "table: profiles", "\n".join(rows))
-    values = specification.table_in_markdown(specification.value_table(text))
-    return replace_part(text, "table: dimensions", "\n".join(values))
+def with_profiles(text: str) -> str:
+    """Return the text of SPEC.md with the table of profiles made anew."""
+    return replace_part(text, "table: profiles", "\n".join(profiles.markdown(profiles.table())))
+
+
+def with_values(text: str) -> str:
+    """Return the text of docs/values.md with the table of values made anew."""
+    rows = specification.value_table(read_specification())
+    return replace_part(text, "table: dimensions", "\n".join(specification.table_in_markdown(rows)))
 
 
 def main() -> int:
@@ -31,9 +37,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    text = SPEC.read_text(encoding="utf-8")
-    updated = with_tables(text)
-    return write_or_check(SPEC, updated, options.check, "python -m tools.make_tables")
+    codes = [
+        write_or_check(
+            page,
+            update(page.read_text(encoding="utf-8")),
+            options.check,
+            "python -m tools.make_tables",
+        )
+        for page, update in ((SPEC, with_profiles), (VALUES, with_values))
+    ]
+    return max(codes)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Write the generated parts of docs/witnesses.md: `python -m tools.make_witnesses` (`--check`: only
-say whether they are up to date).
+"""Write the generated parts of docs/evidence/witnesses.md: `python -m tools.make_witnesses`
+(`--check`: only say whether they are up to date).
 
 They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made
 from conformance/corpus/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c`
@@ -29,7 +29,7 @@ from tools import w3c
 from tools.generated_parts import replace_part, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "witnesses.md"
+PAGE = ROOT / "docs" / "evidence" / "witnesses.md"
 
 
 def with_generated_parts(text: str, catalogue: Catalogue) -> str:

@@ -30,7 +30,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "mutants"
-NEEDED = ("refengine", "conformance", "fixtures", "tests", "tools", "SPEC.md")
+NEEDED = ("refengine", "conformance", "fixtures", "tests", "tools", "SPEC.md", "docs")
 SECTION = "[tool.mutmut]\n"
 MOST_MEMORY = 6 << 30  # bytes of a process: a mutant may ask for ever more
 # mutmut's command `run` tries at once what it makes, so that a sample could not be drawn before.

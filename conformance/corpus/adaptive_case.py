@@ -1,5 +1,5 @@
 """The blocks `adaptive` of a case: a window of a join, the steps of its streams, and the matches
-and windows that must come of them (SPEC.md §15).
+and windows that must come of them (docs/joins.md §15).
 """
 
 from __future__ import annotations

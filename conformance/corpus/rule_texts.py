@@ -1,4 +1,4 @@
-"""The text of each rule, as SPEC.md has it."""
+"""The text of each rule, as its page has it: SPEC.md, or one of the pages that SPEC.md leads to."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from typing import NamedTuple
 
 ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 PACKAGE = Path(__file__).resolve().parents[1]
-PLACES = (PACKAGE / "SPEC.md", PACKAGE.parent / "SPEC.md")  # installed, and in a checkout
+FOLDERS = (PACKAGE / "specification", PACKAGE.parent)  # installed, and in a checkout
+# the pages of rules, in the order of their sections: what a query means, then what is around it
+PAGES = ("SPEC.md", "docs/judging.md", "docs/files.md", "docs/dialects.md", "docs/joins.md")
 
 
 class RuleText(NamedTuple):
     """The text of a rule: its `title`, which is its first sentence; the whole `text` in Markdown,
-    without the id; the `heading` of its section in SPEC.md, and the heading's `anchor`.
+    without the id; the `heading` of its section, the heading's `anchor`, and the `page` that has
+    the section.
     """
 
     title: str
     text: str
     heading: str
     anchor: str
+    page: str
 
 
 class RuleParagraph(NamedTuple):
@@ -32,24 +36,36 @@ class RuleParagraph(NamedTuple):
     text: str
 
 
+def read_pages() -> dict[str, str]:
+    """Return the text of each page of rules by its name, from the package or from the checkout
+    around it.
+    """
+    folder = next(folder for folder in FOLDERS if (folder / PAGES[0]).is_file())
+    return {page: (folder / page).read_text(encoding="utf-8") for page in PAGES}
+
+
 def read_specification() -> str:
-    """Return the text of SPEC.md, from the package or from the checkout around it."""
-    specification = next(path for path in PLACES if path.is_file())
-    return specification.read_text(encoding="utf-8")
+    """Return the text of all pages of rules, one after the other."""
+    return "\n".join(read_pages().values())
 
 
 @cache
 def rule_texts() -> dict[str, RuleText]:
-    """Return the text of each rule of SPEC.md by its id, in its order."""
-    return rule_texts_of(read_specification())
+    """Return the text of each rule by its id, in the order of the pages."""
+    pages = read_pages().items()
+    return {
+        rule: rule_text
+        for page, text in pages
+        for rule, rule_text in rule_texts_of(text, page).items()
+    }
 
 
-def rule_texts_of(specification: str) -> dict[str, RuleText]:
-    """Return the text of each rule of a specification by its id, in its order."""
+def rule_texts_of(text: str, page: str) -> dict[str, RuleText]:
+    """Return the text of each rule of a page by its id, in the page's order."""
     paragraphs: dict[str, list[str]] = {}
     headings: dict[str, str] = {}
-    for rule, heading, text in rule_paragraphs(specification):
-        paragraphs.setdefault(rule, []).append(text)
+    for rule, heading, paragraph in rule_paragraphs(text):
+        paragraphs.setdefault(rule, []).append(paragraph)
         headings[rule] = heading
     return {
         rule: RuleText(
@@ -57,6 +73,7 @@ def rule_texts_of(specification: str) -> dict[str, RuleText]:
             "\n\n".join(of_rule),
             headings[rule],
             _anchor(headings[rule]),
+            page,
         )
         for rule, of_rule in paragraphs.items()
     }

@@ -37,7 +37,7 @@ from dataclasses import replace
 from datetime import date as day
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from conformance.corpus.rule_texts import RuleText, rule_texts
 from conformance.report import texts
@@ -90,7 +90,8 @@ def turtle(results: Results, date: str | None = None, spec_iri: str | None = Non
 
     `date` (YYYY-MM-DD) is that of the results, which do not say it themselves; without it the
     document has none. `spec_iri` is the address of a page that shows SPEC.md with GitHub's anchors;
-    each rule then has a link to its section there.
+    each rule then has a link to its section there, or on a page that lies from there as in the
+    repository.
     """
     if date is not None:
         check_date(date)
@@ -170,9 +171,9 @@ def _subject(engine: str) -> Iterator[str]:
 
 
 def _requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
-    """Yield the lines about rules, with their texts in SPEC.md."""
+    """Yield the lines about rules, with their texts."""
     specified = rule_texts()
-    unspecified = RuleText("", "SPEC.md has no rule of this name.", "", "")
+    unspecified = RuleText("", "SPEC.md has no rule of this name.", "", "", "")
     for rule in sorted(rules):
         rule_text = specified.get(rule, unspecified)
         title = texts.clean(f"{rule} {rule_text.title}".rstrip(), 300)
@@ -182,7 +183,8 @@ def _requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
         yield f"\n{_iri('rule', rule)} a {kinds} ;"
         yield f"    dct:title {_text(title)} ;"
         if spec_iri is not None and rule in specified:
-            yield f"    rdfs:seeAlso <{spec_iri}#{rule_text.anchor}> ;"
+            page = urljoin(spec_iri, rule_text.page.removeprefix("SPEC.md"))
+            yield f"    rdfs:seeAlso <{page}#{rule_text.anchor}> ;"
         yield f"    dct:description {_text(rule_text.text)} ."
 
 

@@ -215,7 +215,7 @@ def _in_html(rule: str, rule_text: RuleText) -> str:
     """Return the HTML of a rule."""
     link = ""
     if repository := repository_link():
-        link = f"{repository}/blob/HEAD/SPEC.md#{rule_text.anchor}"
+        link = f"{repository}/blob/HEAD/{rule_text.page}#{rule_text.anchor}"
     return template("rule.html.j2").render(
         heading=rule_text.heading.partition(" — ")[0],
         link=texts.link(link),

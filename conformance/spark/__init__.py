@@ -1,4 +1,4 @@
-"""The suite and ground truth over Spark: no semantics of its own (docs/cluster.md).
+"""The suite and ground truth over Spark: no semantics of its own (docs/scale.md).
 
 For a Spark user `truth`, `judge` and `mismatch` are functions from DataFrames to a DataFrame.
 Imports refengine, `bench`, `verdict`, `harness` and `suite`. Begin with `shard` for the suite,

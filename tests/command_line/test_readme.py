@@ -19,9 +19,9 @@ from conformance.harness import engine_file
 from refengine.testing import WrongWindows
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = {path: path.read_text(encoding="utf-8") for path in FILES}
-SHOW_ENGINE_FILES = ("docs/testing-your-engine.md", "conformance/PROTOCOL.md")
+SHOW_ENGINE_FILES = ("docs/test-your-engine.md", "conformance/PROTOCOL.md")
 MOST_WORDS = 1200  # of README.md
 BLOCKS = [
     block
@@ -130,7 +130,7 @@ def test_the_failure_that_is_shown_is_the_one_that_comes(tmp_path: Path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=ROOT)
     _, said = done.stderr.split("WrongWindows: ")
     shown = said.rstrip()
-    assert f"\n```\n{shown}\n```\n" in PAGES[ROOT / "docs" / "embedding.md"]
+    assert f"\n```\n{shown}\n```\n" in PAGES[ROOT / "docs" / "embed.md"]
 
 
 @pytest.mark.parametrize(("right", "wrong"), WRONG)

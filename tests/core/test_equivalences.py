@@ -55,7 +55,7 @@ from refengine.core.semantics import (
 from refengine.model.elements import Bag, Triple
 from refengine.strategies import semantics, streams, windows
 
-SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "laws.md"
 BODY = Body("SELECT ?o { ?s ?p ?o }")
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
 
@@ -842,7 +842,7 @@ def test_another_instant_in_the_clause_on_eager_expiry_is_refuted(
 
 def test_the_specification_lists_these_laws_and_no_other():
     section = (
-        SPEC.read_text(encoding="utf-8")
+        PAGE.read_text(encoding="utf-8")
         .split("## What no stream can tell apart")[1]
         .split("\n## ")[0]
     )

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from formal_program import DEFINITIONS, FOLDER, project_files, theorems
 
+from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.specification import rules
 
 ROOT = FOLDER.parents[1]
@@ -43,7 +44,7 @@ def plain(text: str) -> str:
 @cache
 def entries() -> dict[str, str]:
     """Return the sentences of both lists of SPEC.md: of a law by its name, else by themselves."""
-    specification = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+    specification = (ROOT / "docs" / "laws.md").read_text(encoding="utf-8")
     found = {}
     for title, pattern in SECTIONS.items():
         section = specification.split(f"\n## {title}\n")[1].split("\n## ")[0]
@@ -77,7 +78,9 @@ def uncovered(sentence: str) -> str:
 
 
 def test_comments_quote_the_specification_word_for_word():
-    specification = plain((ROOT / "SPEC.md").read_text(encoding="utf-8"))
+    specification = plain(
+        read_specification() + (ROOT / "docs" / "laws.md").read_text(encoding="utf-8")
+    )
     wrong = [f"{name}: {words}" for name, words in quotes() if words not in specification]
     assert not wrong
 
@@ -129,7 +132,7 @@ def test_each_rule_names_its_definition(section: str):
     for first, last in re.findall(r"\b([A-Z0-9]+-\d+) to ([A-Z0-9]+-\d+)\b", comments):
         stem = first.split("-")[0]
         named |= {f"{stem}-{n}" for n in range(int(first.split("-")[1]), int(last.split("-")[1]))}
-    specified = rules((ROOT / "SPEC.md").read_text(encoding="utf-8"))
+    specified = rules(read_specification())
     ours = {rule for rule in specified if rule.split("-")[0] == section}
     excused = {rule for rule in WITHOUT_DEFINITION if rule.split("-")[0] == section}
     assert ours - named == excused

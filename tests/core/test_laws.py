@@ -67,8 +67,8 @@ from refengine.model.errors import RefengineError
 from refengine.sparql.functions import TIMESTAMP
 from refengine.strategies import inputs, queries, semantics, triples
 
-SPEC = Path(__file__).resolve().parents[2] / "SPEC.md"
-SECTION = SPEC.read_text(encoding="utf-8").partition("\n## Laws\n")[2].partition("\n## ")[0]
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "laws.md"
+SECTION = PAGE.read_text(encoding="utf-8").partition("\n## Laws\n")[2].partition("\n## ")[0]
 DRAWS = {"ci": 60, "fuzz": 20_000}.get(PROFILE, 2000)
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
 BOTH = frozenset([CHANGE, CLOSE])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.specification import ID
 from conformance.wrong_engines import WRONG_ENGINES
 
@@ -55,7 +56,7 @@ def says_and(statement):
 
 @cache
 def stated():
-    return statements(SPEC.read_text(encoding="utf-8"))
+    return statements(read_specification())
 
 
 def halves(rule):

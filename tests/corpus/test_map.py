@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from conformance import corpus
+from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.rules import RULES
 from conformance.corpus.specification import ID, catches, only, rules, values
 from conformance.wrong_engines import WRONG_ENGINES
@@ -25,7 +26,7 @@ ABSENT = "which SPEC.md does not have"
 
 @cache
 def spec():
-    return rules((ROOT / "SPEC.md").read_text(encoding="utf-8"))
+    return rules(read_specification())
 
 
 def docstring(name):
@@ -125,7 +126,7 @@ def test_cases_name_no_rule_that_does_not_exist():
 
 
 def test_the_examples_name_no_case_that_does_not_exist():
-    text = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+    text = read_specification()
     named = set(re.findall(r"`([\w-]+/[\w-]+\.toml)`", text))
     assert named
     assert sorted(named - {case.path for case in _cases()}) == []
@@ -185,7 +186,7 @@ def test_tables_of_another_grammar_are_not_read():
 
 ROWS = re.findall(
     rf"^\| `(\w+)` \| `?([^`|]+?)`? \| ({ID}) \| [^|]* \| (\S+\.toml) \| (.*) \|$",
-    (ROOT / "SPEC.md").read_text(encoding="utf-8"),
+    (ROOT / "docs" / "values.md").read_text(encoding="utf-8"),
     re.M,
 )
 

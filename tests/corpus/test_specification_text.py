@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.rule_texts import rule_texts, rule_texts_of
+from conformance.corpus.rule_texts import read_specification, rule_texts, rule_texts_of
 from conformance.corpus.specification import ID, rules
 from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import Empty
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = (ROOT / "SPEC.md").read_text(encoding="utf-8")
+SPEC = read_specification()
 
 
 def text_of(rule):
@@ -32,7 +32,8 @@ def test_the_rules_of_a_section_stand_in_the_order_of_their_numbers():
 def test_a_rule_has_its_first_sentence_its_text_and_the_anchor_of_its_section():
     found = rule_texts_of(
         "# A title\n\nAn introduction.\n\n## §2 Two — `a/b.py`\n\n**TWO-1** *Choice `x`.* It is "
-        "so. It is.\n\n1. One\n2. Two\n\n**TWO-2** These are:\n\n| a |\n\n## Behind\n\nNo rule."
+        "so. It is.\n\n1. One\n2. Two\n\n**TWO-2** These are:\n\n| a |\n\n## Behind\n\nNo rule.",
+        "docs/two.md",
     )
     assert list(found) == ["TWO-1", "TWO-2"]
     assert found["TWO-1"].title == "It is so"
@@ -47,7 +48,7 @@ def test_every_rule_of_the_specification_has_a_text():
 
 @pytest.mark.parametrize("empty", Empty)
 def test_texts_list_the_values_of_empty_that_read_the_last_output(empty):
-    """ENG-7 and docs/cluster.md list what a part needs, and ORA-7 lists what is not searched."""
-    cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    """ENG-7 and docs/scale.md list what a part needs, and ORA-7 lists what is not searched."""
+    cluster = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     for text in (text_of("ENG-7"), text_of("ORA-7"), cluster):
         assert (f"`empty={empty}`" in text) == reads_last_output(empty)

@@ -11,6 +11,7 @@ from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.corpus.rule_texts import read_specification
 from conformance.engines.installation.startable import BROUGHT
 from conformance.harness import engine_file
 from conformance.harness.engine_file import read_engine_file
@@ -160,7 +161,7 @@ def test_the_register_message_of_a_table_holds_a_query():
 
 
 def test_the_rules_to_begin_with_are_rules_of_an_engine():
-    spec = (CONFORMANCE.parent / "SPEC.md").read_text(encoding="utf-8")
+    spec = read_specification()
     named = {"WIN-1", "WIN-2", "WIN-3", "WIN-4", "WIN-5", "WIN-6", "TICK-4", "TICK-5", "TICK-6"}
     named |= {*re.findall(r"\b[A-Z][A-Z0-9]+-\d+\b", section("## The rules to begin with"))}
     assert [rule for rule in sorted(named) if f"**{rule}**" not in spec] == []

@@ -33,7 +33,7 @@ class Variant(NamedTuple):
     keys: str = ""
 
 
-# It answers SPARQL with pyoxigraph, whose known defects are its own (docs/witnesses.md).
+# It answers SPARQL with pyoxigraph, whose known defects are its own (docs/evidence/witnesses.md).
 KNOWN = """
 [[deviations]]
 reason = "pyoxigraph stores values: the form in which a literal is written is lost"

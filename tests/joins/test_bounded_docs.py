@@ -1,11 +1,11 @@
-"""The example of docs/bounded.md gives what it says."""
+"""The example of docs/evidence/bounded.md gives what it says."""
 
 from __future__ import annotations
 
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "bounded.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "bounded.md"
 
 
 def test_the_policy_of_the_page_works():

@@ -36,7 +36,9 @@ def test_each_rule_has_all_of_its_paragraphs():
 
 def test_markdown_becomes_html_and_all_else_is_escaped(monkeypatch):
     monkeypatch.setattr(
-        page, "rule_texts", lambda: {"WIN-2": RuleText("", MARKDOWN, "§4 W — `m`", "4-w--m")}
+        page,
+        "rule_texts",
+        lambda: {"WIN-2": RuleText("", MARKDOWN, "§4 W — `m`", "4-w--m", "SPEC.md")},
     )
     monkeypatch.setattr(page, "repository_link", lambda: "https://example.org/x/y")
     (html,) = page.rules_in_html(["WIN-2", "NO-1"]).values()

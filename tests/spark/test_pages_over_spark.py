@@ -1,4 +1,4 @@
-"""The blocks of Python in docs/cluster.md run one after the other, over files of this machine."""
+"""The blocks of Python in docs/scale.md run one after the other, over files of this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cluster import ROOT, spark
 
-PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python spark\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 COLUMNS = "time long, element long, subject string, predicate string, object string"
 RECORDING = "number long, bindings array<map<string, string>>, instant long"
@@ -32,7 +32,7 @@ def test_the_blocks_of_the_page_run(connected, tmp_path: Path, capsys):
     names = {"spark": connected}
     for block in BLOCKS:
         text = re.sub(r'"(s3a://bucket/|(?=stream/|copy/))', f'"{tmp_path}/', block)
-        exec(compile(text, "docs/cluster.md", "exec"), names)
+        exec(compile(text, "docs/scale.md", "exec"), names)
     running = names["running"]
     running.processAllAvailable()
     running.stop()

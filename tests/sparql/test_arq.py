@@ -145,9 +145,9 @@ def test_an_explanation_with_a_key_that_is_not_known_is_refused(tmp_path: Path) 
 
 
 def test_docs_have_the_table_of_explanations() -> None:
-    assert table(explanations()) in (ROOT / "docs" / "arq.md").read_text(encoding="utf-8"), (
-        "run python -m tools.arq --table"
-    )
+    assert table(explanations()) in (ROOT / "docs" / "evidence" / "arq.md").read_text(
+        encoding="utf-8"
+    ), "run python -m tools.arq --table"
 
 
 # Ours has an answer, and by value (CMP-1, CMP-2) ARQ's is the same.

@@ -1,6 +1,6 @@
 """The suite's diagnosis of a running engine with known defects, on the dozen cases of `--smoke`.
 
-`make defects` does the same with all defects on the whole corpus (docs/diagnosis.md).
+`make defects` does the same with all defects on the whole corpus (docs/evidence/diagnosis.md).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The pages of docs/engines/: what they say is true of the corpus and of the engines' files as they
-are.
+"""The pages of docs/evidence/engines/: what they say is true of the corpus and of the engines' files
+as they are.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_the_table_of_engines_is_up_to_date():
         name for name, engine in engine_file.engines().items() if "corpus" in engine.suites
     ]
     assert [name for name in held_to_corpus if f"| `{name}` |" not in _unlinked(text)] == []
-    assert [path.stem for path in PAGES if f"(engines/{path.stem}.md)" not in text] == []
+    assert [path.stem for path in PAGES if f"(evidence/engines/{path.stem}.md)" not in text] == []
 
 
 def _unlinked(text: str) -> str:

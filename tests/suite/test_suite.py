@@ -528,7 +528,11 @@ def test_the_wheel_holds_all_that_the_suite_needs(tmp_path):
     assert not [name for name in held if "node_modules" in name or name.startswith("tests")]
     typed = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("*/py.typed")}
     assert "conformance/py.typed" in typed and typed <= {*held}
-    assert {"conformance/SPEC.md", "conformance/report/shapes/earl.ttl"} <= {*held}
+    assert {
+        "conformance/specification/SPEC.md",
+        "conformance/specification/docs/judging.md",
+        "conformance/report/shapes/earl.ttl",
+    } <= {*held}
     found = run_suite_alone(
         "--pyargs",
         "--engine=reference",

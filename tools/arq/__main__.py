@@ -1,7 +1,7 @@
 """Draw queries with data, and ask refengine.sparql and Apache Jena ARQ: `make arq`.
 
     python -m tools.arq [--draws N] [--seed S]
-    python -m tools.arq --table     write the table of explained differences into docs/arq.md
+    python -m tools.arq --table     write the table of explained differences (docs/evidence/arq.md)
 
 Prints how many draws had each outcome, and the first difference that is not explained, shrunk. The
 exit code is 0, 1 if there is such a difference, and 2 without ARQ.
@@ -29,7 +29,7 @@ from tools.arq.comparison import AGREE, Difference, compare_answers, our_answer
 from tools.arq.explained import PREFIXES, explain, explanations, searched_texts, table
 from tools.arq.jena import Jena, lacks
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "arq.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "arq.md"
 DATE = f'"2020-02-29T12:30:45.5-05:00"^^<{XSD}dateTime>'
 GRAPHS = ("urn:g", "urn:h")
 MOST_STATEMENTS = 12

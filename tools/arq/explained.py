@@ -91,7 +91,7 @@ def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanati
 
 
 def table(known: tuple[Explanation, ...]) -> str:
-    """Return the explanations as a table of docs/arq.md."""
+    """Return the explanations as a table of docs/evidence/arq.md."""
     lines = ["| class | difference | right | what the recommendation says |", "|---|---|---|---|"]
     lines += [f"| `{entry.id}` | {entry.title} | {entry.right} | {entry.says} |" for entry in known]
     return "\n".join(line.replace("\n", " ") for line in lines) + "\n"

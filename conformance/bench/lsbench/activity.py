@@ -5,8 +5,8 @@ which friends are tagged, and `gps` where users are who attend an event. What is
 day depends on the seed, the user and the day alone. So each stream, and each span of its time,
 can be made by itself (`events`), and the spans together are the stream.
 
-Published are the form of the distributions and the figures of GPS (docs/bench.md); how much is
-published and liked is decided here, near the sizes of the public generator's streams.
+Published are the form of the distributions and the figures of GPS (docs/evidence/bench.md); how
+much is published and liked is decided here, near the sizes of the public generator's streams.
 """
 
 from __future__ import annotations

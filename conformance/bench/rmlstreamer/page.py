@@ -93,7 +93,7 @@ def page(results: Sequence[JoinFigures]) -> str:
     words = PageWords(
         title="Joins over adaptive windows",
         lead=f"{len(results)} runs of windows over workloads.",
-        source="SPEC.md §15, docs/adaptive.md. The workloads follow the published generator.",
+        source="docs/joins.md. The workloads follow the published generator.",
         heading="Curves",
         made_by="python -m conformance adaptive",
     )

@@ -48,7 +48,9 @@ class AnswerByDefect(NoSay):
 
     def __init__(self, defects: Sequence[KnownDefect]) -> None:
         names = " and ".join(defect.id for defect in defects)
-        super().__init__(f"its answer comes from its known defect {names} (docs/witnesses.md)")
+        super().__init__(
+            f"its answer comes from its known defect {names} (docs/evidence/witnesses.md)"
+        )
         self.defects = tuple(defects)
 
 
