@@ -61,7 +61,7 @@ def result(
     told = {
         "suite": "corpus",
         "rule": "WIN-2",
-        "argument": f"{outcome}: as it is",
+        "explanation": f"{outcome}: as it is",
         "evidence": RIGHT,
         **more,
     }
@@ -75,7 +75,7 @@ MIXED = [
         rule="WIN-3",
         outcome="fail",
         evidence=WRONG,
-        argument="fail: no\n  first divergence, relation 2 of 2: window [10, 20)",
+        explanation="fail: no\n  first divergence, relation 2 of 2: window [10, 20)",
     ),
     result(case="REP-1-a-close", rule="REP-1", outcome="fail", evidence=WRONG, known=KNOWN),
     result(
@@ -91,7 +91,7 @@ MIXED = [
         suite="csrbench",
         outcome="error",
         evidence=None,
-        argument="register: the process ended",
+        explanation="register: the process ended",
     ),
     result(engine="other"),
     result(engine="other", case="Q1", rule="", suite="csrbench"),
@@ -152,7 +152,7 @@ def hostile(text: str = BAD) -> Result:
         case=f"{text}-case",
         rule=text,
         outcome=Outcome.FAIL,
-        argument=text,
+        explanation=text,
         known=known,
         evidence=told,
     )
@@ -183,6 +183,6 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def bare(case: str = "c", outcome: str = "pass", **more: Any) -> Result:
-    """A result of the corpus without evidence and argument, unless more is given."""
+    """A result of the corpus without evidence and explanation, unless more is given."""
     told = {"engine": "e", "suite": "corpus", **more}
     return Result(case=case, outcome=Outcome(outcome), **told)

@@ -59,7 +59,7 @@ def test_what_is_disputed_is_what_the_page_lists() -> None:
     section = page.partition("## Without pyoxigraph")[2].partition("\n## ")[0]
     listed = re.findall(r"([A-Z0-9]+-\d+) \((\d+)\)", section)
     assert found == {rule: int(count) for rule, count in listed} and found.total() == 17
-    assert len(re.findall(r"^E .*(?:[Dd]isputed|expected an argument)", done.stdout, re.M)) >= 17
+    assert len(re.findall(r"^E .*(?:[Dd]isputed|expected an explanation)", done.stdout, re.M)) >= 17
 
 
 def test_what_is_drawn_is_answered() -> None:

@@ -56,7 +56,7 @@ def describe_counterexample(case: Case, result: Result, engine: Engine) -> list[
     bounds = bounds_of(shown)
     answers = _reports(shown["actual"], bounds, shorten)
     if result.outcome is Outcome.ERROR:
-        answers = [f"breaks down: {_first_line(result.argument)}"]
+        answers = [f"breaks down: {_first_line(result.explanation)}"]
     lines = [
         *_labelled("query", _query_lines(case)),
         *_labelled("window", [_window(window, shorten) for window in shown["windows"]]),
@@ -99,7 +99,7 @@ def _expected(
     """
     if "expected" in shown:
         return _reports(shown["expected"], bounds, shorten)
-    refusal, must_refuse, _ = result.argument.partition("; the engine must refuse")
+    refusal, must_refuse, _ = result.explanation.partition("; the engine must refuse")
     if must_refuse:
         return [f"an error: {_first_line(refusal)}"]
     return []
@@ -201,11 +201,11 @@ def _reports(reports: Iterable[Mapping[str, Any]], bounds: str, shorten: Shorten
     return _fill(items) or ["no reports"]
 
 
-def _first_line(argument: str) -> str:
-    """Return the first clause of an argument's first line, without advice and without what the
+def _first_line(explanation: str) -> str:
+    """Return the first clause of an explanation's first line, without advice and without what the
     engine's process wrote to its standard error.
     """
-    first = argument.partition("\n")[0]
+    first = explanation.partition("\n")[0]
     return texts.clean(first.partition("; ")[0], WIDTH)
 
 

@@ -68,7 +68,7 @@ def _cell(results: Sequence[Result]) -> Cell:
 def reasons_table(results: Iterable[Result]) -> Table:
     """Return why answers are not right: a row for each test on an engine that is no pass, by its
     worst run, with the known deviations that explain it and the rules that these break, or else the
-    line of its argument that says most.
+    line of its explanation that says most.
     """
     rows = []
     for test in group_by_test(results):
@@ -81,7 +81,7 @@ def reasons_table(results: Iterable[Result]) -> Table:
             (
                 *test.first_cells,
                 Cell(", ".join(rules) or DASH),
-                Cell(reason or most_telling_line(test.worst.argument)),
+                Cell(reason or most_telling_line(test.worst.explanation)),
             )
         )
     return Table(

@@ -48,11 +48,11 @@ def judge_run(
     verdict_limit: VerdictLimit | None = None,
     is_fail_explained: bool = False,
 ) -> Result:
-    """Return the result of a run: its outcome under the engine's profile, the argument, the known
-    deviations that explain a fail, and the evidence with what was measured. `digests` are those of
-    the streams' files. `verdict_limit` limits the time of a verdict, and has the answers that
-    several runs of the workload may share; None makes a new one. If `is_fail_explained`, the
-    argument of a fail says what would explain it.
+    """Return the result of a run: its outcome under the engine's profile, the explanation, the
+    known deviations that explain a fail, and the evidence with what was measured. `digests` are
+    those of the streams' files. `verdict_limit` limits the time of a verdict, and has the answers
+    that several runs of the workload may share; None makes a new one. If `is_fail_explained`, the
+    explanation of a fail says what would explain it.
 
     The verdict is on relations alone, and not on the windows that the engine states, so that it can
     be compared with one on a recording. A run without a verdict in time is `unsupported`. The
@@ -87,8 +87,8 @@ def judge_run(
         return result
     if is_fail_explained:
         assert judged.judgement is not None  # it fails
-        argument = _explain_fail(tested, workload, exchange, judged.judgement, verdict_limit)
-        result = replace(result, argument=argument)
+        explanation = _explain_fail(tested, workload, exchange, judged.judgement, verdict_limit)
+        result = replace(result, explanation=explanation)
     engine_under_profile = replace(tested, profile=profile)
     return _with_known_deviations(engine_under_profile, exchange, result, run, verdict_limit)
 
@@ -110,11 +110,15 @@ def _judge(
                 is_fail_explained=False,
             )
     except VerdictTooLate as error:
-        argument = (
+        explanation = (
             f"no verdict: profile {profile.name}; {error} (a greater --verdict-seconds allows more)"
         )
         return Result(
-            engine=profile.name, suite="", case="", outcome=Outcome.UNSUPPORTED, argument=argument
+            engine=profile.name,
+            suite="",
+            case="",
+            outcome=Outcome.UNSUPPORTED,
+            explanation=explanation,
         )
 
 
@@ -125,12 +129,12 @@ def _explain_fail(
     judgement: Judgement,
     verdict_limit: VerdictLimit,
 ) -> str:
-    """Return the argument of a fail with what would explain it, if that is found in time."""
+    """Return the explanation of a fail with what would explain it, if that is found in time."""
     profile = profile_of(tested, workload, exchange.question.query)
     timestamps = [answer.instant for answer in exchange.answers]
     try:
         with verdict_limit.enforce():
-            argument = outcomes.explain_fail_in_full(
+            explanation = outcomes.explain_fail_in_full(
                 profile, judgement, verdict_limit.answers, timestamps
             )
     except VerdictTooLate as error:
@@ -141,7 +145,7 @@ def _explain_fail(
             with_open_t0 = _describe_verdict_with_open_t0(tested, workload, exchange, verdict_limit)
     except VerdictTooLate as error:
         with_open_t0 = f"  if t0 is left open: no verdict; {error}"
-    return f"{argument}\n{with_open_t0}".rstrip()
+    return f"{explanation}\n{with_open_t0}".rstrip()
 
 
 def _with_known_deviations(
@@ -163,10 +167,10 @@ def _with_known_deviations(
             )
     except VerdictTooLate as error:
         line = f"  whether a known deviation explains it is not known: {error}"
-        return replace(result, argument=f"{result.argument}\n{line}")
+        return replace(result, explanation=f"{result.explanation}\n{line}")
     return replace(
         result,
-        argument=f"{result.argument}\n{write_explanation(about, found, claim)}",
+        explanation=f"{result.explanation}\n{write_explanation(about, found, claim)}",
         known=describe_deviations(found, about, claim),
     )
 
@@ -174,7 +178,7 @@ def _with_known_deviations(
 def _describe_verdict_with_open_t0(
     tested: Engine, workload: Workload, exchange: Exchange, verdict_limit: VerdictLimit
 ) -> str:
-    """Return a heading and the first three lines of the argument under the engine's own profile,
+    """Return a heading and the first three lines of the explanation under the engine's own profile,
     which leaves t0 open. Return "" if the workload fixes no t0, or if the engine is sent its
     semantics.
     """
@@ -190,7 +194,7 @@ def _describe_verdict_with_open_t0(
         answers=verdict_limit.answers,
         is_fail_explained=False,
     )
-    first_lines = judged.argument.splitlines()[:3]
+    first_lines = judged.explanation.splitlines()[:3]
     return "\n".join(["  if t0 is left open:", *(f"    {line.strip()}" for line in first_lines)])
 
 

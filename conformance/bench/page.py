@@ -64,7 +64,7 @@ def _sections(results: Iterable[Result]) -> Iterator[PageSection]:
             _plots(test.results),
             texts.block((shown.evidence or {}).get("query", "")),
             shown.kind,
-            texts.block(shown.argument),
+            texts.block(shown.explanation),
         )
 
 

@@ -46,7 +46,7 @@ class Task(NamedTuple):
 @dataclass(frozen=True)
 class BenchmarkPlan:
     """What is run of a benchmark: what a user chose of it, and the engines. `out` is the folder of
-    everything that is written. If `are_fails_explained`, the argument of a fail says what would
+    everything that is written. If `are_fails_explained`, the explanation of a fail says what would
     explain it. A verdict may take `verdict_seconds` of CPU time.
     """
 
@@ -246,7 +246,7 @@ def _without_evidence(
         suite=suite,
         case=case,
         outcome=outcome,
-        argument=str(error),
+        explanation=str(error),
         benchmark_run=run_of_test(task.workload, task.number),
     )
 

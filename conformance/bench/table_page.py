@@ -38,14 +38,14 @@ def write_results(out: Path, lines: Iterable[str], tables: Sequence[Table], html
 
 class PageSection(NamedTuple):
     """A section of a page: its title, its plots with their names, a query, and the outcome and the
-    argument of a run; these are empty where there is none.
+    explanation of a run; these are empty where there is none.
     """
 
     title: str
     plots: list[tuple[str, Drawing]]
     query: str = ""
     kind: str = ""
-    argument: str = ""
+    explanation: str = ""
 
 
 class PageWords(NamedTuple):

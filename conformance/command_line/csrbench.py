@@ -153,8 +153,8 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def _print(verdicts: list[Result], form: str) -> None:
-    """Print the verdicts in a form. With TSV the arguments of errors and of extra recordings, and
-    who computed the answers, go to standard error.
+    """Print the verdicts in a form. With TSV the explanations of errors and of extra recordings,
+    and who computed the answers, go to standard error.
     """
     from conformance.bench.recordings import csrbench, csrbench_table
     from conformance.verdict import results
@@ -166,7 +166,7 @@ def _print(verdicts: list[Result], form: str) -> None:
             print("\n".join(csrbench_table.as_tsv(verdicts)))
             for result in verdicts:
                 if csrbench.suffix(result) or result.outcome == "error":
-                    print(f"{result.engine} {result.case}\n{result.argument}", file=sys.stderr)
+                    print(f"{result.engine} {result.case}\n{result.explanation}", file=sys.stderr)
             print(csrbench_table.describe_provenance(verdicts), file=sys.stderr)
         case _:
             print("\n".join(csrbench_table.as_text(verdicts)))

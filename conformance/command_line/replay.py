@@ -138,7 +138,7 @@ def _replay(item: Item, before: Result) -> int:
     from conformance.suite.replay import differences_in_question, replay
 
     now = replay(item, _print_line)
-    for line in now.argument.splitlines():
+    for line in now.explanation.splitlines():
         print(escape_unprintable(line))
     is_same = (now.kind, now.outcome) == (before.kind, before.outcome)
     print(f"verdict: {now.outcome_in_words}; {_comparison(before, now, is_same)}")
@@ -157,6 +157,6 @@ def _comparison(before: Result, now: Result, is_same: bool) -> str:
     """Write how a verdict compares with that of the file."""
     if not is_same:
         return f"in the file it is: {before.outcome_in_words}"
-    if now.argument != before.argument:
-        return "as in the file, but with another argument"
+    if now.explanation != before.explanation:
+        return "as in the file, but with another explanation"
     return "the same as in the file"

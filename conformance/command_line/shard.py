@@ -156,8 +156,8 @@ def _conclude(
     summary: RunSummary,
     options: argparse.Namespace,
 ) -> int:
-    """Print what ended without a result, the arguments of a few fails, and what is wrong with each
-    engine; return the exit code.
+    """Print what ended without a result, the explanations of a few fails, and what is wrong with
+    each engine; return the exit code.
     """
     from conformance.report.headline import FEW_FAILS
     from conformance.suite import describe_unjudged_engines

@@ -267,7 +267,7 @@ def _reports(
 
 def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """Return a line if the oracle's verdict on a recording differs from the expected one. What
-    would explain a fail is searched for only if the block quotes the argument: the search takes
+    would explain a fail is searched for only if the block quotes the explanation: the search takes
     longer than all else.
     """
     case_query = ask()
@@ -282,16 +282,16 @@ def _judge(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> li
         question,
         profile_of(block["profile"]),
         recording(block, case_query),
-        is_fail_explained="argument" in block or "without" in block,
+        is_fail_explained="explanation" in block or "without" in block,
         **options,
     )
-    argument = " / ".join(result.argument.splitlines())
+    explanation = " / ".join(result.explanation.splitlines())
     if result.outcome != block["outcome"]:
-        return [f": expected {block['outcome']}, got {result.outcome}: {argument}"]
-    if block.get("argument", "") not in result.argument:
-        return [f": expected an argument with {block['argument']!r}, got: {argument}"]
-    if "without" in block and block["without"] in result.argument:
-        return [f": expected an argument without {block['without']!r}, got: {argument}"]
+        return [f": expected {block['outcome']}, got {result.outcome}: {explanation}"]
+    if block.get("explanation", "") not in result.explanation:
+        return [f": expected an explanation with {block['explanation']!r}, got: {explanation}"]
+    if "without" in block and block["without"] in result.explanation:
+        return [f": expected an explanation without {block['without']!r}, got: {explanation}"]
     return []
 
 

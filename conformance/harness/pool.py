@@ -19,7 +19,7 @@ class LateFault(NamedTuple):
     """
 
     item: Key
-    argument: str
+    explanation: str
 
 
 class Harnesses:
@@ -85,9 +85,9 @@ class Harnesses:
         harness.stop()
         return harness.late_fault
 
-    def add_late_fault(self, item: Key, argument: str) -> None:
+    def add_late_fault(self, item: Key, explanation: str) -> None:
         """Add what a harness did after its last reply about an item."""
-        self._late_faults.append(LateFault(item, argument))
+        self._late_faults.append(LateFault(item, explanation))
 
     def take_late_faults(self) -> list[LateFault]:
         """Return the late faults that were found since this was last asked."""

@@ -35,14 +35,14 @@ def attach_to_report(
 ) -> None:
     """Attach to the report of a test what was kept, and the late faults that are known by now."""
     # pytest takes what a plugin adds along
-    vars(report)["conformance_late"] = [[*late.item, late.argument] for late in late_faults]
+    vars(report)["conformance_late"] = [[*late.item, late.explanation] for late in late_faults]
     vars(report)["conformance"] = test.stash.get(ITEM_DATA, None)
 
 
 def late_faults_of(report: pytest.TestReport) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the key of its item and the argument of each late fault that a report carries."""
-    for *key, argument in vars(report).get("conformance_late", ()):
-        yield tuple(key), argument
+    """Yield the key of its item and the explanation of each late fault that a report carries."""
+    for *key, explanation in vars(report).get("conformance_late", ()):
+        yield tuple(key), explanation
 
 
 def engine_of(report: pytest.TestReport) -> str | None:

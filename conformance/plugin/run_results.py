@@ -61,8 +61,8 @@ class RunResults:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count an item, and keep its result."""
-        for key, argument in report_data.late_faults_of(report):
-            self._replace_by_late_error(key, argument)
+        for key, explanation in report_data.late_faults_of(report):
+            self._replace_by_late_error(key, explanation)
         if str(report.when) == "???":  # so xdist reports an item whose worker was killed
             self.is_cut_short = True
         engine = report_data.engine_of(report)
@@ -86,13 +86,13 @@ class RunResults:
             self.is_cut_short = True
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
-    def _replace_by_late_error(self, key: tuple[str, ...], argument: str) -> None:
+    def _replace_by_late_error(self, key: tuple[str, ...], explanation: str) -> None:
         """Replace the result of an earlier item by an error, since its harness wrote a line, or
         ended, after the last reply about it.
         """
         for number, result in enumerate(self.results):
             if result.key == key:
-                error = late_result(result, argument)
+                error = late_result(result, explanation)
                 self.results[number] = error
                 self.late_errors.append(error)
                 self._note(error)
@@ -134,7 +134,7 @@ class RunResults:
         self._set_exit_status(session)
 
     def _leave_lists_out(self) -> None:
-        """Keep pytest from listing every skip, and every argument where more than a few items
+        """Keep pytest from listing every skip, and every explanation where more than a few items
         fail, unless the command line asks for lists or the run has other tests.
         """
         if self.has_other_tests or not self.ran or asks_for_lists(self.config):
@@ -208,7 +208,7 @@ class RunResults:
         if self.summary is not None and asks_for_lists(self.config):
             yield from self.summary.lines()
         for error in self.late_errors:
-            yield f"{error.engine}: error: {error.case}: {error.argument}"
+            yield f"{error.engine}: error: {error.case}: {error.explanation}"
         yield from describe_unjudged_engines(
             self.unjudged_engines,
             self.run.items,

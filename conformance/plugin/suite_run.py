@@ -163,7 +163,7 @@ def settle_item(test: pytest.Item, item: Item, ask: Callable[[Item], Result]) ->
     result = _ask_or_end(item, ask)
     keep_result(test, result)
     known = [f"{reason} ({link})" for reason, link, *_ in result.known]
-    for name in ("outcome", "rule", "argument"):
+    for name in ("outcome", "rule", "explanation"):
         test.user_properties.append((name, str(getattr(result, name))))
     test.user_properties.extend(("known", text) for text in known)
 
@@ -171,11 +171,11 @@ def settle_item(test: pytest.Item, item: Item, ask: Callable[[Item], Result]) ->
         pytest.fail(reason, pytrace=False)
     if result.known:
         if test.config.getoption("runxfail"):
-            pytest.fail(result.argument, pytrace=False)
+            pytest.fail(result.explanation, pytrace=False)
         # pytest.xfail would have a traceback, of which pytest reads the source each time
         raise pytest.xfail.Exception("; ".join(known), pytrace=False)
     if result.outcome is not Outcome.PASS:
-        pytest.skip(result.argument)
+        pytest.skip(result.explanation)
 
 
 def _ask_or_end(item: Item, ask: Callable[[Item], Result]) -> Result:

@@ -210,7 +210,7 @@ def _cases(entries: Iterable[Entry]) -> Iterator[str]:
 def _assertion_of_rule(verdict: RuleVerdict, date: str | None) -> Iterator[str]:
     """Yield the lines of a verdict on a rule."""
     outcome = OUTCOMES_OF_RULES[verdict.status]
-    information = texts.clean(describe_rule(verdict), texts.ARGUMENT)
+    information = texts.clean(describe_rule(verdict), texts.EXPLANATION)
     if verdict.status is RuleStatus.KNOWN:
         information += "\nknown: the engine's file states this deviation"
     iri = _iri("verdict", verdict.engine, verdict.rule)
@@ -252,14 +252,14 @@ def _assertion(
 
 
 def _information(entry: Entry) -> str:
-    """Return the argument of a result, after its outcome and before what explains it; of a pass of
-    a rule, whether it shows anything.
+    """Return the explanation of a result, after its outcome and before what explains it; of a pass
+    of a rule, whether it shows anything.
     """
     result = entry.result
-    argument = result.argument
-    if not argument.startswith(f"{result.outcome}:"):
-        argument = f"{result.outcome}: {argument}"
-    lines = [texts.block(argument)]
+    explanation = result.explanation
+    if not explanation.startswith(f"{result.outcome}:"):
+        explanation = f"{result.outcome}: {explanation}"
+    lines = [texts.block(explanation)]
     if result.outcome is Outcome.PASS and result.rule and not entry.case_result.shows_its_rule:
         lines.append(SHOWS_NOTHING if entry.case_result.has_rows else NO_ROW)
     lines += _reasons("known", [known.reason for known in result.known])

@@ -28,7 +28,7 @@ ROWS, ELEMENTS = 4, 8  # of a case that are written, at most
 FINDINGS = 3  # that are written of an engine, at most
 FEW_RULES = 3  # so many are named where fails have nothing else in common
 LEAST_FAILS = 3  # a finding about fewer fails is written only if there is no other
-FEW_FAILS = 3  # whose arguments are written at the end of a run
+FEW_FAILS = 3  # whose explanations are written at the end of a run
 # from an engine and a case to the command that asks the engine again about the case
 AgainCommand = Callable[[str, str], str]
 # the outcomes, in the order in which they are counted
@@ -134,7 +134,7 @@ def _find_errors(entries: Iterable[Entry]) -> Iterator[_Finding]:
     if errors:
         alike: dict[str, list[Entry]] = {}
         for entry in errors:
-            alike.setdefault(texts.most_telling_line(entry.result.argument), []).append(entry)
+            alike.setdefault(texts.most_telling_line(entry.result.explanation), []).append(entry)
         words, most = max(alike.items(), key=lambda pair: len(pair[1]))
         yield _Finding(
             texts.clean(f"{len(most)} of {count_text(len(errors), 'error')}: {words}", SENTENCE),
@@ -205,7 +205,7 @@ def _case_in_brief(entry: Entry) -> SmallestCase:
     """Return the three lines of a case. Where no evidence was kept, they say so."""
     result = entry.result
     elements = expected = "not kept"
-    answered = texts.most_telling_line(entry.result.argument)
+    answered = texts.most_telling_line(entry.result.explanation)
     evidence = entry.evidence
     if evidence is not None:
         shorten = texts.term_shortener(evidence["query"])

@@ -127,7 +127,7 @@ def _failures(title: str, failures: Sequence[Entry]) -> Iterator[str]:
     for entry in failures:
         result = entry.result
         reasons = "; ".join(known.reason for known in result.known)
-        why = reasons or texts.most_telling_line(result.argument)
+        why = reasons or texts.most_telling_line(result.explanation)
         rows.append((result.engine, result.case, str(result.outcome), why))
     head = ("| engine | case | outcome | why |", "|---|---|---|---|")
     yield from _section(f"{title} ({len(failures)})", head, rows)

@@ -1,4 +1,4 @@
-"""The list of results, as the page's script reads it, and the details of each: its argument, its
+"""The list of results, as the page's script reads it, and the details of each: its explanation, its
 evidence and its charts.
 """
 
@@ -106,7 +106,7 @@ class ResultList:
             with_details = len(self.data["rows"]) - self.without_details
             lines.append(
                 f"{self.without_details:,} results of the list have only the first line of their "
-                f"argument and no drawing; {with_details:,} have all details"
+                f"explanation and no drawing; {with_details:,} have all details"
             )
         return lines
 
@@ -126,7 +126,7 @@ class ResultList:
                     self._place("known", texts.clean(reason, 300), (reason, link))
                     for reason, link, *_ in result.known[:8]
                 ],
-                self._place("texts", texts.most_telling_line(result.argument)),
+                self._place("texts", texts.most_telling_line(result.explanation)),
                 details,
                 [self._place("causes", causes.name_of(cause)) for cause in result.causes[:8]],
             ]
@@ -139,7 +139,7 @@ class ResultList:
         result = entry.result
         # two engines may be asked the same question by different lines
         engine = result.engine if self._has_lines(entry) else ""
-        key = (entry.text, result.argument, result.explanations, result.outcome, engine)
+        key = (entry.text, result.explanation, result.explained_by, result.outcome, engine)
         if key not in self.details:
             if len(self.details) >= DRAWN or self.size >= BYTES:
                 self.without_details += 1
@@ -184,8 +184,8 @@ ELEMENTS, TRIPLES = 60, 4  # elements that are listed, and triples of each
 
 
 def detail(entry: Entry, lines: Sequence[str] = ()) -> str:
-    """Return the HTML of a result's argument and evidence, and of the lines that a harness got for
-    it. The names are left out, since results with equal details share them.
+    """Return the HTML of a result's explanation and evidence, and of the lines that a harness got
+    for it. The names are left out, since results with equal details share them.
     """
     evidence = entry.evidence
     fields: dict[str, Any] = {"query": None}
@@ -196,7 +196,7 @@ def detail(entry: Entry, lines: Sequence[str] = ()) -> str:
     ]
     return template("detail.html.j2").render(
         outcome=str(entry.result.outcome),
-        argument=texts.block(entry.result.argument),
+        explanation=texts.block(entry.result.explanation),
         known=known,
         causes=[
             (name_of(cause), texts.clean(", ".join(cause.rules))) for cause in entry.result.causes

@@ -15,12 +15,12 @@ from refengine.drawings.labels import term_shortener as term_shortener
 from refengine.model.elements import Row
 from refengine.model.messages import escape_unprintable
 
-ARGUMENT = 6_000  # characters of an argument
-FIRST = 160  # characters of an argument's line in a list
+EXPLANATION = 6_000  # characters of an explanation
+FIRST = 160  # characters of an explanation's line in a list
 WEB = r"https?://[\w.-]+(:\d+)?([/?#][\w.~:/?#\[\]@!$&'()*+,;=%-]*)?"
 
 
-def block(text: str, most: int = ARGUMENT) -> str:
+def block(text: str, most: int = EXPLANATION) -> str:
     """Return a text as printable lines. It is cut to `most` characters before it is escaped."""
     if len(text) > most:
         text = text[:most] + "\n…"
@@ -28,11 +28,11 @@ def block(text: str, most: int = ARGUMENT) -> str:
     return "\n".join(map(escape_unprintable, lines))
 
 
-def most_telling_line(argument: str) -> str:
-    """Return the line of an argument that says most: the first divergence of a fail, else the first
-    line.
+def most_telling_line(explanation: str) -> str:
+    """Return the line of an explanation that says most: the first divergence of a fail, else the
+    first line.
     """
-    lines = [line.strip() for line in argument[:ARGUMENT].splitlines() if line.strip()]
+    lines = [line.strip() for line in explanation[:EXPLANATION].splitlines() if line.strip()]
     divergences = [line for line in lines if line.startswith("first divergence")]
     return clean([*divergences, *lines, ""][0], FIRST)
 

@@ -188,7 +188,7 @@ def parquet(items_results: Iterable[Result]) -> bytes:
         ("entry", text),
     ]
     causes = pyarrow.list_(pyarrow.struct(cause_fields))
-    names = ("engine", "suite", "case", "rule", "outcome", "argument")
+    names = ("engine", "suite", "case", "rule", "outcome", "explanation")
     schema = pyarrow.schema(
         [
             *((name, text) for name in names),

@@ -208,14 +208,14 @@ def _run_items(work: Mapping[str, Any]) -> list[Record]:
 
 
 def _with_late_faults(
-    records: Iterable[Record], arguments: Mapping[tuple[str, str, str], str]
+    records: Iterable[Record], explanations: Mapping[tuple[str, str, str], str]
 ) -> list[Record]:
     """Return the records, replacing each one by an error whose harness wrote a line, or ended,
     after its last reply about its item.
     """
     return [
-        late_result(result_of(record), arguments[key(record)]).as_json()
-        if key(record) in arguments and "error" not in record
+        late_result(result_of(record), explanations[key(record)]).as_json()
+        if key(record) in explanations and "error" not in record
         else record
         for record in records
     ]

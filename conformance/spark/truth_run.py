@@ -130,7 +130,7 @@ class Truth:
         if self.stored.unread:
             yield f"not read: {count_text(self.stored.unread, 'file')} of other formats"
         if self.verdict:
-            yield self.verdict.argument
+            yield self.verdict.explanation
 
 
 @contextmanager
@@ -295,7 +295,7 @@ def _judge(plan: TruthPlan, path: Path, reports: DataFrame) -> TruthVerdict | No
         suite="truth",
         case=plan.case,
         outcome=verdict.outcome,
-        argument=verdict.argument,
+        explanation=verdict.explanation,
     )
     results.replace({path / RESULTS: results.lines([result])})
     return verdict

@@ -54,12 +54,12 @@ _RECORDED = pyarrow.schema(
 
 @dataclass(frozen=True)
 class TruthVerdict:
-    """The verdict on a recording: the outcome, its argument, and YABench's measures, a row for each
-    report or, under content change, for each slide (None: not measured).
+    """The verdict on a recording: the outcome, its explanation, and YABench's measures, a row for
+    each report or, under content change, for each slide (None: not measured).
     """
 
     outcome: Outcome
-    argument: str
+    explanation: str
     measures: DataFrame | None
 
 

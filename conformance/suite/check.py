@@ -12,12 +12,12 @@ from conformance.verdict.results import Outcome, Result
 
 
 class NonConformance(AssertionError):
-    """The error that an engine does not conform. The message has the argument of every failure, and
-    `results` has all results.
+    """The error that an engine does not conform. The message has the explanation of every failure,
+    and `results` has all results.
     """
 
-    def __init__(self, arguments: list[str], results: list[Result]) -> None:
-        super().__init__("\n\n".join(arguments))
+    def __init__(self, explanations: list[str], results: list[Result]) -> None:
+        super().__init__("\n\n".join(explanations))
         self.results = results
 
 
@@ -27,9 +27,9 @@ def why_unexpected(item: Item, result: Result) -> str:
     must. An unstable result is none: what the engine does is not known.
     """
     if result.is_fail_without_known_deviation:
-        return result.argument
+        return result.explanation
     if result.outcome is Outcome.ERROR and not result.known:
-        return f"error: {result.argument}"
+        return f"error: {result.explanation}"
     if result.outcome is Outcome.UNSTABLE:
         return ""
     known = {(deviation.reason, deviation.link) for deviation in result.known}
@@ -38,7 +38,7 @@ def why_unexpected(item: Item, result: Result) -> str:
         return ""
     return (
         f"{result.outcome}, but a known deviation does not show here: {'; '.join(missing)}\n"
-        f"{result.argument}"
+        f"{result.explanation}"
     )
 
 
@@ -68,11 +68,11 @@ def check_engine(engine: Engine | str | Path, *, smoke: bool = False) -> list[Re
     finally:
         harnesses.stop()
     results = with_late_faults(results, harnesses.take_late_faults())
-    arguments = [
+    explanations = [
         f"{item.id}: {reason}"
         for item, result in zip(asked, results, strict=True)
         if (reason := why_unexpected(item, result))
     ]
-    if arguments:
-        raise NonConformance(arguments, results)
+    if explanations:
+        raise NonConformance(explanations, results)
     return results

@@ -1,8 +1,8 @@
 """One diagnosis for an engine: few deviations from its semantics that together explain as many of
 its fails as a search finds.
 
-Each fail has an argument of its own. But most engines have one or two defects, which show in many
-cases. So after a run all fails that no known deviation explains are looked at together
+Each fail has an explanation of its own. But most engines have one or two defects, which show in
+many cases. So after a run all fails that no known deviation explains are looked at together
 (cause_search.py), and each is given its causes.
 """
 

@@ -192,7 +192,7 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
         result = probe.probe_case(engine, harness, case)
         if result.outcome is not Outcome.UNSUPPORTED:
             break
-        first_refusal = first_refusal or result.argument
+        first_refusal = first_refusal or result.explanation
     if result is None or result.outcome is Outcome.UNSUPPORTED:
         found = "it refuses every case"
         if first_refusal:
@@ -204,7 +204,7 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
         kind = f"known {kind}"
     found = f"{kind}: {result.case}"
     if result.outcome is Outcome.ERROR:
-        broken = Finding("query", f"{found}: {plain(result.argument)}", "read the error above")
+        broken = Finding("query", f"{found}: {plain(result.explanation)}", "read the error above")
         return _name_missing_class(broken, engine, harness)
     return Finding("query", found)
 

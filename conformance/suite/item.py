@@ -137,8 +137,8 @@ def common_result(runs: Sequence[Result]) -> Result:
         return next((run for run in runs if not run.known), first)
     words = ", ".join(str(run.outcome) for run in runs)
     other = next(run for run in runs if (run.outcome, run.known) != (first.outcome, first.known))
-    argument = f"unstable: {words}\n{first.argument}\n{other.argument}"
-    return replace(first, outcome=Outcome.UNSTABLE, argument=argument, known=(), witnesses=())
+    explanation = f"unstable: {words}\n{first.explanation}\n{other.explanation}"
+    return replace(first, outcome=Outcome.UNSTABLE, explanation=explanation, known=(), witnesses=())
 
 
 def items(selection: ItemSelection) -> list[Item]:
@@ -335,18 +335,18 @@ def with_late_faults(results: Iterable[Result], late_faults: Iterable[LateFault]
     """Return the results, replacing each one by an error whose harness wrote a line, or ended,
     after its last reply about it.
     """
-    arguments = dict(late_faults)
+    explanations = dict(late_faults)
     return [
-        late_result(result, arguments[result.key]) if result.key in arguments else result
+        late_result(result, explanations[result.key]) if result.key in explanations else result
         for result in results
     ]
 
 
-def late_result(result: Result, argument: str) -> Result:
+def late_result(result: Result, explanation: str) -> Result:
     """Return the error that takes the place of a result when the harness did something after its
     last reply.
     """
-    return error_result(result.key, result.rule, argument)
+    return error_result(result.key, result.rule, explanation)
 
 
 def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:

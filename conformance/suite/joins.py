@@ -32,7 +32,7 @@ from refengine.model.errors import InvalidWindow
 from refengine.model.messages import plain
 
 SUITE = "joins"
-SHOWN = 6  # matches that an argument lists
+SHOWN = 6  # matches that an explanation lists
 # the rule of each field that has few values, and that may explain a fail
 RULE_OF_FIELD = {
     "opens": "ADA-4",
@@ -100,7 +100,7 @@ def _result(
     tested: Engine,
     case: Case,
     outcome: Outcome,
-    argument: str,
+    explanation: str,
     known: tuple[KnownDeviation, ...],
 ) -> Result:
     """Return the result of a case."""
@@ -110,7 +110,7 @@ def _result(
         case=case.id,
         rule=case.rule,
         outcome=outcome,
-        argument=argument,
+        explanation=explanation,
         known=known,
     )
 
@@ -123,7 +123,7 @@ def _known(deviations: Iterable[Deviation], case: Case) -> tuple[KnownDeviation,
     )
 
 
-# The argument
+# The explanation
 
 
 def expected_answers(question: JoinQuestion, window: JoinWindow | None = None) -> list[JoinAnswer]:
@@ -165,8 +165,8 @@ def _sorting_key(answer: JoinAnswer) -> tuple[int, str, str]:
 
 
 def _argue(harness: Harness, question: JoinQuestion, number: int) -> list[str]:
-    """Return the argument of a fail of a block: a part of its streams that shows it and of which no
-    step can be left out, and what would explain it; no lines for a pass. Raises Declined and
+    """Return the explanation of a fail of a block: a part of its streams that shows it and of which
+    no step can be left out, and what would explain it; no lines for a pass. Raises Declined and
     Broken.
     """
     if not _differs(expected_answers(question), _ask(harness, question)):

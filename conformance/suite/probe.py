@@ -90,22 +90,24 @@ def _result_or_error(
         return _make_result(tested, case, Outcome.DISPUTED, str(error))
     except Broken as error:
         deviations = find_crash_deviations(tested, case)
-        argument = f"{error}\n{write_explanation(case, deviations, NO_CLAIM)}"
-        broken = _make_result(tested, case, Outcome.ERROR, argument)
+        explanation = f"{error}\n{write_explanation(case, deviations, NO_CLAIM)}"
+        broken = _make_result(tested, case, Outcome.ERROR, explanation)
         return replace(broken, known=describe_deviations(deviations, case, NO_CLAIM))
     except RefengineError as error:
-        argument = f"the case has no answer under this semantics, so it says nothing here: {error}"
-        return _make_result(tested, case, Outcome.UNSUPPORTED, argument)
+        explanation = (
+            f"the case has no answer under this semantics, so it says nothing here: {error}"
+        )
+        return _make_result(tested, case, Outcome.UNSUPPORTED, explanation)
 
 
 def _make_result(
     tested: Engine,
     case: Case | BenchmarkQuery,
     outcome: Outcome,
-    argument: str,
+    explanation: str,
 ) -> Result:
-    """Return a result with an outcome and an argument. It has no evidence, judgement, witnesses and
-    known deviations yet.
+    """Return a result with an outcome and an explanation. It has no evidence, judgement, witnesses
+    and known deviations yet.
     """
     suite = "corpus"
     if isinstance(case, BenchmarkQuery):
@@ -116,7 +118,7 @@ def _make_result(
         case=case.id,
         rule=case.rule,
         outcome=outcome,
-        argument=argument,
+        explanation=explanation,
     )
 
 
@@ -153,17 +155,17 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
             raise
         # The oracle refuses the stream, since the engine's semantics refuses late elements. But the
         # engine has answered, and so it did not refuse: a fail without a judgement.
-        argument = f"{error}; the engine must refuse that element, and has accepted it"
-        judged = _make_result(tested, case, Outcome.FAIL, argument)
+        explanation = f"{error}; the engine must refuse that element, and has accepted it"
+        judged = _make_result(tested, case, Outcome.FAIL, explanation)
 
     judgement = judged.judgement
     make_evidence = evidence.of_verdict
     if isinstance(case, BenchmarkQuery):
         make_evidence = evidence.of_benchmark
     evidence_table = make_evidence(question, exchange.answers, judgement, exchange.text)
-    argument = judged.argument
+    explanation = judged.explanation
     if tested.tolerance:
-        argument += (
+        explanation += (
             f"\n  replayed on the wall clock; an element may have come {tested.tolerance:g} of a "
             "unit of time late"
         )
@@ -171,9 +173,9 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
     deviations: tuple[Deviation, ...] = ()
     if judged.outcome is Outcome.FAIL:
         deviations = find_explaining_deviations(tested, case, exchange, answers)
-        argument += f"\n{write_explanation(case, deviations, claim)}"
+        explanation += f"\n{write_explanation(case, deviations, claim)}"
     return replace(
-        _make_result(tested, case, judged.outcome, argument),
+        _make_result(tested, case, judged.outcome, explanation),
         known=describe_deviations(deviations, case, claim),
         evidence=evidence_table,
         witnesses=judged.witnesses,
@@ -228,14 +230,14 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     outcome = Outcome.PASS
     if lines:
         outcome = Outcome.FAIL
-    argument = "\n".join(f"{case.rule}: {line}" for line in lines)
+    explanation = "\n".join(f"{case.rule}: {line}" for line in lines)
     return Result(
         engine=tested.name,
         suite="corpus",
         case=case.id,
         rule=case.rule,
         outcome=outcome,
-        argument=argument,
+        explanation=explanation,
         evidence=evidence_table,
     )
 

@@ -154,7 +154,7 @@ def describe_unjudged_engines(
     missing_engines = {item.engine for item in items if item.missing}
     reasons: dict[str, Counter[str]] = {}
     for result in run_results:
-        reasons.setdefault(result.engine, Counter())[plain(result.argument)] += 1
+        reasons.setdefault(result.engine, Counter())[plain(result.explanation)] += 1
     for engine in engines:
         line = f"every item of {engine} was skipped (exit code 4; 0 with --allow-missing)"
         reason = ""
@@ -272,7 +272,7 @@ def _examine(tested: Engine, states_windows: bool, case: Case, result: Result) -
     """Return a result with the wrong engines that its case catches."""
     caught = _find_caught_wrong_engine(tested, states_windows, case, {})
     granted = ""
-    reasons = {explanation.reason for explanation in result.explanations}
+    reasons = {explanation.reason for explanation in result.explained_by}
     if reasons:
         fields = merge_fields(known for known in tested.deviations if known.reason in reasons)
         granted = caught

@@ -1,5 +1,5 @@
-"""Arguments: the text, one screen at most, that says why a judgement is what it is, and what would
-explain a fail.
+"""Explanations: the text, one screen at most, that says why a judgement is what it is, and what
+would explain a fail.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ELEMENTS = 8  # of a content, the most that are written
 
 
 def explain_pass(profile: Profile, judgement: Judgement) -> str:
-    """Write the argument of a pass: the assignment under which the recording is right."""
+    """Write the explanation of a pass: the assignment under which the recording is right."""
     trial = judgement.trial
     assert trial is not None and trial.accepting_state is not None  # it passes
     state = trial.accepting_state
@@ -60,11 +60,11 @@ def explain_fail(
     near: Explanations | None,
     why_unexplained: str = "what would explain it was not looked for",
 ) -> str:
-    """Write the argument of a fail: where the nearest assignment first diverges, the rows at the
+    """Write the explanation of a fail: where the nearest assignment first diverges, the rows at the
     edges of windows, and what would explain the output.
 
     `far` is a row that no semantics can give, if there is one, and `near` the changes of the
-    semantics under which the recording would pass. Without them the argument says
+    semantics under which the recording would pass. Without them the explanation says
     `why_unexplained`.
     """
     query, trial = judgement.recorded.query, judgement.trial
@@ -90,8 +90,8 @@ def explain_fail(
 
 
 def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
-    """Write the argument of a fail by windows alone: the answers are right, but the engine states
-    other windows for them (ORA-11).
+    """Write the explanation of a fail by windows alone: the answers are right, but the engine
+    states other windows for them (ORA-11).
     """
     every = judgement.wrong_windows
     lines = [
@@ -135,8 +135,8 @@ def _extent(judgement: Judgement) -> list[str]:
 
 
 def explain_dispute(query: Query, error: Disputed) -> str:
-    """Write the argument of a dispute: the definition's answer and those of the witnesses, none of
-    which confirms it.
+    """Write the explanation of a dispute: the definition's answer and those of the witnesses, none
+    of which confirms it.
     """
     shorten = shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]

@@ -1,4 +1,4 @@
-"""Verdicts: from what the oracle finds to a result with an outcome and an argument."""
+"""Verdicts: from what the oracle finds to a result with an outcome and an explanation."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def judge_relations(
     came to one. Its engine is the profile's name, and its suite and case are still empty.
 
     The options are those of `refengine.oracle.judge.judge`. `timestamps` are those of the
-    recording's relations; they never change the outcome. If `is_fail_explained`, the argument of a
-    fail names what would explain it, which can take much longer than the verdict. Bad input, such
+    recording's relations; they never change the outcome. If `is_fail_explained`, the explanation of
+    a fail names what would explain it, which can take much longer than the verdict. Bad input, such
     as a query or a profile without meaning, raises its RefengineError, since it says nothing about
     an engine.
     """
@@ -76,18 +76,18 @@ def judge_relations(
     if judgement.passed:
         return _result(profile, Outcome.PASS, explain.explain_pass(profile, judgement), judgement)
     if judgement.is_right_but_for_windows:
-        argument = explain.explain_wrong_windows(profile, judgement)
+        explanation = explain.explain_wrong_windows(profile, judgement)
     elif is_fail_explained:
-        argument = explain_fail_in_full(profile, judgement, answers, timestamps)
+        explanation = explain_fail_in_full(profile, judgement, answers, timestamps)
     else:
-        argument = explain.explain_fail(profile, judgement, None, None)
-    return _result(profile, Outcome.FAIL, argument, judgement)
+        explanation = explain.explain_fail(profile, judgement, None, None)
+    return _result(profile, Outcome.FAIL, explanation, judgement)
 
 
 def _result(
     profile: Profile,
     outcome: Outcome,
-    argument: str,
+    explanation: str,
     judgement: Judgement | None = None,
 ) -> Result:
     """Return a result whose suite and case are still empty."""
@@ -102,7 +102,7 @@ def _result(
         suite="",
         case="",
         outcome=outcome,
-        argument=argument,
+        explanation=explanation,
         witnesses=witnesses,
         computed_by=computed_by,
         judgement=judgement,
@@ -115,7 +115,7 @@ def explain_fail_in_full(
     answers: SharedAnswers,
     timestamps: Sequence[int | None],
 ) -> str:
-    """Return the argument of a fail with what would explain it, which is looked for here."""
+    """Return the explanation of a fail with what would explain it, which is looked for here."""
     recorded = judgement.recorded
     far = None
     if not explanations.other_variables(recorded):

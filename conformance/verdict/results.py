@@ -18,11 +18,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from conformance.verdict.wording import printable_argument
+from conformance.verdict.wording import printable_explanation
 from refengine.model.errors import RefengineError
 
 if TYPE_CHECKING:
     from refengine.oracle.judge import Judgement
+
+
+OLD_NAMES = {"argument": "explanation"}  # of keys, in files of an older version
 
 
 class Outcome(StrEnum):
@@ -88,8 +91,8 @@ class BenchmarkRun(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """The outcome of one item of a suite (`corpus`, `csrbench`, `yabench`) for an engine, and the
-    argument for it, one screen of text. Wherever an argument comes from, it is printable and of
-    bounded length, since most have text of the engine in them.
+    explanation for it, one screen of text. Wherever an explanation comes from, it is printable and
+    of bounded length, since most have text of the engine in them.
 
     `rule` is the id of the rule that the case is about, empty for a benchmark's query. `known` has
     the known deviations that explain the outcome. `causes` are those that the diagnosis of the
@@ -115,7 +118,7 @@ class Result:
     case: str
     outcome: Outcome
     rule: str = ""
-    argument: str = ""
+    explanation: str = ""
     known: tuple[KnownDeviation, ...] = ()
     evidence: Mapping[str, Any] | None = None
     witnesses: tuple[str, ...] = ()
@@ -127,7 +130,7 @@ class Result:
     judgement: Judgement | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "argument", printable_argument(self.argument))
+        object.__setattr__(self, "explanation", printable_explanation(self.explanation))
 
     @property
     def kind(self) -> str:
@@ -165,7 +168,7 @@ class Result:
         return self.outcome is Outcome.FAIL and not self.known
 
     @property
-    def explanations(self) -> tuple[KnownDeviation | DiagnosedCause, ...]:
+    def explained_by(self) -> tuple[KnownDeviation | DiagnosedCause, ...]:
         """What explains a fail or an error: known deviations, or causes found by a diagnosis."""
         return self.known or self.causes
 
@@ -182,7 +185,7 @@ class Result:
             "case": self.case,
             "rule": self.rule,
             "outcome": str(self.outcome),
-            "argument": self.argument,
+            "explanation": self.explanation,
             "known": [deviation.as_json() for deviation in self.known],
             "evidence": self.evidence,
             "witnesses": list(self.witnesses),
@@ -196,11 +199,16 @@ class Result:
         return table
 
 
-def error_result(key: tuple[str, str, str], rule: str, argument: str) -> Result:
+def error_result(key: tuple[str, str, str], rule: str, explanation: str) -> Result:
     """Return the error of the item with a key: engine, suite and case."""
     engine, suite, case = key
     return Result(
-        engine=engine, suite=suite, case=case, rule=rule, outcome=Outcome.ERROR, argument=argument
+        engine=engine,
+        suite=suite,
+        case=case,
+        rule=rule,
+        outcome=Outcome.ERROR,
+        explanation=explanation,
     )
 
 
@@ -215,7 +223,8 @@ def from_json(table: dict[str, Any]) -> Result:
         **{
             # a file of an older version has one of the two for both
             "caught_when_granted": table.get("caught_wrong_engine", ""),
-            **table,
+            # and calls the explanation an argument
+            **{OLD_NAMES.get(name, name): value for name, value in table.items()},
             "benchmark_run": benchmark_run,
             "outcome": Outcome(table["outcome"]),
             "known": known,
@@ -265,7 +274,7 @@ def summary(results: Iterable[Result]) -> list[str]:
 def unstable_lines(results: Iterable[Result]) -> list[str]:
     """Return a line for each unstable result, which names it."""
     return [
-        f"{result.engine} is unstable on {result.case}: {result.argument.splitlines()[0]}"
+        f"{result.engine} is unstable on {result.case}: {result.explanation.splitlines()[0]}"
         for result in sorted(results, key=lambda result: result.key)
         if result.outcome is Outcome.UNSTABLE
     ]

@@ -125,7 +125,7 @@ class CaseResult:
         """The wrong engine that would have failed the case in place of the engine: of an explained
         result, if the explanations are granted. Empty if there is none.
         """
-        if self.result.explanations:
+        if self.result.explained_by:
             return self.result.caught_when_granted
         return self.result.caught_wrong_engine
 
@@ -138,7 +138,7 @@ class CaseResult:
     @property
     def is_unexplained(self) -> bool:
         """Whether the case fails, and nothing explains it."""
-        return self.result.outcome is Outcome.FAIL and not self.result.explanations
+        return self.result.outcome is Outcome.FAIL and not self.result.explained_by
 
     @property
     def is_right_about_its_rule(self) -> bool:
@@ -147,7 +147,7 @@ class CaseResult:
         rest of the answers is right then. It is False, too, where this is not known: of an error,
         and of a fail by a deviation that cannot be granted.
         """
-        explanations = self.result.explanations
+        explanations = self.result.explained_by
         if self.result.outcome is Outcome.PASS:
             return True
         return bool(explanations) and all(
@@ -205,7 +205,7 @@ def _broken_rules(result: Result) -> set[str]:
     """Return the rules of engines that a result shows to be broken: those of what explains it."""
     if result.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return set()
-    rules = {rule for explanation in result.explanations for rule in explanation.rules}
+    rules = {rule for explanation in result.explained_by for rule in explanation.rules}
     return set(filter(is_of_engines, rules))
 
 
@@ -257,7 +257,7 @@ def _broken_verdict(engine: str, rule: str, breaking: Sequence[CaseResult]) -> R
     """
     unknown = [case for case in breaking if not case.result.known]
     smallest = smallest_case(unknown or breaking).result
-    reason = next(one.reason for one in smallest.explanations if rule in one.rules)
+    reason = next(one.reason for one in smallest.explained_by if rule in one.rules)
     status = RuleStatus.BROKEN if unknown else RuleStatus.KNOWN
     return RuleVerdict(engine, rule, status, reason, smallest.case)
 

@@ -1,4 +1,4 @@
-"""Bags, rows, terms and windows as text for arguments. Text that comes from an engine is escaped
+"""Bags, rows, terms and windows as text for explanations. Text that comes from an engine is escaped
 and has a bounded length.
 """
 
@@ -16,9 +16,9 @@ from refengine.model.terms import Term
 
 ROWS = 4  # of each kind, the most that are written
 WIDTH = 96  # characters of a term
-LINE = 2_000  # characters of a line of an argument
-ARGUMENT = 40_000  # characters of an argument, apart from what says that lines are left out
-LEFT_OUT = "  … the rest is left out: the argument is too long"
+LINE = 2_000  # characters of a line of an explanation
+EXPLANATION = 40_000  # characters of an explanation, apart from what says that lines are left out
+LEFT_OUT = "  … the rest is left out: the explanation is too long"
 Shortener = Callable[[Term], str]
 
 
@@ -77,9 +77,9 @@ def _literal(term: Term) -> str:
     return f"{text}{quote}{rest.replace(XSD, 'xsd:')}"
 
 
-def printable_argument(text: str) -> str:
-    """Make an argument printable: its lines, which only line feeds end, are bounded in length and
-    together. An argument that is so already stays as it is.
+def printable_explanation(text: str) -> str:
+    """Make an explanation printable: its lines, which only line feeds end, are bounded in length
+    and together. An explanation that is so already stays as it is.
     """
     lines = text.split("\n")
     if len(text) <= LINE and all(map(str.isprintable, lines)):
@@ -88,7 +88,7 @@ def printable_argument(text: str) -> str:
     length = 0
     for number, line in enumerate(lines):
         length += 1 + len(line)
-        if length > ARGUMENT and line != LEFT_OUT:
+        if length > EXPLANATION and line != LEFT_OUT:
             return "\n".join([*lines[:number], LEFT_OUT])
     return "\n".join(lines)
 

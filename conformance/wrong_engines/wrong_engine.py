@@ -113,7 +113,7 @@ def wrong(
 ) -> Callable[[Wrong], Wrong]:
     """Return a decorator that adds a function to the wrong engines, and to the habits, too, if
     `is_habit` says so. The function takes the right one, and then what the right one takes. The
-    other arguments are those of `WrongEngine`.
+    other explanations are those of `WrongEngine`.
     """
     halves = half
     if isinstance(halves, str):
@@ -131,7 +131,7 @@ def habit(
 ) -> Callable[[Wrong], Wrong]:
     """Return a decorator that adds a function to the habits. A habit is a wrong engine that a
     diagnosis looks for, and that no case needs to catch: the wrong engines of its rules break them
-    more plainly. The arguments are as those of `wrong`.
+    more plainly. The explanations are as those of `wrong`.
     """
     return _register([HABITS], WrongEngine(rules, replaces, replaces, besides=besides or {}))
 
@@ -140,7 +140,7 @@ def _register(
     registries: Sequence[list[WrongEngine]], right_engine: WrongEngine
 ) -> Callable[[Wrong], Wrong]:
     """Return a decorator that adds an engine to registries, in which the decorated function, with
-    the right one as its first argument, takes the place of the right one.
+    the right one as its first explanation, takes the place of the right one.
     """
     right = right_engine.replaced
 

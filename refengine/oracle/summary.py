@@ -1,5 +1,5 @@
 """§11 A verdict in a few lines, and as a table for notebooks. What an engine wrote is escaped, and
-bounded. The whole argument of a verdict, with what would explain a fail, is the suite's.
+bounded. The whole explanation of a verdict, with what would explain a fail, is the suite's.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def test_a_run_that_cannot_be_judged_has_a_result_and_the_others_go_on(
     words = ["bench", "csrbench", "--engine=reference", "--only=Q2", "--only=Q7"]
     assert main([*words, "-o", str(tmp_path)]) == 0
     found = {result.case: result for result in read_results(tmp_path)}
-    assert found["Q2"].outcome is outcome and found["Q2"].argument == str(error)
+    assert found["Q2"].outcome is outcome and found["Q2"].explanation == str(error)
     assert found["Q7"].outcome is Outcome.PASS
 
 
@@ -372,7 +372,7 @@ def test_a_table_is_text_in_columns():
 
 def test_the_texts_of_an_engine_are_escaped_in_the_page():
     bad = "</pre><script>alert(1)</script>\u202e"
-    result = Result(engine=bad, suite="csrbench", case="Q1", outcome=Outcome.FAIL, argument=bad)
+    result = Result(engine=bad, suite="csrbench", case="Q1", outcome=Outcome.FAIL, explanation=bad)
     text = page(CSRBENCH, CSRBENCH.tables([result]), [result])
     assert "<script" not in text and "\u202e" not in text and "&lt;script&gt;" in text
 

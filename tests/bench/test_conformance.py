@@ -113,12 +113,12 @@ def test_our_engines_right_and_wrong(tmp_path, capsys):
         assert set(columns[engine]) <= {"pass", "fail"}
     results = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(results) == 42 and all(
-        result["argument"].startswith(result["outcome"]) for result in results
+        result["explanation"].startswith(result["outcome"]) for result in results
     )
     explained = {
         (
             result["engine"],
-            re.split("[;\n]", result["argument"].partition("would be explained by ")[2])[0],
+            re.split("[;\n]", result["explanation"].partition("would be explained by ")[2])[0],
         )
         for result in results
     }
@@ -303,8 +303,8 @@ def test_a_bad_recording_costs_its_cell(benched, capsys, name, text, reason):
     told = {found["engine"]: found for found in map(json.loads, results.read_text().splitlines())}
     assert len(told) == 2 and told.pop("sparqlstream")["outcome"] == "pass" and not err
     [bad] = told.values()
-    assert bad["outcome"] == "error" and str(benched / "answers" / name) in bad["argument"]
-    assert reason in bad["argument"] and bad["argument"] in out
+    assert bad["outcome"] == "error" and str(benched / "answers" / name) in bad["explanation"]
+    assert reason in bad["explanation"] and bad["explanation"] in out
     assert schemas.accepts("result")(bad)
 
 
@@ -380,7 +380,11 @@ def test_an_error_in_a_worker_ends_the_others():
 def nothing_to_judge(monkeypatch):
     """The command without its work, which takes a while."""
     result = Result(
-        engine="reference/cqels", suite="csrbench", case="Q1", outcome=Outcome.PASS, argument="pass"
+        engine="reference/cqels",
+        suite="csrbench",
+        case="Q1",
+        outcome=Outcome.PASS,
+        explanation="pass",
     )
     monkeypatch.setattr(
         "conformance.command_line.csrbench.run_in_processes", lambda tasks, jobs: [[result]]

@@ -41,7 +41,7 @@ def test_the_verdicts_by_the_definition_are_the_same():
         replace(
             result,
             computed_by=asked,
-            argument=result.argument.replace("incremental evaluation", asked),
+            explanation=result.explanation.replace("incremental evaluation", asked),
         )
         for result in quick
     ] == plain
@@ -60,7 +60,7 @@ def result(case: str, computed_by: str) -> Result:
         suite="csrbench",
         case=case,
         outcome=Outcome.PASS,
-        argument="pass",
+        explanation="pass",
         computed_by=computed_by,
     )
 

@@ -172,7 +172,7 @@ def test_a_verdict_that_takes_too_long_is_none_and_the_next_goes_on(folder: Path
         verdict_limit = one_second_for_each_answer(3)
         ended = judge(folder, "Q1", answers, verdict_limit=verdict_limit)
         assert ended.outcome is Outcome.UNSUPPORTED
-        assert ended.argument == (
+        assert ended.explanation == (
             "no verdict: profile csparql; judging ended after 3 s of CPU time and 3 answers "
             "(a greater --verdict-seconds allows more)"
         )
@@ -193,12 +193,12 @@ def test_a_fail_stays_if_it_takes_too_long_to_grant_a_deviation(folder: Path) ->
     verdict_limit = one_second_for_each_answer(1_000)
     ended = judge(folder, "Q1", wrong, verdict_limit=verdict_limit, deviations=(IGNORED,))
     assert ended.outcome is Outcome.FAIL and not ended.known
-    *before, line = ended.argument.splitlines()
+    *before, line = ended.explanation.splitlines()
     assert line == (
         "  whether a known deviation explains it is not known: judging ended after 1000 s of CPU "
         "time and 1,000 answers, while slide=ignored was tried"
     )
-    assert before == alone.argument.splitlines()[:-1]
+    assert before == alone.explanation.splitlines()[:-1]
 
 
 def test_a_fail_stays_if_it_takes_too_long_to_explain_it(folder: Path) -> None:
@@ -206,4 +206,4 @@ def test_a_fail_stays_if_it_takes_too_long_to_explain_it(folder: Path) -> None:
     verdict_limit = one_second_for_each_answer(500)
     ended = judge(folder, "Q1", wrong, verdict_limit=verdict_limit, is_fail_explained=True)
     assert ended.outcome is Outcome.FAIL
-    assert "what would explain it was not found: judging ended after 500 s" in ended.argument
+    assert "what would explain it was not found: judging ended after 500 s" in ended.explanation

@@ -63,8 +63,8 @@ QUERIES = {
 
 
 def generate(out: Path, hash_seed: str = "0", **options: str) -> subprocess.CompletedProcess:
-    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
-    command = [sys.executable, ROOT / "tools" / "make_fixture.py", "--out", out, *arguments]
+    explanations = [text for name, value in options.items() for text in (f"--{name}", value)]
+    command = [sys.executable, ROOT / "tools" / "make_fixture.py", "--out", out, *explanations]
     return subprocess.run(
         command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed}
     )
@@ -155,7 +155,7 @@ def test_a_folder_with_data_of_another_source_is_refused_and_kept(tmp_path):
 def test_a_parameter_out_of_range_is_named(tmp_path, option, value):
     run = generate(tmp_path, **{option: value})
     assert run.returncode == 2
-    assert f"argument --{option}: must be an integer in" in run.stderr
+    assert f"explanation --{option}: must be an integer in" in run.stderr
     assert not contents(tmp_path)
 
 

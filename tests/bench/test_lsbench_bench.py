@@ -66,7 +66,7 @@ def result_of(engine: str, experiment: str, test: str, **measures) -> Result:
         suite="lsbench",
         case=f"{experiment} {test}",
         outcome=Outcome.PASS,
-        argument="pass",
+        explanation="pass",
         evidence={"run": {**run, "sampling_seconds": 0.0}, "samples": []},
         benchmark_run=BenchmarkRun(experiment, test, 1),
     )

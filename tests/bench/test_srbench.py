@@ -337,14 +337,14 @@ def test_the_stated_features_are_those_of_the_query(name):
 # Tables
 
 
-def result_of(engine, query, outcome, rows=1, argument=""):
+def result_of(engine, query, outcome, rows=1, explanation=""):
     return Result(
         engine=engine,
         suite="srbench",
         case=query,
         rule="",
         outcome=outcome,
-        argument=argument,
+        explanation=explanation,
         evidence={"run": {"rows": rows, "seconds": 1, "elements": 1}},
         benchmark_run=BenchmarkRun(query, query, 1),
     )
@@ -354,7 +354,7 @@ def test_the_functional_table_by_hand():
     """Two engines; of two runs the worse is shown; a pass without a row says less."""
     results = [
         result_of("a", "Q1", Outcome.PASS),
-        result_of("a", "Q1", Outcome.FAIL, argument="first divergence: x"),
+        result_of("a", "Q1", Outcome.FAIL, explanation="first divergence: x"),
         result_of("a", "Q2", Outcome.PASS, rows=0),
         result_of("b", "Q2", Outcome.PASS, rows=3),
     ]

@@ -138,7 +138,7 @@ def test_as_much_may_be_missing_if_t0_is_left_open(tmp_path):
     """The first answer is missing under every t0."""
     workload = workload_over(tmp_path, TUMBLING)
     _, result = run_of(workload, ["cd", "ef"], [20, 30], is_fail_explained=True)
-    assert "  if t0 is left open:\n    fail:" in result.argument
+    assert "  if t0 is left open:\n    fail:" in result.explanation
 
 
 def test_an_engine_that_is_sent_its_t0_is_not_judged_with_another(tmp_path):
@@ -146,7 +146,7 @@ def test_an_engine_that_is_sent_its_t0_is_not_judged_with_another(tmp_path):
     _, result = run_of(
         workload, ["cd", "ef"], [20, 30], is_fail_explained=True, is_configurable=True
     )
-    assert result.outcome == "fail" and "if t0 is left open" not in result.argument
+    assert result.outcome == "fail" and "if t0 is left open" not in result.explanation
 
 
 def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
@@ -159,7 +159,7 @@ def test_a_run_that_failed_belongs_to_its_test_whatever_its_name():
             suite="yabench",
             case=workload.name,
             outcome=Outcome.ERROR,
-            argument="it crashed",
+            explanation="it crashed",
             benchmark_run=about,
         )
         assert from_json(json.loads(json.dumps(result.as_json()))) == result

@@ -97,16 +97,16 @@ def is_failed(case):
     verdicts = [drop_quotes(block) for block in judged]
     if corpus.check(replace(case, table={**case.table, "judge": verdicts})):
         return True
-    quoting = [block for block in judged if {"argument", "without"} & block.keys()]
+    quoting = [block for block in judged if {"explanation", "without"} & block.keys()]
     if not quoting:
         return False
-    arguments = {key: block for key, block in case.table.items() if key not in OTHER_BLOCKS}
-    return bool(corpus.check(replace(case, table={**arguments, "judge": quoting})))
+    explanations = {key: block for key, block in case.table.items() if key not in OTHER_BLOCKS}
+    return bool(corpus.check(replace(case, table={**explanations, "judge": quoting})))
 
 
 def drop_quotes(block):
-    """A judge block that asks for an outcome, with any argument."""
-    return {key: value for key, value in block.items() if key not in ("argument", "without")}
+    """A judge block that asks for an outcome, with any explanation."""
+    return {key: value for key, value in block.items() if key not in ("explanation", "without")}
 
 
 @pytest.mark.long  # and so before the cases of the rule, by the same worker

@@ -227,7 +227,7 @@ def test_a_skeleton_refuses_every_query_and_answers_what_is_filled_in(skeleton):
         results = [item.run(harnesses) for item in live_items(tested, ItemSelection(smoke=True))]
         assert len(results) == 12
         assert {result.outcome for result in results} == {Outcome.UNSUPPORTED}
-        assert all("fill in: " in result.argument for result in results)
+        assert all("fill in: " in result.explanation for result in results)
         relations = ask_one_query(harnesses.of(tested))
     finally:
         harnesses.stop()

@@ -74,7 +74,9 @@ def test_the_reference_engine_passes_the_corpus_through_the_protocol(harness, ca
     def passes(case: Case) -> None:
         found = probe_case(REFERENCE, harness, case)
         expects = any("max_reports" not in block for block in case.table.get("expect", []))
-        assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), found.argument
+        assert found.outcome is (Outcome.PASS if expects else Outcome.UNSUPPORTED), (
+            found.explanation
+        )
 
     check_all(cases, passes)
 
@@ -91,10 +93,10 @@ def test_a_wrong_expectation_fails():
         reports[0].update(change) if change else reports.pop()
         found = probe_case(engine("reference"), running, Case(case.path, table))
         assert found.outcome is Outcome.FAIL
-        said.append(found.argument)
+        said.append(found.explanation)
     assert [
-        re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", argument)[1][:6]
-        for argument in said
+        re.search(r"expected (no rows|window|instant|at the end|\d+ reports)", explanation)[1][:6]
+        for explanation in said
     ] == [
         "no row",
         "window",
@@ -359,10 +361,10 @@ def test_a_tolerance_is_told_and_stated():
     question = Question(
         corpus.query_of(BORDER), corpus.streams_of(BORDER), corpus.static_of(BORDER)
     )
-    argument = judge_exchange(tested, BORDER, Exchange(question, [])).argument
+    explanation = judge_exchange(tested, BORDER, Exchange(question, [])).explanation
     assert (
         "replayed on the wall clock; an element may have come 0.25 of a unit of time late"
-        in argument
+        in explanation
     )
 
 
@@ -383,8 +385,8 @@ def known(*cases: str, misstates: str = "", **fields) -> Deviation:
 
 
 def judged_of(case, deviations, moved=0, **fields):
-    """(argument, deviations) of an engine that fails for these fields, which it has otherwise; its
-    windows are told too late.
+    """(explanation, deviations) of an engine that fails for these fields, which it has otherwise;
+    its windows are told too late.
     """
     query, streams = corpus.query_of(case), corpus.streams_of(case)
     asked = replace(query, r2s=None) if "r2s" in fields else query
@@ -401,7 +403,7 @@ def judged_of(case, deviations, moved=0, **fields):
     named = find_explaining_deviations(tested, case, exchange)
     assert found.outcome is Outcome.FAIL
     assert [known[:2] for known in found.known] == [(one.reason, one.link) for one in named]
-    return found.argument, list(named)
+    return found.explanation, list(named)
 
 
 PASSED, NONE, LATEST, TOLD = (
@@ -428,20 +430,20 @@ def test_known_deviations_of_which_none_can_be_left_out_are_named(deviations, fi
     """BORDER by hand: [0,10) is closed by c, on its border, and [10,20) by the end alone. The
     engine has all that is known of it; what comes first is kept.
     """
-    argument, found = judged_of(BORDER, deviations, **fields)
+    explanation, found = judged_of(BORDER, deviations, **fields)
     assert found == named
     rules = {"close_rule": "close_rule=passed (TICK-6)", "horizon": "horizon=none (ENG-1)"}
-    assert all(f"{rules[name]}" in argument for one in found for name in one.fields)
-    assert found or argument.endswith(
+    assert all(f"{rules[name]}" in explanation for one in found for name in one.fields)
+    assert found or explanation.endswith(
         f"  no known deviation explains it; the case is about WIN-2: {BORDER.name}"
     )
 
 
 def test_a_window_that_is_told_wrongly_is_a_fail_of_its_own():
-    argument, found = judged_of(BORDER, [TOLD], moved=1)
+    explanation, found = judged_of(BORDER, [TOLD], moved=1)
     assert found == [TOLD]
-    assert "answer 1 is about [0, 10]; the engine says [1, 11]" in argument
-    assert "(WIN-3)" in argument
+    assert "answer 1 is about [0, 10]; the engine says [1, 11]" in explanation
+    assert "(WIN-3)" in explanation
     assert judged_of(BORDER, [NONE], moved=1, horizon="none")[1] == []
     assert judged_of(BORDER, [NONE, TOLD], moved=1, horizon="none")[1] == [NONE, TOLD]
 
@@ -449,9 +451,9 @@ def test_a_window_that_is_told_wrongly_is_a_fail_of_its_own():
 def test_what_no_field_says_explains_its_own_cases():
     """Before all others, and no other case."""
     here, elsewhere = known(BORDER.id), known(LATE.id)
-    argument, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
+    explanation, found = judged_of(BORDER, [NONE, here, elsewhere], horizon="none")
     assert found == [here]
-    assert argument.endswith(
+    assert explanation.endswith(
         "  a known deviation explains it: WIN-2, in no field of the semantics: another choice"
     )
     assert judged_of(BORDER, [elsewhere], horizon="none")[1] == []
@@ -471,10 +473,10 @@ def test_a_late_element_that_is_taken_by_an_engine_that_claims_to_refuse_it_is_a
     """MOD-2: csparql has allowed_lateness=reject; what this engine does with a at 5 and b at
     4 is to put them in order.
     """
-    argument, found = judged_of(LATE, [known(allowed_lateness=9)], allowed_lateness=1)
-    assert argument.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
-    assert "and has accepted it" in argument
-    assert found == [known(allowed_lateness=9)] and "allowed_lateness=9 (MOD-2)" in argument
+    explanation, found = judged_of(LATE, [known(allowed_lateness=9)], allowed_lateness=1)
+    assert explanation.startswith("stream 's': element 2: MOD-2: t_app decreases from 5 to 4; ")
+    assert "and has accepted it" in explanation
+    assert found == [known(allowed_lateness=9)] and "allowed_lateness=9 (MOD-2)" in explanation
     assert judged_of(LATE, [known(allowed_lateness=0)], allowed_lateness=1)[1] == []
 
 
@@ -483,9 +485,9 @@ def test_an_operator_that_is_read_and_not_obeyed_is_a_deviation_in_r2s():
     answers as Rstream.
     """
     rstream = known(r2s="Rstream", base="none")
-    argument, found = judged_of(STATED, [rstream], r2s="Rstream")
+    explanation, found = judged_of(STATED, [rstream], r2s="Rstream")
     assert found == [rstream]
-    assert "r2s=Rstream (R2S-2, R2S-6)" in argument and "r2s=Istream" in argument
+    assert "r2s=Rstream (R2S-2, R2S-6)" in explanation and "r2s=Istream" in explanation
 
 
 def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
@@ -498,7 +500,7 @@ def test_a_harness_that_breaks_down_is_an_error_that_can_be_known():
         )
         found = probe_case(tested, Harness([sys.executable, "-c", code]), BORDER)
         assert found.outcome is Outcome.ERROR and len(found.known) == named
-        assert "WIN-2" in found.argument.splitlines()[-1]
+        assert "WIN-2" in found.explanation.splitlines()[-1]
 
 
 # RSP-JS, live
@@ -656,9 +658,9 @@ def test_a_known_deviation_of_rsp_js_is_shown_by_its_cases(becomes, deviation, c
     assert found.outcome in (Outcome.FAIL, Outcome.ERROR) and (
         deviation.reason,
         deviation.link,
-    ) in {known[:2] for known in found.known}, found.argument
-    assert f": {deviation.reason}" in found.argument
-    assert re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.argument)
+    ) in {known[:2] for known in found.known}, found.explanation
+    assert f": {deviation.reason}" in found.explanation
+    assert re.search(r"explains it: .*\b[A-Z0-9]+-[0-9]+", found.explanation)
 
 
 @rsp_js_items.group
@@ -699,7 +701,7 @@ def test_what_becomes_of_a_case_on_rsp_js_is_known(becomes, cases):
 
     def is_known(case: Case) -> None:
         found = becomes(case.id)
-        assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.known, found.argument
+        assert found.outcome not in (Outcome.FAIL, Outcome.ERROR) or found.known, found.explanation
 
     check_all(cases, is_known)
 
@@ -713,7 +715,7 @@ def test_rsp_js_without_its_deviations_is_not_explained(rsp_js):
     )
     assert found.outcome is Outcome.FAIL
     assert found.known == ()
-    assert "first divergence" in found.argument
-    assert found.argument.endswith(
+    assert "first divergence" in found.explanation
+    assert found.explanation.endswith(
         "the case is about REP-1: every window that closes between two elements is reported"
     )

@@ -373,7 +373,7 @@ def test_spark_does_what_it_is_known_for(harnesses, case):
     """
     [item] = [item for item in suite.live_items(SPARK) if item.case == case]
     result = item.run(harnesses)
-    assert result.outcome is LIVE[case], result.argument
+    assert result.outcome is LIVE[case], result.explanation
     assert suite.why_unexpected(item, result) == ""
     if result.outcome is Outcome.UNSUPPORTED:
-        assert "Spark refuses it" in result.argument and "slide_duration" in result.argument
+        assert "Spark refuses it" in result.explanation and "slide_duration" in result.explanation

@@ -115,9 +115,9 @@ def test_an_engine_does_what_it_is_known_for(harnesses, name, case):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(engine.missing)
     [item] = [item for item in suite.live_items(engine) if item.case == case]
     result = item.run(harnesses)
-    assert result.outcome is LIVE[name, case], result.argument
+    assert result.outcome is LIVE[name, case], result.explanation
     assert suite.why_unexpected(item, result) == ""
-    assert REFUSALS.get((name, case), "") in result.argument
+    assert REFUSALS.get((name, case), "") in result.explanation
 
 
 @pytest.mark.xdist_group("window engines")

@@ -150,12 +150,12 @@ def test_a_wrong_engine_fails_a_case_of_its_rules(adapter, wrong_engine):
     reverse.
     """
     found = asked(adapter, wrong_engine)
-    failed = [one.argument for one in found if one.outcome is Outcome.FAIL]
+    failed = [one.explanation for one in found if one.outcome is Outcome.FAIL]
     assert bool(failed) is (shown_by(wrong_engine) is not None), [
-        f"{one.case}: {one.outcome}: {one.argument}" for one in found
+        f"{one.case}: {one.outcome}: {one.explanation}" for one in found
     ]
     beginnings = tuple(f"{rule}: " for rule in wrong_engine.rules)
-    assert all(argument.startswith(beginnings) for argument in failed)
+    assert all(explanation.startswith(beginnings) for explanation in failed)
 
 
 def test_what_real_engines_have_wrong_shows():

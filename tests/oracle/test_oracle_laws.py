@@ -950,9 +950,9 @@ def slip_of(case: Case, facts: Judgement) -> Fate | None:
     return Fate.EARLY if at in (*report.window, content[0].app) else None
 
 
-def printed_rows(argument: str) -> tuple[list[str], list[str]]:
-    """The rows that an argument calls lacking, and too many."""
-    lines = argument.splitlines()
+def printed_rows(explanation: str) -> tuple[list[str], list[str]]:
+    """The rows that an explanation calls lacking, and too many."""
+    lines = explanation.splitlines()
     lacking = [
         line.removeprefix("    lacking: ") for line in lines if line.startswith("    lacking: ")
     ]
@@ -963,7 +963,7 @@ def printed_rows(argument: str) -> tuple[list[str], list[str]]:
 
 
 def written(rows: Bag) -> list[str]:
-    """Rows as an argument writes them."""
+    """Rows as an explanation writes them."""
     lines = []
     for line in sorted(rows.elements()):
         pairs = [
@@ -979,8 +979,8 @@ def written(rows: Bag) -> list[str]:
 
 
 def test_a_fail_names_the_change():
-    """ORA-9, ORA-12: of a right output with one change the argument names that change, or one that
-    is as small.
+    """ORA-9, ORA-12: of a right output with one change the explanation names that change, or one
+    that is as small.
     """
     said: Counter[str] = Counter()
 
@@ -1035,8 +1035,8 @@ def test_a_fail_names_the_change():
             question, case.profile, case.recording, missing=case.missing
         )
         lacking, surplus = case.changed.gaps[min(case.changed.gaps)]
-        assert printed_rows(told.argument) == (written(lacking), written(surplus)), (
-            told.argument,
+        assert printed_rows(told.explanation) == (written(lacking), written(surplus)), (
+            told.explanation,
             case,
         )
 

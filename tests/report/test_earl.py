@@ -278,7 +278,7 @@ def test_a_case_of_no_rule_is_part_of_its_benchmark():
 def test_a_fail_says_what_the_diagnosis_has_found():
     causes = (DiagnosedCause("closure is [] (WIN-2)", ("WIN-2",), True, ""),)
     found = graph(
-        result(outcome="fail", evidence=WRONG, causes=causes, argument="fail: " + "x" * 9999)
+        result(outcome="fail", evidence=WRONG, causes=causes, explanation="fail: " + "x" * 9999)
     )
     _, information = outcome_of(found, "result:mine:corpus:WIN-2-a-border")
     assert information.endswith("\nfound by the diagnosis: closure is [] (WIN-2)")

@@ -54,7 +54,7 @@ def test_a_report_that_is_missing_is_said_to_be():
 
 def test_an_engine_that_crashes_is_told_its_error():
     errors = [
-        result(case=f"Q{number}", outcome="error", evidence=None, argument="push: it ended")
+        result(case=f"Q{number}", outcome="error", evidence=None, explanation="push: it ended")
         for number in range(3)
     ]
     headline = headline_of(result(), *errors)
@@ -86,7 +86,7 @@ def test_hostile_texts_are_written_in_lines_of_bounded_length():
     wrong = evidence([{"rows": rows, "total": 1}], DUE, diverges=0)
     wrong["elements"] = [{"stream": bidi, "at": 1, "graph": bidi}]
     found = [
-        result(case=bidi, outcome="fail", evidence=wrong, argument=bidi, engine=bidi),
+        result(case=bidi, outcome="fail", evidence=wrong, explanation=bidi, engine=bidi),
         hostile(),
         hostile(BAD + bidi),
     ]

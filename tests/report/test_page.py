@@ -158,7 +158,7 @@ def test_the_page_of_a_run_opens_filters_and_draws(browser, tmp_path):
             "what nobody explained is open, its first window marked"
         )
         assert first.locator("svg circle.element").count() > 0
-        assert first.locator("pre.argument").inner_text().startswith("fail: ")
+        assert first.locator("pre.explanation").inner_text().startswith("fail: ")
         seen.page.get_by_role("button", name="pass 9").click()
         assert (
             seen.count == "9 of 21 results" and seen.page.locator("#list .badge.pass").count() == 9
@@ -212,7 +212,7 @@ def test_what_an_engine_says_runs_nowhere(browser, tmp_path):
     """A harness that answers scripts, and results that are scripts from end to end."""
     answers = '[{"rows": [row], "window": [0, 10]}] if asked["command"] == "push" else []'
     found = judged(tmp_path, answers, BAD)
-    assert any(BAD in result.argument for result in found), "its answers are in the arguments"
+    assert any(BAD in result.explanation for result in found), "its answers are in the explanations"
     others = [
         "<img src=x onerror=alert(1)>",
         "</script><script>alert(1)</script>",
@@ -568,7 +568,7 @@ def test_the_page_of_a_benchmark_opens_and_runs_no_text_of_an_engine(browser, tm
             suite="yabench",
             case=f"{BAD} {number}",
             outcome="fail",
-            argument=BAD,
+            explanation=BAD,
             evidence={"query": BAD, "metrics": [entry], "run": {**run, "sampling_seconds": 0.1}},
             benchmark_run=BenchmarkRun(BAD, BAD, number),
         )

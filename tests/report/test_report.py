@@ -616,15 +616,15 @@ def test_a_page_is_one_file_that_asks_for_nothing():
 
 
 def test_what_a_reader_opens_stands_packed_behind_what_he_sees_first():
-    """600 fails with long arguments: the headline, the causes, the rules and the list come first,
-    and the whole page is a fraction of its details.
+    """600 fails with long explanations: the headline, the causes, the rules and the list come
+    first, and the whole page is a fraction of its details.
     """
     found = [
         result(
             case=f"WIN-2-{number}",
             outcome="fail",
             evidence=WRONG,
-            argument="\n".join(f"line {number * line} of an argument" for line in range(200)),
+            explanation="\n".join(f"line {number * line} of an explanation" for line in range(200)),
             causes=(reports.CLOSURE,),
         )
         for number in range(600)
@@ -703,7 +703,7 @@ def test_equal_results_are_drawn_once_and_what_is_left_out_is_said(monkeypatch):
     assert "the list has the first 7 of 8 results, the worst first" in html
     assert "the matrix has 1 of 2 engines" in html
     assert (
-        "5 results of the list have only the first line of their argument and no drawing; "
+        "5 results of the list have only the first line of their explanation and no drawing; "
         "2 have all details"
     ) in html
 
@@ -713,7 +713,7 @@ def test_results_that_share_their_details_are_all_counted(monkeypatch):
     equal = [result(case=f"WIN-2-{number}") for number in range(3)]
     other = result(case="WIN-2-x", evidence=WRONG)
     assert (
-        "1 results of the list have only the first line of their argument and no drawing; "
+        "1 results of the list have only the first line of their explanation and no drawing; "
         "3 have all details"
     ) in shown(*equal, other)
 
@@ -1260,11 +1260,11 @@ def test_pytest_writes_the_page_and_junit_has_the_properties(tmp_path):
     assert f"conformance: command: {told_of_run['cause-1:command']}\n" in found.stdout
     cases = list(ElementTree.parse(xml).iter("testcase"))
     properties = [{p.get("name"): p.get("value") for p in case.iter("property")} for case in cases]
-    assert all(set(found) == {"outcome", "rule", "argument"} for found in properties)
+    assert all(set(found) == {"outcome", "rule", "explanation"} for found in properties)
     assert len(properties) == 2
     assert {found["outcome"] for found in properties} == {"pass", "fail"}
     assert {found["rule"] for found in properties} == {"WIN-1", "WIN-2"}
-    assert any("first divergence" in found["argument"] for found in properties)
+    assert any("first divergence" in found["explanation"] for found in properties)
     bad = run_suite(*words, f"--report={tmp_path}/no/page.html")
     assert bad.returncode == 4
     assert "usage: cannot write" in bad.stderr

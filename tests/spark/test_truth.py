@@ -427,12 +427,12 @@ def test_the_truth_by_hand_and_a_recording_beside_it(
         for instant, _, _, windows, bindings in rows_of_spark(reports_in(tmp_path / "close"))
     ] == [(9, [(0, 10, 1)], x[0]), (19, [(10, 20, 1)], x[1]), (29, [(20, 30, 0)], [])]
     assert found.verdict.outcome is Outcome.FAIL
-    assert found.verdict.argument.splitlines() == [
+    assert found.verdict.explanation.splitlines() == [
         "fail: first divergence, relation 2 of 3: window [10, 20) at t=19, 1 element",
         "    expected 1 row: {x: <urn:b>}",
         "    recorded 2 rows",
         "    too many: {x: <urn:c>}",
-        found.verdict.argument.splitlines()[4],
+        found.verdict.explanation.splitlines()[4],
         "  YABench, over 3 windows: mean precision 0.8333, mean recall 1.0000, median delay 1",
         "  LSBench: mismatch 0.00 % (expected rows that are not recorded), 33.33 % (recorded rows "
         "that are not expected)",
@@ -448,7 +448,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(
 
     found, out = changes
     assert [row[4] for row in rows_of_spark(reports_in(out))] == x
-    assert found.verdict.argument.splitlines()[0] == (
+    assert found.verdict.explanation.splitlines()[0] == (
         "pass: 2 relations; not recorded: 0 before the first, 0 after the last"
     )
     slides = pyarrow.parquet.read_table(out / "measures").to_pylist()
@@ -457,7 +457,7 @@ def test_the_truth_by_hand_and_a_recording_beside_it(
 
 @spark
 def test_recordings_that_end_too_early_or_too_late(connected, changes, monkeypatch):
-    """The argument says which report is not recorded, or that there is no more; slides under
+    """The explanation says which report is not recorded, or that there is no more; slides under
     content change are not measured where the driver cannot hold all rows.
     """
     truth_query = asked(**CHANGE, tick="tuple")
@@ -471,9 +471,9 @@ def test_recordings_that_end_too_early_or_too_late(connected, changes, monkeypat
         answered, none = recorded(*answers), Missing(0, 0)
         judging = truth_verdict.compare_recording(reported, truth_query, answered, none)
         with judging as found:
-            assert found.argument.splitlines()[0].startswith(first)
+            assert found.explanation.splitlines()[0].startswith(first)
             assert (found.measures is not None) == (most == 3)
-        assert ("  YABench: not measured" in found.argument.splitlines()) == (most == 2)
+        assert ("  YABench: not measured" in found.explanation.splitlines()) == (most == 2)
 
 
 @spark

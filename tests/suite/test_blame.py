@@ -92,7 +92,7 @@ def assert_marked_is_blamed(results: dict[str, Result], cases: tuple[str, ...] =
     """Assert that the marked case is an error, and each other one as right as the engine is."""
     outcomes = {case: result.outcome for case, result in results.items()}
     assert outcomes == {**dict.fromkeys(cases, Outcome.PASS), MARKED: Outcome.ERROR}, [
-        result.argument for result in results.values()
+        result.explanation for result in results.values()
     ]
 
 
@@ -102,7 +102,7 @@ def test_a_mistake_within_a_case_is_of_that_case(tmp_path, fault, command):
     results = ask(write_engine(tmp_path, fault, command))
     assert (tmp_path / "made").exists()
     assert_marked_is_blamed(results)
-    assert results[MARKED].argument.startswith(f"{command}: ")
+    assert results[MARKED].explanation.startswith(f"{command}: ")
 
 
 @pytest.mark.parametrize("cases", [CASES, CASES[:2], CASES[1:]], ids=["between", "last", "first"])
@@ -111,22 +111,22 @@ def test_what_comes_after_the_last_reply_is_of_the_case_before(tmp_path, fault, 
     """And the next one, which it may hit, is asked again."""
     results = ask(write_engine(tmp_path, fault, "end"), cases)
     assert_marked_is_blamed(results, cases)
-    argument = results[MARKED].argument
+    explanation = results[MARKED].explanation
     if fault.startswith("end"):
-        assert argument == "the process ended with exit code 3 after the reply to `end`"
+        assert explanation == "the process ended with exit code 3 after the reply to `end`"
     elif fault.startswith("closed"):
-        assert argument == (
+        assert explanation == (
             "its process runs on, but its standard output was closed after the reply to `end`"
         )
     else:
-        assert argument.startswith("wrote a line after the reply to `end`: ")
+        assert explanation.startswith("wrote a line after the reply to `end`: ")
 
 
 @pytest.mark.parametrize("fault", AFTER_THE_REPLY)
 def test_of_several_runs_one_case_has_the_mistake_in_one(tmp_path, fault):
     results = ask(write_engine(tmp_path, fault, "end"), repeat=3)
     assert results[MARKED].outcome is Outcome.UNSTABLE
-    assert results[MARKED].argument.startswith("unstable: error, pass, pass\n")
+    assert results[MARKED].explanation.startswith("unstable: error, pass, pass\n")
     assert {results[case].outcome for case in (BEFORE, AFTER)} == {Outcome.PASS}
 
 

@@ -77,8 +77,8 @@ def test_of_an_engine_that_broke_down_the_expected_reports_are_computed():
     """What its process wrote is left out. yasper claims windows from 0 that are reported when they
     close, with and without elements.
     """
-    argument = "push: no reply within 20 s; it said: /a/path/of/a/machine\n  and more"
-    broken = bare(TWO.id, "error", engine="yasper", rule=TWO.rule, argument=argument)
+    explanation = "push: no reply within 20 s; it said: /a/path/of/a/machine\n  and more"
+    broken = bare(TWO.id, "error", engine="yasper", rule=TWO.rule, explanation=explanation)
     lines = describe_counterexample(TWO, broken, ENGINE)
     assert lines[-2].startswith("expected  ") and "[5, 15) {x: :a}, {x: :a}" in lines[-2]
     assert lines[-1] == "engine    breaks down: push: no reply within 20 s"
@@ -89,8 +89,10 @@ def test_an_element_that_had_to_be_refused_is_named():
     result = failed(TWO, [], [of_a(1)])
     table = dict(result.evidence or {})
     del table["expected"]
-    argument = "MOD-2: t_app decreases; write more; the engine must refuse that element, and …"
-    lines = describe_counterexample(TWO, replace(result, evidence=table, argument=argument), ENGINE)
+    explanation = "MOD-2: t_app decreases; write more; the engine must refuse that element, and …"
+    lines = describe_counterexample(
+        TWO, replace(result, evidence=table, explanation=explanation), ENGINE
+    )
     assert "expected  an error: MOD-2: t_app decreases" in lines
 
 

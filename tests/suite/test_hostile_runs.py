@@ -41,9 +41,9 @@ KILLS = """
 """
 
 
-def result_of(case: str, argument: str = "") -> Result:
+def result_of(case: str, explanation: str = "") -> Result:
     """A result of one engine."""
-    return bare(case, rule="WIN-1", argument=argument)
+    return bare(case, rule="WIN-1", explanation=explanation)
 
 
 @pytest.fixture(scope="module")

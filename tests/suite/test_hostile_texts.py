@@ -151,12 +151,12 @@ def test_a_recording(tmp_path, capsys, form):
 
 def test_an_argument_is_printable_and_bounded_however_a_result_is_made():
     raw = f"WIN-1: \x1b[2J\u202e\0\r\x85\n{'A' * 3_000}\n" + "B\n" * 100_000
-    made = bare(outcome="fail", rule="WIN-1", argument=raw)
-    first, second, *_, last = made.argument.split("\n")
+    made = bare(outcome="fail", rule="WIN-1", explanation=raw)
+    first, second, *_, last = made.explanation.split("\n")
     assert first == r"WIN-1: \x1b[2J\u202e\x00\r\x85"
     assert second == "A" * 1_999 + "…"
-    assert last == "  … the rest is left out: the argument is too long"
-    assert len(made.argument) < 50_000
+    assert last == "  … the rest is left out: the explanation is too long"
+    assert len(made.explanation) < 50_000
     for again in (replace(made), from_json(made.as_json())):
         assert again == made
 

@@ -72,7 +72,7 @@ def test_the_argument_has_the_steps_that_are_needed_and_what_explains_it():
     finally:
         harness.stop()
     assert (result.outcome, result.rule, result.suite) == (Outcome.FAIL, "ADA-7", "joins")
-    assert result.argument.splitlines() == [
+    assert result.explanation.splitlines() == [
         "block 2 differs. It takes 5 steps, of which none can be left out:",
         "  left l1@1000, watermark 3000, right r3@3100, watermark 5200, left l3@5250",
         "  expected (l3, r3) at 5250, got no match",

@@ -54,7 +54,7 @@ def test_each_case_is_blamed_for_its_own_line(tmp_path):
     quiet = smoke_results(tmp_path, "no query has this")
     late = smoke_results(tmp_path, "SELECT")
     asked = {case for case, result in quiet.items() if result.outcome is not Outcome.UNSUPPORTED}
-    assert {case for case, result in late.items() if result.argument == LATE} == asked and asked
+    assert {case for case, result in late.items() if result.explanation == LATE} == asked and asked
     for case in asked:
         assert late[case].outcome is Outcome.ERROR and late[case].evidence is None
     for case in quiet.keys() - asked:
@@ -96,7 +96,9 @@ def test_a_run_fails_in_which_nothing_else_is_wrong(right, tmp_path, with_xdist,
     assert found.returncode == 1, found.stdout + found.stderr
     assert len({*(tmp_path / "parents").read_text().split()}) == parents
     wrong = results_in(results)
-    assert {case: result.argument for case, result in wrong.items()} == dict.fromkeys(right, LATE)
+    assert {case: result.explanation for case, result in wrong.items()} == dict.fromkeys(
+        right, LATE
+    )
     assert len(results.read_text().splitlines()) == len(right)
     for case in right:
         assert f"conformance: late: error: {case}: {LATE}" in found.stdout
@@ -106,6 +108,6 @@ def test_a_run_fails_in_which_nothing_else_is_wrong(right, tmp_path, with_xdist,
 def test_an_engine_that_is_checked_from_python(tmp_path):
     with pytest.raises(NonConformance) as found:
         check_engine(write_engine(tmp_path, "SELECT"), smoke=True)
-    lines = [result for result in found.value.results if result.argument == LATE]
+    lines = [result for result in found.value.results if result.explanation == LATE]
     assert lines and all(result.outcome is Outcome.ERROR for result in lines)
     assert {result.case for result in lines} < {case.id for case in questions()}

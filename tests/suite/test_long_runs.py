@@ -132,18 +132,20 @@ def test_a_line_that_was_half_written_is_left_out(tmp_path):
 
 
 def test_verdicts_that_differ_are_unstable():
-    passed = bare(rule="WIN-1", argument="pass")
-    failed = bare(outcome="fail", rule="WIN-1", argument="fail")
-    known = bare(outcome="fail", rule="WIN-1", argument="fail", known=(KnownDeviation("r", "l"),))
+    passed = bare(rule="WIN-1", explanation="pass")
+    failed = bare(outcome="fail", rule="WIN-1", explanation="fail")
+    known = bare(
+        outcome="fail", rule="WIN-1", explanation="fail", known=(KnownDeviation("r", "l"),)
+    )
     assert common_result([passed, passed]) is passed
     assert common_result([failed, failed, failed]) is failed
-    broken = bare(outcome="error", rule="WIN-1", argument="error")
+    broken = bare(outcome="error", rule="WIN-1", explanation="error")
     assert common_result([failed, broken]) is failed, "it was wrong each time"
     assert common_result([known, failed, known]) is failed
     for runs in ([passed, failed], [failed, passed], [known, known, passed]):
         unstable = common_result(runs)
         assert unstable.outcome is Outcome.UNSTABLE and not unstable.known
-        assert unstable.argument.startswith(f"unstable: {runs[0].outcome}, {runs[1].outcome}")
+        assert unstable.explanation.startswith(f"unstable: {runs[0].outcome}, {runs[1].outcome}")
 
 
 def test_a_question_is_asked_as_often_as_is_said():

@@ -116,13 +116,13 @@ def test_a_replay_shows_the_lines_and_compares_the_verdicts(tmp_path, capsys):
     sent = [line.decode().rstrip("\n") for line in lines_to_send(item)]
     assert [line[2:] for line in lines if line.startswith("> ")] == sent
     assert sum(line.startswith("< ") for line in lines) == len(sent)
-    assert lines[2 * len(sent)] == before.argument.splitlines()[0]
+    assert lines[2 * len(sent)] == before.explanation.splitlines()[0]
     assert lines[-1] == "verdict: fail; the same as in the file"
 
-    results_file(tmp_path, replace(before, argument="another"))
+    results_file(tmp_path, replace(before, explanation="another"))
     assert main(words) == 0
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "verdict: fail; as in the file, but with another argument"
+        "verdict: fail; as in the file, but with another explanation"
     )
     evidence = {**before.evidence, "elements": []}
     results_file(tmp_path, replace(before, outcome=Outcome.PASS, evidence=evidence))
@@ -138,13 +138,13 @@ def test_what_the_harness_writes_is_bounded_and_escaped(tmp_path, capsys):
     silent(tmp_path, registered="\x1b[31m\u202e" + "x" * 10_000)
     file = results_file(
         tmp_path,
-        bare(CASE, "error", engine="silent", rule="REP-1", argument="\x1b[31m"),
+        bare(CASE, "error", engine="silent", rule="REP-1", explanation="\x1b[31m"),
     )
     assert main(["replay", file, CASE, "--engine", str(tmp_path / "silent.toml")]) == 0
     out = capsys.readouterr().out
     assert "< \\x1b[31m\\u202ex" in out
     assert all(line.isprintable() and len(line) < 2100 for line in out.splitlines())
-    assert "verdict: error; as in the file, but with another argument\n" in out
+    assert "verdict: error; as in the file, but with another explanation\n" in out
 
 
 def test_print_gives_the_lines_whole_for_a_pipe(tmp_path, capfdbinary):
@@ -219,7 +219,7 @@ def test_what_cannot_be_replayed_is_refused_in_one_line(tmp_path, capsys, words,
         ("csparql", "yabench", "QR_1"),
     ]
     made = [
-        bare(case, "fail", engine=engine, suite=suite, argument="it is")
+        bare(case, "fail", engine=engine, suite=suite, explanation="it is")
         for engine, suite, case in keys
     ]
     file = results_file(tmp_path, *made)

@@ -140,6 +140,12 @@ def test_a_result_of_an_older_file_shows_what_it_showed() -> None:
     assert from_json(table).caught_when_granted == "WIN-8 nothing expires"
 
 
+def test_a_file_of_an_older_version_calls_the_explanation_an_argument():
+    table = bare(outcome="fail", rule="WIN-1", explanation="fail: as it is").as_json()
+    table["argument"] = table.pop("explanation")
+    assert from_json(table).explanation == "fail: as it is"
+
+
 def test_a_known_deviation_in_the_semantics_breaks_its_own_rule_alone() -> None:
     """Once the closure is changed, the rest of the answer is right, and so the case shows what it
     is about.

@@ -160,7 +160,7 @@ def test_a_crash_is_the_error_of_its_case_alone(tmp_path):
     assert {result.rule for result in errors} == {"ORA-6"}
     assert (
         "register: the process ended with exit code 1; it said: no such function"
-        in errors[0].argument
+        in errors[0].explanation
     )
 
 
@@ -170,7 +170,7 @@ def test_an_engine_that_does_not_start_is_tried_twice(tmp_path):
     assert run_suite(f"--engine={path}", "--smoke", f"--results={results}").returncode == 1
     assert {result.outcome for result in told(results)} == {"error"}
     assert (tmp_path / "tries").read_text() == "xx"
-    assert "it has failed to start twice: start: the process ended" in told(results)[-1].argument
+    assert "it has failed to start twice: start: the process ended" in told(results)[-1].explanation
 
 
 def test_an_engine_of_a_package(tmp_path, monkeypatch):
@@ -380,7 +380,8 @@ def test_an_engine_that_does_not_start_is_not_known_for_it(tmp_path):
     found = run_suite(f"--engine={path}", "--smoke", f"--results={results}")
     assert found.returncode == 1 and "12 failed" in found.stdout, found.stdout
     assert all(
-        "start: error: no licence\\udce9\\x1b[2J" in result.argument for result in told(results)[:2]
+        "start: error: no licence\\udce9\\x1b[2J" in result.explanation
+        for result in told(results)[:2]
     )
 
 
@@ -601,9 +602,9 @@ def test_a_malformed_recording_of_yabench_costs_its_item(yabench, text, reason):
     [item] = suite.recorded_items("csparql", yabench)
     result = item.run(Harnesses())
     assert result.outcome == "error"
-    assert str(yabench) in result.argument
-    assert reason in result.argument
-    assert suite.why_unexpected(item, result) == f"error: {result.argument}"
+    assert str(yabench) in result.explanation
+    assert reason in result.explanation
+    assert suite.why_unexpected(item, result) == f"error: {result.explanation}"
 
 
 @pytest.mark.parametrize(
@@ -634,7 +635,7 @@ def test_a_malformed_run_of_yabench_leaves_the_others_alone(yabench, tmp_path, n
     assert found.returncode == 1 and "1 error, 1 pass" in found.stdout, found.stdout + found.stderr
     good, bad = told(results)
     assert (good.case, good.outcome, bad.case, bad.outcome) == ("small1", "pass", "small2", "error")
-    assert reason in bad.argument and f"error: {yabench}" in found.stdout
+    assert reason in bad.explanation and f"error: {yabench}" in found.stdout
 
 
 def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
@@ -653,7 +654,7 @@ def test_a_malformed_recording_of_csrbench_costs_its_item(tmp_path):
         "Q2": "error",
         "sparqlstream-answer-8.json": "error",
     }
-    assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].argument
+    assert f"{tmp_path}/sparqlstream-answer-2.json:1: IO-2: not JSON" in found["Q2"].explanation
     with pytest.raises(RefengineError, match="SEM-1: unknown profile 'rdfox'"):
         suite.recorded_items("rdfox", tmp_path)
     csrbench.stream.cache_clear()

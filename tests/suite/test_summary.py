@@ -80,8 +80,8 @@ def test_why_all_items_of_an_engine_were_skipped_is_said() -> None:
         for case in "abc"
     ]
 
-    def line(*arguments: str) -> str:
-        skipped = [result("mine", outcome="unsupported", argument=text) for text in arguments]
+    def line(*explanations: str) -> str:
+        skipped = [result("mine", outcome="unsupported", explanation=text) for text in explanations]
         [only] = describe_unjudged_engines(["mine"], items, skipped, is_smoke=True)
         return only.removeprefix(
             "every item of mine was skipped (exit code 4; 0 with --allow-missing); "

@@ -207,7 +207,7 @@ def _unread(file: AnswerFile, error: RefengineError | None) -> Result:
         suite="csrbench",
         case=file.case,
         outcome=Outcome.ERROR,
-        argument=str(error),
+        explanation=str(error),
     )
 
 

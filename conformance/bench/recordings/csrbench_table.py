@@ -39,8 +39,8 @@ def describe_provenance(results: Iterable[Result]) -> str:
 
 
 def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the lines of the table in aligned columns, then the arguments of the extra recordings
-    and of every outcome but a pass.
+    """Yield the lines of the table in aligned columns, then the explanations of the extra
+    recordings and of every outcome but a pass.
 
     Between them it lists the fails that would pass if rows were compared as sets, since CSRBench's
     own oracle does so, and says who computed the answers.
@@ -50,7 +50,9 @@ def as_text(results: list[Result]) -> Iterator[str]:
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         yield "  ".join(cells).rstrip()
-    as_sets = [f"{result.engine} {result.case}" for result in results if AS_SETS in result.argument]
+    as_sets = [
+        f"{result.engine} {result.case}" for result in results if AS_SETS in result.explanation
+    ]
     yield ""
     yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets."
     yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
@@ -59,4 +61,4 @@ def as_text(results: list[Result]) -> Iterator[str]:
         if suffix(result) or result.outcome is not Outcome.PASS:
             yield ""
             yield f"{result.engine} {result.case}"
-            yield result.argument
+            yield result.explanation

@@ -118,7 +118,7 @@ def judge_recorded_run(run: RecordedRun, judging: Judging) -> Result:
             suite="yabench",
             case=run.name,
             outcome=Outcome.ERROR,
-            argument=str(error),
+            explanation=str(error),
         )
     question = Question(query, {query.windows[0].stream: stream})
     chosen = profile(run.engine)

@@ -77,9 +77,9 @@
     showFirstDifference(body);
   }
 
-  // The text of the rule, below the argument.
+  // The text of the rule, below the explanation.
   async function addRule(body, rule) {
-    const before = body.querySelector(".argument");
+    const before = body.querySelector(".explanation");
     if (!before || !data.explained.includes(rule)) return;
     const details = element("details", "more rule-text");
     details.innerHTML = (await part(0))[rule];

@@ -55,9 +55,9 @@ def test_a_literals_own_text_is_left_as_it_is():
     found = judge_relations(
         Question(QUERY, {"s": stream([element("a", 3)])}), profile("csparql").but(t0=0), [wrong]
     )
-    assert f'{{x: "{text}"}}' in found.argument
-    assert '{x: "7"^^<xsd:byte>}' in found.argument
-    assert "lacking: {x: :a}" in found.argument
+    assert f'{{x: "{text}"}}' in found.explanation
+    assert '{x: "7"^^<xsd:byte>}' in found.explanation
+    assert "lacking: {x: :a}" in found.explanation
 
 
 def windows_from_the_first_element() -> tuple[Question, list[Relation]]:
@@ -88,7 +88,7 @@ def test_two_outputs_that_are_missing_are_said_and_can_be_allowed(tmp_path, caps
     assert found.outcome is Outcome.FAIL
     assert (
         "every relation is right, and 2 outputs are missing before the first; the bound is 1"
-        in found.argument
+        in found.explanation
     )
 
     folder = tmp_path / "bench"
@@ -148,7 +148,7 @@ def test_yabenchs_figures_of_a_fail_are_of_its_own_windows(tmp_path):
     and the first is never missing.
     """
     found = yabench.judge_recorded_run(run_of(tmp_path, [["a"], [], ["c"]]), Judging(keep=True))
-    assert found.outcome is Outcome.FAIL and "nearest: t0=0 " in found.argument
+    assert found.outcome is Outcome.FAIL and "nearest: t0=0 " in found.explanation
     figures = [
         (one["window"], one["precision"], one["recall"], one["delay"])
         for one in found.evidence["metrics"]
