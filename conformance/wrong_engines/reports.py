@@ -122,7 +122,7 @@ def closed_when_passed(right: Right, semantics: Semantics) -> int:
     "TICK-7",
     replaces=tick.interval_with_expiry,
     seen="Esper (https://github.com/espertechinc/esper) posts expiry by a timer of its own",
-    half="what expires there and the arrival are seen at once",
+    half="what expires there and the arrival are seen together",
 )
 def expiry_has_a_timer(
     right: Right, expiry: ExpirySeen, interval: range, own: int, frames: Sequence[Frame]
