@@ -24,7 +24,6 @@ NO_HALVES = {
     "WIN-17": "it joins the kinds for which one thing holds",
     "TICK-6": "it joins the two conditions of one case",
     "R2R-19": "it joins what has no meaning and what follows of it",
-    "CMP-3": "it joins the steps of an example",
     "ORA-1": "it lists what is unknown; ORA-2 to ORA-4 and ORA-7 say of each what is tried",
     "ORA-4": "it lists the conditions under which no order is tried",
     "ORA-9": "it says where two things part: of both at once",
