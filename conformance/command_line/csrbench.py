@@ -127,7 +127,9 @@ def run(options: argparse.Namespace) -> int:
     if target is not None:
         results.write(target, verdicts)
     try:
-        _print(verdicts, options.format, list(csrbench_published.compare_with_paper(verdicts, known)))
+        _print(
+            verdicts, options.format, list(csrbench_published.compare_with_paper(verdicts, known))
+        )
     except KeyboardInterrupt:
         if target is None:
             raise
