@@ -80,7 +80,8 @@ defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=
 evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	@status=0; for suite in csrbench secret; do \
 	  if [ -d "$(EVIDENCE)/$$suite" ]; then \
-	    echo "evidence: $$suite"; $(PY) -m conformance $$suite "$(EVIDENCE)/$$suite" || status=1; \
+	    data=; [ $$suite != csrbench ] || data=--data; \
+	    echo "evidence: $$suite"; $(PY) -m conformance $$suite $$data "$(EVIDENCE)/$$suite" || status=1; \
 	  else \
 	    echo "evidence: $$suite left out, there is no $(EVIDENCE)/$$suite"; \
 	  fi; \

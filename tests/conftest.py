@@ -189,7 +189,6 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 ENGINES_OF_CSRBENCH = ("cqels", "csparql", "sparqlstream")
 PARTS = {
     "csrbench": (
-        "expected.tsv",
         *(f"data/data_{number:02}.ttl" for number in range(34)),
         *(f"answers/{name}-answer-{n}.json" for name in ENGINES_OF_CSRBENCH for n in range(1, 8)),
         "answers/csparql-answer-3-rerun.json",

@@ -1,8 +1,9 @@
 """Makes a small CSRBench-shaped stream: weather observations in the vocabulary of LinkedSensorData.
 
-    python tools/make_fixture.py [--seed N] [--stations N] [--instants N] [--out DIR]
+    python -m tools.make_fixture [--seed N] [--stations N] [--instants N] [--out DIR]
 
 DIR/data/data_NN.ttl holds the triples with application time NN * 1000 ms, in no particular order;
+DIR/answers the recordings of three engines with defects (tools/fixture_recordings.py);
 DIR/MANIFEST.json the parameters and the SHA-256 of every file. The same parameters give the same
 bytes on every platform and Python.
 
@@ -21,6 +22,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from tools.fixture_recordings import SENSORS, Observation, recordings
 
 ROOT = Path(__file__).resolve().parent.parent
 PERIOD = 20  # instants; phases 0..8 are warm, the others cool
@@ -129,6 +132,28 @@ def station_name(station: int) -> str:
     return NAMED_STATION
 
 
+def stamp_of(instant: int) -> str:
+    """Return the part of names that says an instant."""
+    minute, second = divmod(instant, 60)
+    return f"2030_01_01_00_{minute:02d}_{second:02d}"
+
+
+def name_of(instant: int, one: Measurement) -> str:
+    """Return what the names of a measurement's observation and result have in common."""
+    return f"{one.quantity.name}_{station_name(one.station)}_{stamp_of(instant)}"
+
+
+def observation(instant: int, one: Measurement) -> Observation:
+    """Return a measurement as an observation that is recorded."""
+    return Observation(
+        instant,
+        f"{SENSORS}Observation_{name_of(instant, one)}",
+        f"{SENSORS}System_{station_name(one.station)}",
+        one.quantity is TEMPERATURE,
+        one.value,
+    )
+
+
 PREFIXES = """\
 @prefix om-owl:  <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#> .
 @prefix sens-obs:  <http://knoesis.wright.edu/ssw/> .
@@ -143,14 +168,15 @@ def turtle(instant: int, observed: list[Measurement], draw: Generator) -> str:
     shuffled, so that a result can come before its observation.
     """
     minute, second = divmod(instant, 60)
-    stamp = f"2030_01_01_00_{minute:02d}_{second:02d}"
+    stamp = stamp_of(instant)
     blocks = [
         f"sens-obs:Instant_{stamp}\n"
         f"    a time:Instant ;\n"
         f'    time:inXSDDateTime "2030-01-01T00:{minute:02d}:{second:02d}" .\n'
     ]
-    for station, quantity, value in observed:
-        name = f"{quantity.name}_{station_name(station)}_{stamp}"
+    for one in observed:
+        station, quantity, value = one
+        name = name_of(instant, one)
         blocks.append(
             f"sens-obs:Observation_{name}\n"
             f"    a weather:{quantity.observation} ;\n"
@@ -172,10 +198,12 @@ def turtle(instant: int, observed: list[Measurement], draw: Generator) -> str:
 def make(seed: int, stations: int, instants: int) -> dict[str, bytes]:
     """Return every file of the fixture, by its path under DIR."""
     draw = Generator(seed)
-    files = {}
+    files, stream = {}, []
     for instant in range(instants):
         if observed := list(measurements(instant, stations, draw)):
             files[f"data/data_{instant:02d}.ttl"] = turtle(instant, observed, draw).encode("ascii")
+            stream += [observation(instant, one) for one in observed]
+    files |= recordings(stream)
     manifest = {
         "generator": "tools/make_fixture.py",
         "seed": seed,
@@ -195,7 +223,11 @@ def replace_fixture(files: dict[str, bytes], out: Path) -> None:
     before = set()
     if manifest.exists():
         before = set(json.loads(manifest.read_bytes())["files"])
-    present = {path.relative_to(out).as_posix() for path in (out / "data").glob("*")}
+    present = {
+        path.relative_to(out).as_posix()
+        for folder in ("data", "answers")
+        for path in (out / folder).glob("*")
+    }
     if strangers := sorted(present - before):
         sys.exit(
             f"{out}: not a fixture made by this generator: {strangers[0]} is not in its "

@@ -6,6 +6,7 @@ import argparse
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.command_line.options import check_missing, check_positive, note_absent_witnesses
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from conformance.command_line.processes import Task
     from conformance.verdict.results import Result
 
+CHECKOUT = Path("csrbench-oracle")  # where `git clone` puts the public repository
+
 
 def add_parser(commands: Commands) -> None:
     """Add the sub-command and its options."""
@@ -29,14 +32,24 @@ def add_parser(commands: Commands) -> None:
         help="judge recordings of CSRBench's seven queries",
         description="Judge recordings of CSRBench's seven queries. Without DIR, engines of our own "
         "are judged, right ones and wrong ones; the exit code then says whether each verdict is "
-        "what it must be.",
+        "what it must be. With --data, it says whether the verdicts are those of the paper.",
     )
-    bench.add_argument(
+    recordings = bench.add_mutually_exclusive_group()
+    recordings.add_argument(
         "folder",
         nargs="?",
         type=cli.path,
         metavar="DIR",
-        help="the folder of the recordings (default: engines of our own, right and wrong)",
+        help="the folder of any recordings (default: engines of our own, right and wrong)",
+    )
+    recordings.add_argument(
+        "--data",
+        nargs="?",
+        type=cli.path,
+        const=CHECKOUT,
+        metavar="DIR",
+        help="a checkout of CSRBench's public repository (without DIR: %(const)s): check that its "
+        "files are the published ones, and compare the verdicts with the paper's Table 2",
     )
     bench.add_argument(
         "--format",
@@ -92,7 +105,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge the recordings, print and write the verdicts; return the exit code."""
-    from conformance.bench.recordings import csrbench, own_engines
+    from conformance.bench.recordings import csrbench, csrbench_published, own_engines
     from conformance.verdict import results
     from conformance.verdict.outputs import check_outputs
 
@@ -104,19 +117,26 @@ def run(options: argparse.Namespace) -> int:
     target = None
     if options.results is not None:
         target = results.target(options.results)
-        inputs = (options.folder, options.queries, csrbench.OURS.folder)
+        inputs = (options.data, options.folder, options.queries, csrbench.OURS.folder)
         check_outputs([target], [path for path in inputs if path is not None])
+    known = csrbench_published.read_published()
+    if options.data is not None:
+        csrbench_published.check_files(options.data, known)
     tasks = _tasks(options)
     verdicts = [result for some in run_in_processes(tasks, options.jobs) for result in some]
     if target is not None:
         results.write(target, verdicts)
     try:
-        _print(verdicts, options.format)
+        _print(
+            verdicts, options.format, list(csrbench_published.compare_with_paper(verdicts, known))
+        )
     except KeyboardInterrupt:
         if target is None:
             raise
         print(f"conformance: interrupted; {plain(str(target))} was written", file=sys.stderr)
         return 130
+    if options.data is not None:
+        return int(csrbench_published.differing_cells(verdicts, known) != [])
     if options.folder is not None:
         return 0
     problems = own_engines.self_check(verdicts)
@@ -136,10 +156,11 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
         witnesses = (options.witness,)
     judging = Judging(witnesses, options.missing, options.results is not None, options.definition)
     written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
-    if options.folder is None:
+    folder = options.data or options.folder
+    if folder is None:
         return [(own_engines.judge_ours, name, judging, None, written) for name in csrbench.QUERIES]
-    chosen = csrbench.group_by_query(csrbench.answer_files(options.folder))
-    csrbench.stream(options.folder)
+    chosen = csrbench.group_by_query(csrbench.answer_files(folder))
+    csrbench.stream(folder)
     tasks: list[Task] = []
     for name, files in chosen.items():
         groups = [files]
@@ -148,13 +169,14 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
         if len(witnesses) > 1 and options.jobs > 1:
             groups = [(file,) for file in files]
         for group in groups:
-            tasks.append((csrbench.judge_query, options.folder, name, group, judging, written))
+            tasks.append((csrbench.judge_query, folder, name, group, judging, written))
     return tasks
 
 
-def _print(verdicts: list[Result], form: str) -> None:
-    """Print the verdicts in a form. With TSV the explanations of errors and of extra recordings,
-    and who computed the answers, go to standard error.
+def _print(verdicts: list[Result], form: str, comparison: list[str]) -> None:
+    """Print the verdicts in a form, and the lines that compare them with the paper's. With JSON and
+    TSV these lines go to standard error; with TSV so do the explanations of errors and of extra
+    recordings, and who computed the answers.
     """
     from conformance.bench.recordings import csrbench, csrbench_table
     from conformance.verdict import results
@@ -169,4 +191,7 @@ def _print(verdicts: list[Result], form: str) -> None:
                     print(f"{result.engine} {result.case}\n{result.explanation}", file=sys.stderr)
             print(csrbench_table.describe_provenance(verdicts), file=sys.stderr)
         case _:
-            print("\n".join(csrbench_table.as_text(verdicts)))
+            print("\n".join(csrbench_table.as_text(verdicts, comparison)))
+            return
+    for line in comparison:
+        print(line, file=sys.stderr)

@@ -248,16 +248,16 @@ def test_a_run_that_fails_says_why(lab):
 
 
 @pytest.mark.parametrize(
-    ("explanations", "reason"),
+    ("arguments", "reason"),
     [
         (["bigger"], "no benchmark is named bigger"),
         (["--runs", "0"], "must be an integer > 0, got 0"),
-        (["--work", ""], "explanation --work: an empty path"),
+        (["--work", ""], "argument --work: an empty path"),
     ],
 )
-def test_bad_arguments_are_one_error(capsys, explanations, reason):
+def test_bad_arguments_are_one_error(capsys, arguments, reason):
     with pytest.raises(SystemExit) as ended:
-        command.main(explanations)
+        command.main(arguments)
     assert ended.value.code == 2 and reason in capsys.readouterr().err
 
 

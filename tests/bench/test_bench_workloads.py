@@ -54,10 +54,10 @@ def lab(tmp_path):
     return Lab(tmp_path, runs=1)
 
 
-def lines(lab, name, measure, **explanations):
-    """The lines of a benchmark at its tiny size, with other explanations."""
+def lines(lab, name, measure, **arguments):
+    """The lines of a benchmark at its tiny size, with other arguments."""
     benchmark = BENCHMARKS[name]
-    found = benchmark.lines(lab, name, **{**benchmark.tiny, **explanations}, measure=measure)
+    found = benchmark.lines(lab, name, **{**benchmark.tiny, **arguments}, measure=measure)
     return json.loads(json.dumps(list(found)))
 
 

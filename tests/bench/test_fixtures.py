@@ -63,10 +63,13 @@ QUERIES = {
 
 
 def generate(out: Path, hash_seed: str = "0", **options: str) -> subprocess.CompletedProcess:
-    explanations = [text for name, value in options.items() for text in (f"--{name}", value)]
-    command = [sys.executable, ROOT / "tools" / "make_fixture.py", "--out", out, *explanations]
+    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
     return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": hash_seed}
+        [sys.executable, "-m", "tools.make_fixture", "--out", out, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONHASHSEED": hash_seed},
     )
 
 
@@ -137,16 +140,21 @@ def test_another_seed_gives_another_stream(tmp_path):
 def test_making_a_smaller_fixture_removes_the_files_of_the_larger(tmp_path):
     generate(tmp_path, **PARAMETERS)
     generate(tmp_path, **PARAMETERS | {"instants": "2"})
-    assert sorted(contents(tmp_path)) == ["MANIFEST.json", "data/data_00.ttl", "data/data_01.ttl"]
+    recordings = [path for path in contents(FIXTURE) if path.startswith("answers/")]
+    assert len(recordings) == 21
+    assert sorted(contents(tmp_path)) == sorted(
+        ["MANIFEST.json", "data/data_00.ttl", "data/data_01.ttl", *recordings]
+    )
 
 
-def test_a_folder_with_data_of_another_source_is_refused_and_kept(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "data_00.ttl").write_bytes(b"# not generated\n")
+@pytest.mark.parametrize("file", ["data/data_00.ttl", "answers/csparql-answer-1.json"])
+def test_a_folder_with_data_of_another_source_is_refused_and_kept(tmp_path, file):
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / file).write_bytes(b"not generated\n")
     run = generate(tmp_path)
     assert run.returncode == 1
-    assert "data/data_00.ttl is not in its MANIFEST.json" in run.stderr
-    assert contents(tmp_path) == {"data/data_00.ttl": b"# not generated\n"}
+    assert f"{file} is not in its MANIFEST.json" in run.stderr
+    assert contents(tmp_path) == {file: b"not generated\n"}
 
 
 @pytest.mark.parametrize(

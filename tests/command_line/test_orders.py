@@ -104,17 +104,17 @@ def test_a_query_whose_path_has_an_equals_sign_is_known_by_its_file(here, capsys
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--semantics csparql t0=0", "the following explanations are required: QUERY"),
-        ("--semantics csparql t0=0 a=b.toml", "the following explanations are required: QUERY"),
-        ("--semantics csparql t0=0 q.toml p.toml", "unrecognized explanations: p.toml"),
-        ("q.toml p.toml --semantics csparql t0=0", "unrecognized explanations: p.toml"),
+        ("--semantics csparql t0=0", "the following arguments are required: QUERY"),
+        ("--semantics csparql t0=0 a=b.toml", "the following arguments are required: QUERY"),
+        ("--semantics csparql t0=0 q.toml p.toml", "unrecognized arguments: p.toml"),
+        ("q.toml p.toml --semantics csparql t0=0", "unrecognized arguments: p.toml"),
         (
             "q.toml --semantics csparql t0=0 --trase",
-            "unrecognized explanations: --trase; did you mean '--trace'?\n",
+            "unrecognized arguments: --trase; did you mean '--trace'?\n",
         ),
         (
             "q.toml --semantics csparql t0=0 --secnds=3",
-            "unrecognized explanations: --secnds=3; did you mean '--seconds'?\n",
+            "unrecognized arguments: --secnds=3; did you mean '--seconds'?\n",
         ),
     ],
 )
@@ -127,7 +127,7 @@ def test_what_is_missing_or_too_much_is_said_as_ever(here, capsys, words, said):
 def test_a_rendering_without_semantics_takes_no_fields(here, capsys):
     with pytest.raises(SystemExit):
         refengine.__main__.main(["render", "--dialect", "cqels", "q.toml", "r2s=Rstream"])
-    assert "unrecognized explanations: r2s=Rstream" in capsys.readouterr().err
+    assert "unrecognized arguments: r2s=Rstream" in capsys.readouterr().err
 
 
 def test_a_word_that_is_no_field_is_told_where_query_is_elsewhere(here, capsys):
@@ -148,4 +148,4 @@ def test_the_usage_of_an_unknown_option_is_that_of_the_sub_command(here, capsys,
         refengine.__main__.main(words.split())
     error = capsys.readouterr().err
     assert error.startswith(f"usage: refengine {words.split()[0]} ")
-    assert error.endswith("unrecognized explanations: --nosuch\n")
+    assert error.endswith("unrecognized arguments: --nosuch\n")

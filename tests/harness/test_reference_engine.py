@@ -78,4 +78,4 @@ def test_the_way_that_is_the_default_has_no_option(monkeypatch, capsys):
     monkeypatch.setattr("logging.disable", lambda: None)
     with pytest.raises(SystemExit, match="2"):
         adapter.main()
-    assert "unrecognized explanations: --incremental" in capsys.readouterr().err
+    assert "unrecognized arguments: --incremental" in capsys.readouterr().err

@@ -127,7 +127,7 @@ def test_a_benchmark(tmp_path, capsys, kind):
 @pytest.mark.parametrize("form", ["table", "tsv", "json"])
 def test_a_recording(tmp_path, capsys, form):
     """What was recorded of an engine, and is judged without it."""
-    shutil.copytree(own_engines.embedded(), tmp_path, dirs_exist_ok=True)
+    shutil.copytree(own_engines.embedded() / "data", tmp_path, dirs_exist_ok=True)
     term = hostile_engine.TERMS["literal"]
     relation = {"head": {"vars": ["sensor", "value"]}, "results": {"bindings": []}}
     relation["results"]["bindings"] = [{"sensor": term, "value": term}]

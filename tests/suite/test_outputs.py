@@ -240,7 +240,7 @@ def write_inputs(folder: Path, suite: str, results_of_a_run: bytes) -> None:
         (folder / name).write_bytes(results_of_a_run)
     for inside in (folder, folder / "files"):
         shutil.copytree(own_engines.embedded(), inside / "data")
-        shutil.copytree(own_engines.embedded(), inside / "rec")
+        shutil.copytree(own_engines.embedded() / "data", inside / "rec")
         (inside / RECORDING).write_text('{"relations": []}')
     (folder / "linked.ttl").symlink_to(folder / "data" / "data" / "data_01.ttl")
     shutil.copytree(csrbench.OURS.folder, folder / "queries")

@@ -10,19 +10,13 @@ from pathlib import Path
 from conformance.bench.benchmark import Benchmark, Choice, Workload
 from conformance.bench.figures import table_of_runs, verdict_cells
 from conformance.bench.recordings import csrbench, own_engines
+from conformance.bench.recordings.csrbench_published import read_published
 from conformance.bench.streams import StoredStream
 from conformance.bench.tables import Cell, Table
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Result
 from refengine.core.profiles import profile
 from refengine.model.errors import RefengineError
-
-# Table 2 of the paper: the queries that each engine failed. It passed all others.
-FAILED_IN_THE_PAPER = {
-    "csparql": ("Q5",),
-    "cqels": ("Q4", "Q6", "Q7"),
-    "sparqlstream": ("Q4",),
-}
 
 
 def workloads(choice: Choice) -> Sequence[Workload]:
@@ -31,8 +25,8 @@ def workloads(choice: Choice) -> Sequence[Workload]:
     """
     if choice.scale == "paper" and choice.data is None:
         raise RefengineError(
-            "the paper's stream may not be distributed: give its folder with --data DIR, or run "
-            "--scale small over the embedded stream",
+            "the paper's stream may not be distributed: give its folder with --data DIR "
+            f"({read_published().fetch}), or run --scale small over the embedded stream",
             rule="usage",
             place="--scale",
         )
@@ -98,16 +92,14 @@ def _verdicts(results: Sequence[Result]) -> Table:
 
 def _published() -> Table:
     """Return Table 2 of the paper."""
+    known = read_published()
     rows = []
     for name in csrbench.QUERIES:
-        cells = [
-            Cell("fail", "fail") if name in failed else Cell("pass", "pass")
-            for failed in FAILED_IN_THE_PAPER.values()
-        ]
-        rows.append((Cell(name), *cells))
+        outcomes = [str(known.outcome(engine, name)) for engine in known.failed]
+        rows.append((Cell(name), *(Cell(outcome, outcome) for outcome in outcomes)))
     return Table(
         "Table 2 of the paper",
-        ("query", *FAILED_IN_THE_PAPER),
+        ("query", *known.failed),
         tuple(rows),
         "C-SPARQL 0.9, CQELS of August 2011 and SPARQLstream 1.0.5, recorded in 2013.",
     )

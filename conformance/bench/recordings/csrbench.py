@@ -98,11 +98,8 @@ def answer_files(folder: Path) -> list[AnswerFile]:
         if os.path.exists(folder):
             reason = "not a folder"
         raise InvalidStream(reason, rule="IO-1", place=str(folder))
-    for name in ANSWER_FOLDERS:
-        files = list_files(folder / name, "*-answer-*.json", "IO-2")
-        if files:
-            break
-    else:
+    files = recording_paths(folder)
+    if not files:
         *places, _itself = ANSWER_FOLDERS
         reason = (
             f"no recording ENGINE-answer-N.json, neither in {' nor in '.join(places)} nor in the "
@@ -112,6 +109,14 @@ def answer_files(folder: Path) -> list[AnswerFile]:
     return sorted(
         map(_answer_file, files), key=lambda file: (file.query, _column(file.engine), file.suffix)
     )
+
+
+def recording_paths(folder: Path) -> list[Path]:
+    """Return the paths of the recordings of a folder, from the first place that has some; sorted.
+    Raises InvalidStream.
+    """
+    found = (list_files(folder / name, "*-answer-*.json", "IO-2") for name in ANSWER_FOLDERS)
+    return next(filter(None, found), [])
 
 
 def _answer_file(path: Path) -> AnswerFile:

@@ -38,12 +38,13 @@ def describe_provenance(results: Iterable[Result]) -> str:
     return f"Verdicts by who computed their answers (ORA-8): {', '.join(parts) or 'none'}."
 
 
-def as_text(results: list[Result]) -> Iterator[str]:
-    """Yield the lines of the table in aligned columns, then the explanations of the extra
-    recordings and of every outcome but a pass.
+def as_text(results: list[Result], comparison: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of the table in aligned columns, then the explanations of the extra recordings
+    and of every outcome but a pass.
 
-    Between them it lists the fails that would pass if rows were compared as sets, since CSRBench's
-    own oracle does so, and says who computed the answers.
+    Between them come the lines that compare the table with the paper's, the fails that would pass
+    if rows were compared as sets, since CSRBench's own oracle does so, and who computed the
+    answers.
     """
     lines = [line.split("\t") for line in as_tsv(results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -54,6 +55,7 @@ def as_text(results: list[Result]) -> Iterator[str]:
         f"{result.engine} {result.case}" for result in results if AS_SETS in result.explanation
     ]
     yield ""
+    yield from comparison
     yield "Relations are compared as bags of rows (CMP-3), by CSRBench's own oracle as sets."
     yield f"Compared as sets, these would pass, too: {', '.join(as_sets) or 'no others'}."
     yield describe_provenance(results)
