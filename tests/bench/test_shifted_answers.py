@@ -153,7 +153,7 @@ def test_an_answer_with_blank_nodes_is_compared_as_a_whole() -> None:
 def steps_by_definition(
     expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
 ) -> Iterator[Step]:
-    """Yield the steps of YABench's code (docs/benchmarks.md): each answer is compared as a whole."""
+    """Yield the steps of YABench's code (docs/benchmarks.md): each answer is compared whole."""
     relations_left = list(output.rows_with_instants())
     before: Bag = Counter()
     for t in expects.instants:
