@@ -177,7 +177,7 @@ def compare_reports(
 def mismatch(first: DataFrame, second: DataFrame) -> DataFrame:
     """Return LSBench's mismatch mm(first, second) as one row: `percent`, the share of the rows of
     the first output that are not found in the second (null if the first has none), and `lost` and
-    `rows`, the numbers of these (docs/metrics.md).
+    `rows`, the numbers of these (docs/benchmarks.md).
 
     Both are recordings or reports, as for `judge`. One task walks through the first output in
     order, and holds the numbers of the relations of the second output that have a row of the first.

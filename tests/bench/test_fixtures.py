@@ -163,7 +163,7 @@ def test_a_folder_with_data_of_another_source_is_refused_and_kept(tmp_path, file
 def test_a_parameter_out_of_range_is_named(tmp_path, option, value):
     run = generate(tmp_path, **{option: value})
     assert run.returncode == 2
-    assert f"explanation --{option}: must be an integer in" in run.stderr
+    assert f"argument --{option}: must be an integer in" in run.stderr
     assert not contents(tmp_path)
 
 

@@ -78,7 +78,7 @@ def shift_by_definition(
     most: int,
     mode: Mode,
 ) -> ShiftedWindow:
-    """Gracious mode as docs/metrics.md defines it: each window is compared as a whole."""
+    """Gracious mode as docs/benchmarks.md defines it: each window is compared as a whole."""
     low, high = borders(closure)
     first, last = window[0] + low, window[1] + high
     time = window[1] - window[0]
@@ -153,7 +153,7 @@ def test_an_answer_with_blank_nodes_is_compared_as_a_whole() -> None:
 def steps_by_definition(
     expects: ExpectedAnswers, size: int, slide: int, output: EngineOutput, mode: Mode
 ) -> Iterator[Step]:
-    """Yield the steps of YABench's code (docs/metrics.md), with each answer compared as a whole."""
+    """Yield the steps of YABench's code (docs/benchmarks.md): each answer is compared whole."""
     relations_left = list(output.rows_with_instants())
     before: Bag = Counter()
     for t in expects.instants:

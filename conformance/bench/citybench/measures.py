@@ -1,5 +1,5 @@
 """What CityBench measures of a run: latency, memory and completeness, by which observations answers
-name and when (docs/metrics.md).
+name and when (docs/benchmarks.md).
 """
 
 from __future__ import annotations

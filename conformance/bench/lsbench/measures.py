@@ -27,10 +27,10 @@ def measure_output(run: Run, judgement: Judgement | None) -> dict[str, Any]:
 
     `size` is its number of rows, and `due` that of the rows that are due. `mismatch` is
     LSBench's mismatch of the output with the rows that are due, and `lacking` that of the rows that
-    are due with the output, both in percent. A row out of order counts as lost (docs/metrics.md).
-    They are None if there are no rows to look for. `output` has the digests of its rows, relation
-    by relation without the empty ones; None if there are too many of them. There is no `due` if
-    nothing was judged.
+    are due with the output, both in percent. A row out of order counts as lost
+    (docs/benchmarks.md). They are None if there are no rows to look for. `output` has the digests
+    of its rows, relation by relation without the empty ones; None if there are too many of them.
+    There is no `due` if nothing was judged.
     """
     output = [answer.relation.rows for answer in run.feeding.exchange.answers]
     measures: dict[str, Any] = {

@@ -1,5 +1,5 @@
 """LSBench's measures: size, mismatch, comparability and execution throughput (Le-Phuoc et al., ISWC
-2012; docs/metrics.md).
+2012; docs/benchmarks.md).
 """
 
 from __future__ import annotations

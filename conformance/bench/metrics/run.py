@@ -1,4 +1,4 @@
-"""YABench's measures of a whole run: an entry a window, ready for JSON (docs/metrics.md)."""
+"""YABench's measures of a whole run: an entry a window, ready for JSON (docs/benchmarks.md)."""
 
 from __future__ import annotations
 

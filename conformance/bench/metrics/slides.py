@@ -1,5 +1,5 @@
 """The rows that came, dealt to the slides in which they were expected, under content change
-(docs/metrics.md).
+(docs/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """YABench's measures of a window's answer: precision, recall, gracious mode (Kolchin, Wetz et al.,
-ICWE 2016; docs/metrics.md).
+ICWE 2016; docs/benchmarks.md).
 """
 
 from __future__ import annotations

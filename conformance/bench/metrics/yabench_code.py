@@ -1,5 +1,5 @@
 """YABench's measures as its code computes them: gracious mode, which shifts to the right only, and
-the steps and slides under content change (docs/metrics.md).
+the steps and slides under content change (docs/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The measures of a join over windows: how much of the whole join comes out, how late, and how many
 records are held meanwhile. The *whole join* has all pairs of left and right records with the same
-key, without windows. docs/evidence/adaptive.md has the definitions.
+key, without windows. docs/benchmarks.md has the definitions.
 
 All are computed from the windows that were evicted, without listing the matches: a burst of 38,000
 records has millions. They are those of streams in order, where the later record of a match is the
