@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 from conformance.corpus import specification
-from conformance.corpus.rule_texts import read_specification
 from refengine.core import profiles
 from tools import laws
 from tools.generated_parts import replace_part, write_or_check
@@ -31,7 +30,7 @@ def with_profiles(text: str) -> str:
 
 def with_values(text: str) -> str:
     """Return the text of docs/values.md with the table of values made anew."""
-    rows = specification.value_table(read_specification())
+    rows = specification.value_table()
     return replace_part(text, "table: dimensions", "\n".join(specification.table_in_markdown(rows)))
 
 
