@@ -37,6 +37,11 @@ WORDS = re.findall(
     "sixteen seventeen",
 )
 FIGURE = re.compile(rf"(?<![\w.])(?:\d[\d,]*\.?\d+|\d|{'|'.join(WORDS[2:])})(?!\w)", re.IGNORECASE)
+CLAIM = re.compile(
+    r"- (?P<words>.+?) ← (?P<command>`[^`]+`(?: `[^`]+`)*)(?: → (?P<prints>`[^`]+`(?: `[^`]+`)*))?"
+    r"(?: \((?P<needs>[^()`]+)\))?"
+)
+QUICK = ("python -c ", "grep ", "wc ")
 HOLE = re.compile(r"\{([<>]?)(\d+)\}")
 HOW: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "": operator.eq,
@@ -49,8 +54,7 @@ NUMBER = r"(?<![\w.])(-?\d[\d,_]*(?:\.\d+)?)"
 @dataclass(frozen=True)
 class Claim:
     """A row of the list: words of a page, and the tests or the command that make them. `prints`
-    are the texts that a command must print; there are none if nothing compares them. What is
-    `quick` is counted by `make test`, too.
+    are the texts that a command must print; there are none if nothing compares them.
     """
 
     words: str
@@ -58,7 +62,11 @@ class Claim:
     command: str
     prints: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    quick: bool = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether `make test` runs the command, which takes seconds."""
+        return bool(self.prints) and self.command.startswith(QUICK)
 
     @property
     def heading(self) -> str | None:
@@ -73,24 +81,28 @@ def cells_of(row: str) -> list[str]:
 
 
 def read_claims(text: str) -> Iterator[Claim]:
-    """Yield the claims of the list, by the tables whose first column is `claim`."""
-    heads: list[str] = []
+    """Yield the claims of the list, each of the page that the last heading of the third level
+    names. Several words with one command are separated by ` · `. Raises ValueError for a line with
+    `←` that cannot be read.
+    """
+    page = "docs/trust.md"
     for line in text.splitlines():
-        if not line.startswith("|"):
-            heads = []
-        elif not heads:
-            heads = cells_of(line)
-        elif heads[0] == "claim" and not line.startswith("|---"):
-            row = dict(zip(heads, cells_of(line), strict=True))
-            made_by = row.get("tests") or row.get("count") or row["command"]
-            yield Claim(
-                row["claim"],
-                row["page"],
-                made_by.strip("`"),
-                tuple(re.findall(r"`([^`]+)`", row.get("it prints", ""))),
-                tuple(filter(None, row.get("needs", "").split(", "))),
-                "count" in row,
-            )
+        if line.startswith("### "):
+            page = line[4:]
+        elif line.startswith("- ") and " ← " in line:
+            found = CLAIM.fullmatch(line)
+            if found is None:
+                raise ValueError(
+                    f"no claim of the form WORDS ← `COMMAND` → `PRINTED` (NEEDS): {line}"
+                )
+            for words in found["words"].split(" · "):
+                yield Claim(
+                    words,
+                    page,
+                    found["command"].strip("`"),
+                    tuple(re.findall(r"`([^`]+)`", found["prints"] or "")),
+                    tuple(filter(None, (found["needs"] or "").split(", "))),
+                )
 
 
 def squeeze(text: str) -> str:

@@ -3,8 +3,8 @@
 The engine in tests/defective_engine is right under two profiles, and has switchable defects. The
 corpus is put to it with each defect alone, and with drawn pairs of defects of different kinds. A
 diagnosis is right if it names each defect, with its rule. Standard output gets Markdown for
-docs/evidence/diagnosis.md: a table of the defects, one of the pairs, and totals. Standard error
-gets the complete diagnoses.
+docs/evidence/diagnosis.md: a table of totals, one of the defects, and one of the pairs with
+a defect that is not named. Standard error gets the complete diagnoses.
 """
 
 from __future__ import annotations
@@ -126,36 +126,39 @@ def describe_in_time(
 
 
 def table_of_singles(examinations: Sequence[Examination]) -> Iterator[str]:
-    """Yield the lines of the table of single defects."""
-    yield "| profile | defect | fails | first line of the diagnosis | named |"
-    yield "|---|---|---|---|---|"
+    """Yield the lines of the table of single defects. A defect has a row for each profile where its
+    diagnoses begin otherwise, else one row.
+    """
+    rows: dict[str, dict[tuple[str, str], str]] = {}
     for found in examinations:
-        names = " ".join(f"`{one.name}`" for one in found.defects) or "none"
-        is_named = "–" if not found.defects else _yes_or_no(map(found.is_named, found.defects))
-        yield (
-            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found, 1)} | "
-            f"{is_named} |"
-        )
+        (one,) = found.defects
+        row = (_show_causes(found, 1), _yes_or_no([found.is_named(one)]))
+        rows.setdefault(one.name, {}).setdefault(row, PROFILES[found.report])
+    yield "| defect | first cause of the diagnosis | named |"
+    yield "|---|---|---|"
+    for name, profiles in rows.items():
+        for (cause, is_named), profile in profiles.items():
+            where = f" ({profile})" if len(profiles) > 1 else ""
+            yield f"| `{name}`{where} | {cause} | {is_named} |"
 
 
 def table_of_pairs(examinations: Sequence[Examination]) -> Iterator[str]:
-    """Yield the lines of the table of pairs."""
-    yield "| profile | defects | fails | causes of the diagnosis | named |"
-    yield "|---|---|---|---|---|"
+    """Yield the lines of the table of pairs in which a defect is not named."""
+    yield "| profile | defects | causes of the diagnosis | named |"
+    yield "|---|---|---|---|"
     for found in examinations:
+        if all(map(found.is_named, found.defects)):
+            continue
         names = " ".join(f"`{one.name}`" for one in found.defects)
         is_named = ", ".join(_yes_or_no([found.is_named(one)]) for one in found.defects)
-        yield (
-            f"| {PROFILES[found.report]} | {names} | {found.fails} | {_show_causes(found)} | "
-            f"{is_named} |"
-        )
+        yield f"| {PROFILES[found.report]} | {names} | {_show_causes(found)} | {is_named} |"
 
 
 def _show_causes(found: Examination, most: int | None = None) -> str:
     """Return the causes of a diagnosis as the cell of a table."""
     if not found.lines:
         return f"not at its end after {MOST_SECONDS} s"
-    shown = [f"`{cause.label}` {cause.explained} of {cause.fails}" for cause in found.causes[:most]]
+    shown = [f"`{cause.label}`" for cause in found.causes[:most]]
     return ", ".join(shown).replace("|", "\\|") or "no cause"
 
 
@@ -163,29 +166,31 @@ def _yes_or_no(answers: Iterable[bool]) -> str:
     return "yes" if all(answers) else "no"
 
 
-def totals(singles: Sequence[Examination], pairs: Sequence[Examination]) -> Iterator[str]:
-    """Yield the lines that count what is named."""
+def table_of_totals(
+    right: Sequence[Examination], singles: Sequence[Examination], pairs: Sequence[Examination]
+) -> Iterator[str]:
+    """Yield the lines of the table that counts what is named. `right` is the engine without a
+    defect.
+    """
     alone = {
         (found.report, one.name): found.is_named(one) for found in singles for one in found.defects
     }
     nameable = sum(bool(one.causes[found.report]) for found in singles for one in found.defects)
-    yield (
-        f"- Of {len(alone)} single defects {nameable} are a value or a wrong engine; of these "
-        f"{sum(alone.values())} are named."
-    )
     counts = [sum(map(pair.is_named, pair.defects)) for pair in pairs]
-    yield (
-        f"- Of {len(pairs)} pairs {counts.count(2)} have both defects named, {counts.count(1)} one "
-        f"of them, and {counts.count(0)} none."
-    )
     easy = [
         count
         for pair, count in zip(pairs, counts, strict=True)
         if all(alone.get((pair.report, one.name)) for one in pair.defects)
     ]
-    yield f"- Of {len(easy)} pairs of defects that are named alone {easy.count(2)} have both named."
     endless = sum(not found.lines for found in (*singles, *pairs))
-    yield f"- {endless} diagnoses were given up after {MOST_SECONDS} s of CPU time."
+    yield "| what was tried | number | named |"
+    yield "|---|---|---|"
+    yield f"| the engine without a defect | {sum(found.fails for found in right)} fails | – |"
+    yield f"| single defects | {len(alone)} | {sum(alone.values())} |"
+    yield f"| those that are a value or a wrong engine | {nameable} | {sum(alone.values())} |"
+    yield f"| pairs | {len(pairs)} | {counts.count(2)} both, {counts.count(1)} one |"
+    yield f"| pairs of defects that are named alone | {len(easy)} | {easy.count(2)} both |"
+    yield f"| diagnoses given up after {MOST_SECONDS} s of CPU time | {endless} | – |"
 
 
 def examine_all(
@@ -216,9 +221,9 @@ def main(words: Sequence[str] | None = None) -> None:
     singles = list(examine_all(alone))
     pairs = list(examine_all([(report, tuple(pair)) for report, pair in drawn]))
 
-    print(*table_of_singles([*right, *singles]), "", sep="\n")
-    print(*table_of_pairs(pairs), "", sep="\n")
-    print(*totals(singles, pairs), sep="\n")
+    print(*table_of_totals(right, singles, pairs), "", sep="\n")
+    print(*table_of_singles(singles), "", sep="\n")
+    print(*table_of_pairs(pairs), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Write the generated tables of the specification: `python -m tools.make_tables` (`--check`: only
 say whether they are up to date).
 
-They are `profiles` in SPEC.md, and `dimensions` in docs/values.md: every value of every field with
-its rule, the rule's function, a case that has the value and a wrong engine that this case catches.
+They are `profiles` in SPEC.md, `dimensions` in docs/values.md (every value of every field with its
+rule, a case that has the value and a wrong engine that this case catches), and the lists of
+docs/laws.md.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import sys
 from pathlib import Path
 
 from conformance.corpus import specification
-from conformance.corpus.rule_texts import read_specification
 from refengine.core import profiles
+from tools import laws
 from tools.generated_parts import replace_part, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "SPEC.md"
 VALUES = ROOT / "docs" / "values.md"
+LAWS = ROOT / "docs" / "laws.md"
 
 
 def with_profiles(text: str) -> str:
@@ -28,8 +30,15 @@ def with_profiles(text: str) -> str:
 
 def with_values(text: str) -> str:
     """Return the text of docs/values.md with the table of values made anew."""
-    rows = specification.value_table(read_specification())
+    rows = specification.value_table()
     return replace_part(text, "table: dimensions", "\n".join(specification.table_in_markdown(rows)))
+
+
+def with_laws(text: str) -> str:
+    """Return the text of docs/laws.md with its lists made anew."""
+    for kind in laws.TESTS:
+        text = replace_part(text, f"list: {kind}", laws.list_of(kind))
+    return text
 
 
 def main() -> int:
@@ -44,7 +53,7 @@ def main() -> int:
             options.check,
             "python -m tools.make_tables",
         )
-        for page, update in ((SPEC, with_profiles), (VALUES, with_values))
+        for page, update in ((SPEC, with_profiles), (VALUES, with_values), (LAWS, with_laws))
     ]
     return max(codes)
 

@@ -1,9 +1,9 @@
 """Write the generated parts of docs/evidence/witnesses.md: `python -m tools.make_witnesses`
 (`--check`: only say whether they are up to date).
 
-They stand between `<!-- NAME -->` and `<!-- end -->`: `figures`, `index` and `defects`, all made
-from conformance/corpus/witness_defects.toml. `--w3c FOLDER` counts the figures anew, as `make w3c`
-does, and says whether they are listed.
+They stand between `<!-- NAME -->` and `<!-- end -->`: `figures` and `defects`, both made from
+conformance/corpus/witness_defects.toml, which has the query and the answers of each defect.
+`--w3c FOLDER` counts the figures anew, as `make w3c` does, and says whether they are listed.
 """
 
 from __future__ import annotations
@@ -11,20 +11,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from conformance.corpus.witness_defects import (
-    WITNESSES,
-    Catalogue,
-    Defect,
-    Figures,
-    WitnessAnswer,
-    load_catalogue,
-    turtle_of,
-)
-from refengine.model.elements import Row
+from conformance.corpus.witness_defects import Catalogue, Defect, Figures, load_catalogue
 from tools import w3c
 from tools.generated_parts import replace_part, write_or_check
 
@@ -35,8 +26,7 @@ PAGE = ROOT / "docs" / "evidence" / "witnesses.md"
 def with_generated_parts(text: str, catalogue: Catalogue) -> str:
     """Return the page with its generated parts made anew."""
     text = replace_part(text, "figures", figures(catalogue))
-    text = replace_part(text, "index", index(catalogue.defects))
-    return replace_part(text, "defects", "\n\n".join(_groups(catalogue.defects)))
+    return replace_part(text, "defects", "\n\n".join(groups(catalogue.defects)))
 
 
 def figures(catalogue: Catalogue) -> str:
@@ -55,87 +45,26 @@ def figures(catalogue: Catalogue) -> str:
     return "\n".join(lines)
 
 
-def index(defects: tuple[Defect, ...]) -> str:
-    """Return the table of the groups, and how many defects each witness has in each."""
-    lines = ["| | " + " | ".join([*WITNESSES, "both"]) + " |", "|---" * (len(WITNESSES) + 2) + "|"]
+def groups(defects: Sequence[Defect]) -> Iterator[str]:
+    """Yield the lists of the defects, a heading and a list for each group."""
     for group, members in groupby(defects, key=lambda defect: defect.group):
-        lines.append(f"| [{group}](#{group.replace(' ', '-')}) | {_counts(list(members))} |")
-    return "\n".join([*lines, f"| all | {_counts(list(defects))} |"])
+        yield f"### {group.capitalize()}"
+        yield "\n".join(map(line, members))
 
 
-def _counts(defects: list[Defect]) -> str:
-    """Return how many defects each witness has alone, and how many both have."""
-    numbers: Counter[str] = Counter()
-    for defect in defects:
-        if len(defect.answers) == 1:
-            numbers.update(defect.answers.keys())
-        else:
-            numbers["both"] += 1
-    return " | ".join(str(numbers[name]) for name in [*WITNESSES, "both"])
-
-
-def _groups(defects: tuple[Defect, ...]) -> list[str]:
-    parts = []
-    for group, members in groupby(defects, key=lambda defect: defect.group):
-        parts.append(f"## {group.capitalize()}")
-        parts += map(section, members)
-    return parts
-
-
-def section(defect: Defect) -> str:
-    """Return the section of one defect."""
-    lines = [
-        f"### {_escaped(defect.title)}",
-        "",
-        f"`{defect.id}` · {defect.section}. {_escaped(defect.says)}",
-        "",
-    ]
-    lines += ["```sparql", defect.query, "```", ""]
-    if defect.data:
-        lines += [f"- over {_code(defect.data)}"]
-    lines += [f"- right: {in_words(defect.right)}"]
-    lines += [f"- {name}: {in_words(answer)}" for name, answer in defect.answers.items()]
-    if defect.refused:
-        lines += ["- refused by the project, which finds no single answer in such a body (QRY-3)"]
-    if defect.issues:
-        lines += [f"- upstream: {', '.join(map(_link, defect.issues))}"]
-    return "\n".join(lines)
+def line(defect: Defect) -> str:
+    """Return the line of a defect: its name, who errs, the first section that says so, and what
+    goes wrong. A section without a name is one of SPARQL 1.1 Query.
+    """
+    who = "both"
+    if len(defect.answers) == 1:
+        (who,) = defect.answers
+    section = defect.section.split(", ")[0].removeprefix("SPARQL ")
+    return f"- `{defect.id}` ({who}, {section}): {_escaped(defect.title)}"
 
 
 def _escaped(text: str) -> str:
     return re.sub(r"([\\*_<>\[\]|])", r"\\\1", text)
-
-
-def _code(text: str) -> str:
-    if "`" in text:
-        return f"`` {text} ``"
-    return f"`{text}`"
-
-
-def _link(url: str) -> str:
-    owner, name, _, number = url.split("/")[-4:]
-    return f"[{owner}/{name}#{number}]({url})"
-
-
-def in_words(answer: WitnessAnswer) -> str:
-    """Return an answer as the page shows it."""
-    match answer:
-        case bool():
-            return _code(str(answer).lower())
-        case str():
-            if " " in answer:
-                return answer
-            return f"an error, {_code(answer)}"
-        case _:
-            rows = [_solution(line) for line, count in sorted(answer.items()) for _ in range(count)]
-            return "; ".join(rows) or "no solution"
-
-
-def _solution(line: Row) -> str:
-    bound = ", ".join(f"?{name} = {turtle_of(term)}" for name, term in line)
-    if bound:
-        return _code(bound)
-    return "one solution that binds nothing"
 
 
 def main() -> int:

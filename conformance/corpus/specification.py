@@ -27,14 +27,13 @@ BLOCKS = ("expect", "judge", "refuse")  # the blocks of a case that have a seman
 
 class ValueRow(NamedTuple):
     """A row of the table of values: a value of a field of Semantics, or a window's kind or unit;
-    its rule and the rule's functions; a case with the value, and a wrong engine that the case
+    its rule; a case with the value, and a wrong engine that the case
     catches.
     """
 
     field: str
     value: str
     rule: str
-    functions: tuple[str, ...]
     case: Case
     wrong_engine: WrongEngine
 
@@ -80,11 +79,10 @@ def _values(field: str) -> list[str]:
     return [INTEGER] * (field in INTEGRAL) + words + ["none"] * (field in OPTIONAL)
 
 
-def value_table(text: str) -> list[ValueRow]:
-    """Return the table of values for a specification. Raises LookupError for a value that no case
+def value_table() -> list[ValueRow]:
+    """Return the table of values. Raises LookupError for a value that no case
     has, or that no wrong engine gets wrong there.
     """
-    functions = rules(text)
     every_case = corpus.cases()
     rows: list[ValueRow] = []
     for field, value, rule in values():
@@ -100,7 +98,7 @@ def value_table(text: str) -> list[ValueRow]:
                 f"{field}={value}: none of the {len(cases)} cases of {rule} that have it catches "
                 f"a wrong engine of {rule}"
             )
-        rows.append(ValueRow(field, value, rule, functions[rule], *pair))
+        rows.append(ValueRow(field, value, rule, *pair))
     return rows
 
 
@@ -171,14 +169,10 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
 
 def table_in_markdown(rows: list[ValueRow]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
-    yield "| field | value | rule | function | case | wrong engine |"
-    yield "|---|---|---|---|---|---|"
+    yield "| value | rule | case | wrong engine |"
+    yield "|---|---|---|---|"
     for row in rows:
-        functions = ", ".join(f"`{name}`" for name in row.functions)
-        value = row.value
-        if value != INTEGER:
-            value = f"`{value}`"
-        yield (
-            f"| `{row.field}` | {value} | {row.rule} | {functions} | {row.case.path} | "
-            f"{row.wrong_engine.name} |"
-        )
+        value = f"`{row.field}={row.value}`"
+        if row.value == INTEGER:
+            value = f"`{row.field}`, {row.value}"
+        yield f"| {value} | {row.rule} | {row.case.path} | {row.wrong_engine.name} |"

@@ -5,7 +5,6 @@ what a query means.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -174,24 +173,4 @@ def _element(stream: int, element: Element, numbers: Numbers) -> dict[str, Any]:
         "sys": element.sys,
         "batch": element.batch or 0,
         "graph": [numbers.triple(triple) for triple in sorted(element.graph)],
-    }
-
-
-def project_files() -> list[str]:
-    """Return the files of `_CoqProject`, in the order in which they are built."""
-    return re.findall(
-        r"^\w+\.v$", (FOLDER / "_CoqProject").read_text(encoding="utf-8"), re.MULTILINE
-    )
-
-
-def theorems() -> dict[str, str]:
-    """Return the file of each theorem."""
-    return {
-        theorem: name
-        for name in project_files()
-        for theorem in re.findall(
-            r"^\s*(?:Theorem|Corollary) (\w+)",
-            (FOLDER / name).read_text(encoding="utf-8"),
-            re.MULTILINE,
-        )
     }

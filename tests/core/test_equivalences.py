@@ -1,16 +1,14 @@
-"""Values that no stream can tell apart: each sentence of SPEC.md's list is a law here, and the list
-has no other.
+"""Values that no stream can tell apart. Each is a law; tools/laws.py makes the list of docs/laws.md
+from them.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -55,7 +53,6 @@ from refengine.core.semantics import (
 from refengine.model.elements import Bag, Triple
 from refengine.strategies import semantics, streams, windows
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "laws.md"
 BODY = Body("SELECT ?o { ?s ?p ?o }")
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
 
@@ -279,9 +276,12 @@ class Law:
 LAWS: dict[str, Law] = {}
 
 
-def law(sentence: str, *words: str) -> Callable:
-    """A law is known by its sentence in SPEC.md. Its clauses are words of that, without each of
-    which the law would be wrong.
+def law(
+    sentence: str, *words: str, because: str, theorems: Sequence[str] | None = None
+) -> Callable:
+    """A law is known by its sentence. Its clauses are words of that, without each of which the law
+    would be wrong. `because` and `theorems` are for docs/laws.md: a theorem that proves the law
+    has its function's name if none is named.
     """
 
     def known(check: Callable[[Side], None]) -> Callable[[Side], None]:
@@ -313,8 +313,12 @@ def without(side: Side, condition: Condition) -> Side:
     "with window close",
     "with content change, if any, against the last report",
     "with all windows of a gap",
+    because=(
+        "close holds only before the arrival's own instant (REP-1), where all that is in "
+        "scope has arrived."
+    ),
 )
-def ticks(side: Side) -> None:
+def three_ticks(side: Side) -> None:
     side = presume("with window close", side, report=side.semantics.report | {CLOSE})
     side = presume(
         "with content change, if any, against the last report",
@@ -329,8 +333,12 @@ def ticks(side: Side) -> None:
     assert all(contents == found[0] for contents in found)
 
 
-@law("A batch for each element, and the tuple tick.", "A batch for each element")
-def batch_of_each_element(side: Side) -> None:
+@law(
+    "A batch for each element, and the tuple tick.",
+    "A batch for each element",
+    because="batch ids then rise at every arrival (TICK-1, TICK-3).",
+)
+def a_batch_for_each_element(side: Side) -> None:
     size = 1 if clauses.counts("A batch for each element") else 2
     batched = side.batched(lambda element: element.sys // size)
     assert batched.but(tick=Tick.BATCH).contents() == side.but(tick=Tick.TUPLE).contents()
@@ -340,8 +348,12 @@ def batch_of_each_element(side: Side) -> None:
     "A batch for each instant, and the time tick, where no arrival's own instant is s0.",
     "A batch for each instant",
     "where no arrival's own instant is s0",
+    because=(
+        "batch ids then rise where app does (TICK-2, TICK-3), but for arrivals whose app is "
+        "at most s0, which the batch tick alone looks at (TICK-5)."
+    ),
 )
-def batch_of_each_instant(side: Side) -> None:
+def a_batch_for_each_instant(side: Side) -> None:
     """With t0 = 2, `[)` and `passed`, s0 is 1, and so is the own instant of an element at 2. After
     an element at 0, which only the batch tick looks at, it is evaluated at 1 under the time tick
     alone.
@@ -365,8 +377,9 @@ def batch_of_each_instant(side: Side) -> None:
     "`periodic` with period 1 beside other conditions, and those conditions alone (for a "
     "stream with elements, if the anchor is the first).",
     "for a stream with elements, if the anchor is the first",
+    because="every integer is the anchor plus a multiple of 1 (REP-4).",
 )
-def period_of_one(side: Side) -> None:
+def a_period_of_one(side: Side) -> None:
     others = side.semantics.report - {PERIODIC}
     if not others or (
         side.semantics.missed_instants is MissedInstants.LATEST and CLOSE not in others
@@ -387,6 +400,7 @@ def period_of_one(side: Side) -> None:
     "for β ≥ ω (β > ω for `[]`)",
     "change of elements",
     "against the last report",
+    because="such windows share no element, so their contents differ.",
 )
 def change_of_disjoint_windows(side: Side) -> None:
     assume(
@@ -407,8 +421,9 @@ def change_of_disjoint_windows(side: Side) -> None:
     "where windows close when reached",
     "an integer anchor is moved by 1 too",
     "none is the first element",
+    because="over integers (x, y] = [x+1, y+1), and the border instant of `[)` is t + 1 (REP-4).",
 )
-def shifted_closure(side: Side) -> None:
+def left_open_is_right_open_one_later(side: Side) -> None:
     side = presume("where windows close when reached", side, close_rule=CloseRule.REACHED)
     semantics, anchor = side.semantics, side.semantics.anchor
     assume("none is the first element", anchor is not Anchor.FIRST)
@@ -426,8 +441,9 @@ def shifted_closure(side: Side) -> None:
     "where windows close when reached",
     "without `periodic`",
     "without partial windows",
+    because="[o, o+ω] = [o, o+ω+1); only the border instant and the set of partial windows differ.",
 )
-def longer_window(side: Side) -> None:
+def closed_is_right_open_of_one_more(side: Side) -> None:
     if clauses.counts("without `periodic`"):
         side = without(side, PERIODIC)
     side = presume("without partial windows", side, partial=Partial.SUPPRESSED)
@@ -447,13 +463,19 @@ UNDISTURBED = (
 
 @law(
     "t0 and t0 − β, where no window before window 0 holds an element, reports of empty "
-    f"contents are not made, there is no anchor at t0, and {UNDISTURBED}.",
+    "contents are not made, there is no anchor at t0, and under eager expiry no arrival's own "
+    "instant is that at which window 0 takes the place of window −1.",
     "no window before window 0 holds an element",
     "reports of empty contents are not made",
     "there is no anchor at t0",
     UNDISTURBED,
+    because=(
+        "only window −1 is missing, which is never reported. Where window 0 takes its place "
+        "at an arrival's own instant, eager expiry evaluates that instant once more "
+        "(TICK-7)."
+    ),
 )
-def earlier_origin(side: Side) -> None:
+def t0_is_t0_minus_slide(side: Side) -> None:
     earlier_origins(side, lambda each: each.borders(-1)[1] + 1)
 
 
@@ -498,6 +520,7 @@ def earlier_origins(side: Side, disturbing: Callable[[Side], int]) -> None:
     "{close, non-empty}",
     "`[)` or `(]`",
     "rows that never recur",
+    because="such windows share no element, and then no row.",
 )
 def operators_of_tumbling_windows(side: Side) -> None:
     assume("`[)` or `(]`", side.semantics.closure is not Closure.CLOSED)
@@ -513,15 +536,23 @@ def operators_of_tumbling_windows(side: Side) -> None:
     assert all(outputs == side.outputs() for outputs in found)
 
 
-@law("append and Istream, for rows that never recur.", "for rows that never recur")
-def append_of_rows_that_never_recur(side: Side) -> None:
+@law(
+    "append and Istream, for rows that never recur.",
+    "for rows that never recur",
+    because="a row has one derivation, from elements that are new when it is.",
+)
+def append_is_istream(side: Side) -> None:
     side = once("for rows that never recur", side)
     appended = side.but(r2s=R2S.APPEND, base=None).outputs()
     assert all(appended == side.but(r2s=R2S.ISTREAM, base=base).outputs() for base in Base)
 
 
-@law("`bag` and `set`, for rows that never recur.", "for rows that never recur")
-def bag_of_rows_that_never_recur(side: Side) -> None:
+@law(
+    "`bag` and `set`, for rows that never recur.",
+    "for rows that never recur",
+    because="a row is then once in an answer.",
+)
+def bag_is_set(side: Side) -> None:
     side = once("for rows that never recur", side)
     assert (
         side.but(collection=Collection.SET).outputs()
@@ -533,6 +564,9 @@ def bag_of_rows_that_never_recur(side: Side) -> None:
     "Content change against the last report and against the previous instant, where it "
     "is the only condition.",
     "where it is the only condition",
+    because=(
+        "every change is then reported, so the content last reported is that of the instant before."
+    ),
 )
 def change_alone(side: Side) -> None:
     if clauses.counts("where it is the only condition"):
@@ -547,6 +581,7 @@ def change_alone(side: Side) -> None:
     "Content change by element and by graph, where every element has a triple and none recurs.",
     "where every element has a triple",
     "none recurs",
+    because="different elements then have different triples.",
 )
 def change_of_what(side: Side) -> None:
     least = int(clauses.counts("where every element has a triple"))
@@ -562,6 +597,8 @@ def change_of_what(side: Side) -> None:
     "own instant, or under window close with content change, if any, against the last report.",
     "where no window takes another's place at an arrival's own instant",
     "with content change, if any, against the last report",
+    because="TICK-7 adds that instant only, and close never holds at the arrival's own (REP-1).",
+    theorems=("expiry_where_no_window_moves", "expiry_under_window_close"),
 )
 def expiry(side: Side) -> None:
     closing = side.but(report=frozenset({CLOSE, CHANGE}), period=None, anchor=None)
@@ -598,8 +635,12 @@ def expiry_of(side: Side) -> None:
     "by graph, up to contents of the same graph.",
     "where `all` reports no gap twice",
     "under content change by graph, up to contents of the same graph",
+    because=(
+        "the latest is then that one, or a later instant of what counts as the same content "
+        "(REP-9, REP-10)."
+    ),
 )
-def gaps(side: Side) -> None:
+def all_of_a_gap_is_the_latest(side: Side) -> None:
     """Where `all` reports a gap twice they are told apart, too."""
     graph = side.but(change_scope=ChangeScope.GRAPH, report=side.semantics.report | {CHANGE})
     same = tuple(element._replace(graph=frozenset({triple("a")})) for element in side.stream)
@@ -631,8 +672,9 @@ def gaps_of(side: Side) -> None:
     "Partial windows reported and clipped, where no element precedes window 0's first instant "
     "(moved back by a lag).",
     "where no element precedes window 0's first instant",
+    because="clipping takes away elements before it and nothing else (WIN-11).",
 )
-def partial_windows(side: Side) -> None:
+def reported_is_clipped(side: Side) -> None:
     first, _ = side.borders(0)
     assume(
         "where no element precedes window 0's first instant",
@@ -644,15 +686,22 @@ def partial_windows(side: Side) -> None:
     )
 
 
-@law("The values of `empty`, where no output is empty.", "where no output is empty")
-def no_empty_answers(side: Side) -> None:
+@law(
+    "The values of `empty`, where no output is empty.",
+    "where no output is empty",
+    because="they differ on empty outputs alone (R2S-5, R2S-9).",
+)
+def nothing_empty_to_suppress(side: Side) -> None:
     assume("where no output is empty", all(side.but(empty=Empty.EMIT).outputs()))
     found = [side.but(empty=empty).outputs() for empty in Empty]
     assert all(outputs == found[0] for outputs in found)
 
 
-@law("The triggers any, all and leading, with one window.")
-def triggers(side: Side) -> None:
+@law(
+    "The triggers any, all and leading, with one window.",
+    because="some window, every window and the first one are then the same (REP-12).",
+)
+def triggers_of_one_window(side: Side) -> None:
     found = [
         side.but(trigger=trigger).contents()
         for trigger in Trigger
@@ -666,6 +715,7 @@ def triggers(side: Side) -> None:
     "period 1, for rows that never recur.",
     "with empty answers suppressed",
     "for rows that never recur",
+    because="an evaluation between changes, or of nothing, adds an empty output.",
 )
 def istream_of_changes(side: Side) -> None:
     side = once("for rows that never recur", side)
@@ -685,9 +735,11 @@ def istream_of_changes(side: Side) -> None:
 
 
 @law(
-    "Windows closed by an arrival at c and by one past it, for `(]` and `[]`.", "for `(]` and `[]`"
+    "Windows closed by an arrival at c and by one past it, for `(]` and `[]`.",
+    "for `(]` and `[]`",
+    because="their last instant is c, which only an arrival past it closes (REP-1).",
 )
-def closing(side: Side) -> None:
+def reached_is_passed(side: Side) -> None:
     assume("for `(]` and `[]`", side.semantics.closure is not Closure.RIGHT_OPEN)
     assert (
         side.but(close_rule=CloseRule.PASSED).contents()
@@ -701,6 +753,7 @@ def closing(side: Side) -> None:
     "anchored where window 0 closes",
     "under the time tick",
     "for ω < β (ω + 1 < β for `[]`)",
+    because="the border instants from s0 on are then the c of all windows (TICK-4, TICK-7).",
 )
 def period_of_closes(side: Side) -> None:
     assume(
@@ -719,8 +772,9 @@ def period_of_closes(side: Side) -> None:
 @law(
     "Disorder refused, and reordered within any bound, for streams in order.",
     "for streams in order",
+    because="nothing is out of order (MOD-2).",
 )
-def order(side: Side) -> None:
+def refused_is_reordered(side: Side) -> None:
     if not clauses.counts("for streams in order"):
         one, other = side.but(allowed_lateness=0), side.but(allowed_lateness=5)
         assert one.reversed().contents() == other.reversed().contents()
@@ -735,8 +789,9 @@ def order(side: Side) -> None:
 @law(
     "Ids that count elements, and triples, where every element has one.",
     "where every element has one",
+    because="the counts are the same (WIN-16).",
 )
-def units(side: Side) -> None:
+def ids_of_elements_are_ids_of_triples(side: Side) -> None:
     if clauses.counts("where every element has one"):
         one = tuple(e._replace(graph=frozenset({triple("a")})) for e in side.stream)
         side = replace(side, stream=Stream(one))
@@ -747,8 +802,12 @@ def units(side: Side) -> None:
         assert counted.contents() == by_triples.contents()
 
 
-@law("A slide that is ignored, and a stated slide of 1.", "of 1")
-def slides(side: Side) -> None:
+@law(
+    "A slide that is ignored, and a stated slide of 1.",
+    "of 1",
+    because="an ignored slide counts as 1 (WIN-17).",
+)
+def ignored_is_a_slide_of_one(side: Side) -> None:
     stated = side.sized(slide=1) if clauses.counts("of 1") else side
     assert side.but(slide=Slide.IGNORED).contents() == stated.contents()
 
@@ -838,15 +897,3 @@ def test_another_instant_in_the_clause_on_eager_expiry_is_refuted(
     disturbing: Callable[[Side], int],
 ):
     assert any(refutes(lambda side: earlier_origins(side, disturbing), side) for side in drawn())
-
-
-def test_the_specification_lists_these_laws_and_no_other():
-    section = (
-        PAGE.read_text(encoding="utf-8")
-        .split("## What no stream can tell apart")[1]
-        .split("\n## ")[0]
-    )
-    listed = [
-        sentence for sentence, _ in re.findall(r"^- (.*?) \*Because\* (.*)$", section, re.MULTILINE)
-    ]
-    assert listed == list(LAWS)

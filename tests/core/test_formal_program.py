@@ -21,9 +21,7 @@ from formal_program import (
     ask,
     build,
     case_of,
-    project_files,
     shown,
-    theorems,
 )
 from test_brute import Case, EmittedRelation, brute, draw_case, relations
 
@@ -34,6 +32,7 @@ from refengine.core.r2r import defined_answer
 from refengine.core.semantics import Collection, Semantics
 from refengine.model.elements import Bag, Dataset
 from refengine.model.errors import RefengineError
+from tools.laws import project_files, theorems
 
 pytestmark = [needs_commands(*COMMANDS), pytest.mark.xdist_group("formal")]  # built once
 DRAWS = {"ci": 2_000, "full": 100_000}.get(PROFILE, 200)

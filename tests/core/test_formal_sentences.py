@@ -6,19 +6,14 @@ import re
 from functools import cache
 
 import pytest
-from formal_program import DEFINITIONS, FOLDER, project_files, theorems
+from formal_program import DEFINITIONS, FOLDER
 
 from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.specification import rules
+from tools.laws import TESTS, Law, laws, project_files, theorems
 
 ROOT = FOLDER.parents[1]
 PAGE = ROOT / "docs" / "formal.md"
-SECTIONS = {
-    "What no stream can tell apart": r"^- ()(.*?) \*Because\* ",
-    "Laws": r"^- \*\*(.*?)\.\*\* (.*?) \*Because\* ",
-}
-# what `docs/formal.md` lists as not proved
-WITHOUT_THEOREM = {"Simultaneous arrivals"}
 # the rules that have no definition of their own, and why
 WITHOUT_DEFINITION = {
     "MOD-4": "terms are numbers",
@@ -39,18 +34,6 @@ def sources() -> dict[str, str]:
 def plain(text: str) -> str:
     """Return a text in one line, without marks of Markdown."""
     return " ".join(text.replace("**", "").split())
-
-
-@cache
-def entries() -> dict[str, str]:
-    """Return the sentences of both lists of SPEC.md: of a law by its name, else by themselves."""
-    specification = (ROOT / "docs" / "laws.md").read_text(encoding="utf-8")
-    found = {}
-    for title, pattern in SECTIONS.items():
-        section = specification.split(f"\n## {title}\n")[1].split("\n## ")[0]
-        for name, sentence in re.findall(pattern, section, re.MULTILINE):
-            found[name or plain(sentence)] = plain(sentence)
-    return found
 
 
 @cache
@@ -85,12 +68,14 @@ def test_comments_quote_the_specification_word_for_word():
     assert not wrong
 
 
-def test_each_sentence_has_a_theorem_but_those_listed():
-    """A sentence has one if comments quote all of its words."""
-    found = {begin for begin, sentence in entries().items() if uncovered(sentence).strip()}
-    known = {begin for begin in entries() for name in WITHOUT_THEOREM if begin.startswith(name)}
-    details = {begin: uncovered(entries()[begin]).split() for begin in found - known}
-    assert found == known, details
+@pytest.mark.parametrize(
+    "law", [law for kind in TESTS for law in laws(kind)], ids=lambda law: law.name
+)
+def test_comments_quote_a_law_that_is_proved_and_no_other(law: Law):
+    """All words of its sentence."""
+    assert set(law.theorems) <= set(theorems())
+    is_quoted = not uncovered(plain(law.sentence)).strip()
+    assert is_quoted == bool(law.theorems), uncovered(plain(law.sentence)).split()
 
 
 def test_each_file_is_built():
@@ -112,15 +97,10 @@ def test_nothing_is_assumed():
             )
 
 
-def test_the_page_lists_the_theorems():
-    rows = dict(re.findall(r"^\| `(\w+)` \| (\w+\.v) \|", PAGE.read_text(encoding="utf-8"), re.M))
-    assert rows == theorems()
-
-
 def test_the_page_lists_what_has_no_theorem():
     section = PAGE.read_text(encoding="utf-8").split("## Not proved")[1].split("\n## ")[0]
-    listed = set(re.findall(r"^- \*\*(.*?)\*\*", section, re.MULTILINE))
-    assert listed == WITHOUT_THEOREM
+    listed = set(re.findall(r"^- \[(.*?)\]", section, re.MULTILINE))
+    assert listed == {law.title for law in laws("laws") if not law.theorems}
 
 
 @pytest.mark.parametrize("section", ["MOD", "WIN", "TICK", "REP", "R2S", "ENG"])

@@ -1,5 +1,5 @@
-"""Laws of the engine over the whole space of windows and semantics: each is a sentence of SPEC.md's
-list, with its preconditions.
+"""Laws of the engine over the whole space of windows and semantics: each is a sentence with its
+preconditions. tools/laws.py makes the list of docs/laws.md from them.
 
 A law is tried on draws that fulfil its preconditions by construction, so that none is thrown away;
 it says of each whether it told anything, and enough must. It is shown to be no empty phrase twice:
@@ -68,7 +68,6 @@ from refengine.sparql.functions import TIMESTAMP
 from refengine.strategies import inputs, queries, semantics, triples
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "laws.md"
-SECTION = PAGE.read_text(encoding="utf-8").partition("\n## Laws\n")[2].partition("\n## ")[0]
 DRAWS = {"ci": 60, "fuzz": 20_000}.get(PROFILE, 2000)
 CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
 BOTH = frozenset([CHANGE, CLOSE])
@@ -240,16 +239,20 @@ class Law:
     beyond: Mapping[str, st.SearchStrategy[tuple]] = field(default_factory=dict)
     least: float = 1 / 6
 
-    @property
-    def sentence(self) -> str:
-        return " ".join((self.check.__doc__ or "").split())
-
 
 LAWS: dict[str, Law] = {}
 
 
-def law(drawn: st.SearchStrategy, *wrong: WrongEngine, **more: Any) -> Callable:
-    """A law has the name of its function, and says its docstring."""
+def law(
+    drawn: st.SearchStrategy,
+    *wrong: WrongEngine,
+    because: str,
+    theorems: Sequence[str] | None = None,
+    **more: Any,
+) -> Callable:
+    """A law has the name of its function, and says its docstring. `because` and `theorems` are for
+    docs/laws.md: a theorem that proves the law has its function's name if none is named.
+    """
 
     def known(check: Callable[..., bool]) -> Callable[..., bool]:
         LAWS[check.__name__.replace("_", " ")] = Law(check, drawn, wrong, **more)
@@ -348,6 +351,10 @@ def origin_of_even_instants(spec, semantics, first, registered=None, right=windo
             staying="registered", t0=OneOf((T0.REGISTRATION, T0.FIRST))
         ),
     },
+    because=(
+        "the rules compare instants with one another and with these integers alone; the "
+        "other formulas for t0 name the instant 0, or round to multiples of β (WIN-7)."
+    ),
 )
 def time_shift(trial: Trial, by: int, staying: str) -> bool:
     """If every instant moves by d (the app and end of all elements, and, where they are given as
@@ -460,6 +467,11 @@ def content_of_latest(view, t, arrived, right=window.content):
         "late elements beside another stream's": st.deferred(late_beside_another_stream),
         "elements that are consumed": st.deferred(consumed_in_order),
     },
+    because=(
+        "only complete instants are looked at (TICK-2, TICK-4), and such a window holds a "
+        "set of elements (WIN-8, WIN-18). Late elements are counted by arrival (MOD-2)."
+    ),
+    theorems=(),
 )
 def simultaneous_arrivals(trial: Trial, permuted: Trial) -> bool:
     """Under the time tick simultaneous elements that arrive one after another, of one stream, or of
@@ -523,6 +535,7 @@ def due_by_consecutive_batches(tick, arrival, app, batch):
     wrong(tick.is_due, due_by_any_batch),
     wrong(tick.is_due, due_by_consecutive_batches),
     beyond={"other batches under the batch tick": rebatched(tick="batch", anew=True)},
+    because="TICK-3 alone reads batch ids, and compares them.",
 )
 def batches(trial: Trial, other: Trial) -> bool:
     """Under the batch tick batch ids count as an order only: with ids that rise and stay where they
@@ -591,6 +604,10 @@ def held(trial: Trial) -> tuple[window.WindowView, Counter]:
             **ONE_WINDOW | CLOSES | {"closure": OneOf(("[)", "(]")), "slide": "stated"}
         ),
     },
+    because=(
+        "each instant from window 0's first on is in exactly one such window, which is "
+        "evaluated once, at its last instant (REP-1)."
+    ),
 )
 def tumbling_windows(trial: Trial) -> bool:
     """Tumbling windows partition the stream: each element that is not late is in the content of
@@ -620,6 +637,10 @@ def tumbling_windows(trial: Trial) -> bool:
             report="window-close,content-change", change_scope="graph"
         ),
     },
+    because=(
+        "the windows that hold an instant open within w instants, and one opens every β (WIN-3)."
+    ),
+    theorems=("coverage", "coverage_whole"),
 )
 def coverage(trial: Trial, with_late: bool) -> bool:
     """With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each
@@ -694,6 +715,9 @@ def differences(
         "a query that states an operator": differences(r2s=[R2S.RSTREAM]),
         "empty answers suppressed": differences(empty="suppress"),
     },
+    because=(
+        "A = B − (B − A) + (A − B) for bags (R2S-2, R2S-3, R2S-8). Nearness is not transitive."
+    ),
 )
 def istream_and_dstream(trial: Trial) -> bool:
     """Istream and Dstream together reconstruct Rstream: with B empty at first, the answer of each
@@ -736,6 +760,10 @@ def with_static(draw: st.DrawFn, **more: Any) -> tuple[Trial, Dataset]:
     wrong_engine("R2R-8", "static data is content"),
     wrong_engine("R2S-5", "empty is never sent"),
     beyond={"empty answers suppressed": with_static(empty="suppress")},
+    because=(
+        "static data is part of the dataset alone (R2R-8); beside consumed elements it is "
+        "refused (QRY-5)."
+    ),
 )
 def static_data(trial: Trial, static: Dataset) -> bool:
     """Static data never affects the condition non-empty, nor any other, nor a content: with it and
@@ -767,6 +795,11 @@ def once_is_first(empty: Empty, output: Bag, last: Bag) -> bool:
     wrong(r2s.emits_output, once_is_first),
     wrong_engine("R2S-5", "zeros are empty"),
     wrong_engine("R2S-5", "empty is always sent"),
+    because=(
+        "R2S-5 and R2S-9 decide on a report that is made, and the base moves on with "
+        "every evaluation (R2S-4)."
+    ),
+    theorems=("suppress_is_emit_without_empty", "once_is_emit_without_repeated_empties"),
 )
 def empty_answers(trial: Trial) -> bool:
     """What becomes of empty answers never changes the others: `suppress` gives the reports of
@@ -834,6 +867,10 @@ def refined(
             on_instants=True, kinds=[WindowKind.TUPLE], tick="time"
         ),
     },
+    because=(
+        "conditions other than content change hold or not whatever was reported before "
+        "(REP-6). The latest instant of a gap or a tick may be another one (REP-7, REP-10)."
+    ),
 )
 def refinement(weaker: Trial, stronger: Trial) -> bool:
     """A report with more conditions gives a subsequence of the evaluations, with the same contents,
@@ -922,12 +959,6 @@ def test_the_precondition_is_needed(name: str, beyond: str):
     )
 
 
-def test_the_specification_lists_these_laws_and_no_other():
-    """With the preconditions that their functions state."""
-    listed = re.findall(r"^- \*\*(.*?)\.\*\* (.*?) \*Because\* ", SECTION, re.MULTILINE)
-    assert listed == [(name.capitalize(), known.sentence) for name, known in LAWS.items()]
-
-
 # The smallest counterexamples of refinement with content change
 
 
@@ -1002,7 +1033,9 @@ def every_other_choice() -> Iterator[dict[str, Any]]:
 
 
 SHOWN = re.findall(
-    r"^\| `(..)` \| (\d) \| (\d) \| (\d) \| (.*?) \| (.*?) \|$", SECTION, re.MULTILINE
+    r"^\| `(..)` \| (\d) \| (\d) \| (\d) \| (.*?) \| (.*?) \|$",
+    PAGE.read_text(encoding="utf-8"),
+    re.MULTILINE,
 )
 
 

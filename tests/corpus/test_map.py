@@ -185,7 +185,7 @@ def test_tables_of_another_grammar_are_not_read():
 
 
 ROWS = re.findall(
-    rf"^\| `(\w+)` \| `?([^`|]+?)`? \| ({ID}) \| [^|]* \| (\S+\.toml) \| (.*) \|$",
+    rf"^\| `(\w+)(?:=|`, )([^`|]+?)`? \| ({ID}) \| (\S+\.toml) \| (.*) \|$",
     (ROOT / "docs" / "values.md").read_text(encoding="utf-8"),
     re.M,
 )

@@ -137,7 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.table:
         text = PAGE.read_text(encoding="utf-8")
-        above = text[: text.index("| class |")]
+        above = text[: text.index("| difference |")]
         PAGE.write_text(above + table(explanations()), encoding="utf-8")
         return 0
     if lack := lacks():

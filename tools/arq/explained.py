@@ -91,7 +91,16 @@ def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanati
 
 
 def table(known: tuple[Explanation, ...]) -> str:
-    """Return the explanations as a table of docs/evidence/arq.md."""
-    lines = ["| class | difference | right | what the recommendation says |", "|---|---|---|---|"]
-    lines += [f"| `{entry.id}` | {entry.title} | {entry.right} | {entry.says} |" for entry in known]
-    return "\n".join(line.replace("\n", " ") for line in lines) + "\n"
+    """Return the explanations as a table of docs/evidence/arq.md. A section without a name is one
+    of SPARQL 1.1 Query.
+    """
+    lines = ["| difference | right | section |", "|---|---|---|"]
+    lines += [f"| `{entry.id}` | {entry.right} | {_section(entry.says)} |" for entry in known]
+    return "\n".join(lines) + "\n"
+
+
+def _section(says: str) -> str:
+    """Return the first section of a recommendation that an explanation names."""
+    found = re.match(r".*?§[\d.]*\d", says, re.DOTALL)
+    assert found is not None
+    return found[0].removeprefix("SPARQL ")
