@@ -176,7 +176,6 @@ NO_CLAIM: dict[str, tuple[str, ...]] = {
         "with more than 1,000 parts",
         "the last evaluation before it",
     ),
-    "docs/command-line.md": ("1,000 triples or fewer",),
     "docs/evidence/diagnosis.md": (
         "one of two profiles",
         "all ticks give",
