@@ -21,7 +21,7 @@ from refengine.testing import WrongWindows
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = {path: path.read_text(encoding="utf-8") for path in FILES}
-MOST_WORDS = 850  # of README.md
+MOST_WORDS = 840  # of README.md
 BLOCKS = [
     block
     for text in PAGES.values()
