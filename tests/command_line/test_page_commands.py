@@ -65,6 +65,7 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"pytest conformance/ --engine=\S+ .*--spark\b.*", RunBy("tests/spark/test_shard.py")),
     (r"pytest conformance/ .*--resume", RunBy("tests/suite/test_interrupted.py")),
     (r"pytest conformance/ .*--answers=DIR", RunBy("tests/suite/test_suite.py")),
+    (r"pytest conformance/ .* -n \d+", RunBy("tests/suite/test_blame.py")),
     (r"pytest conformance/ --engine=(reference|mine(/mine)?\.toml)\b.*", HERE),
     (r"pytest conformance/ --engine=rsp-js\b.*", QUICKSTART),
     (r"pytest conformance/ --engine=spark\b.*", RunBy("tests/harness/test_spark_engine.py")),
