@@ -39,7 +39,7 @@ KINDS = {
 # A line of a block without a kind is a command if it begins so; of one of `sh` each line is one.
 PROGRAM = re.compile(
     r"(?:\S*/)?(?:python[\d.]*|pytest|pip|make|refengine(?:-conformance)?|git|cd|mkdir|export|eval"
-    r"|sh|bash|venv-pack|spark-submit) (?! )|[A-Z]+=\S+ |\(cd "
+    r"|sh|bash|venv-pack|spark-submit) (?! )|[A-Z_]+=\S+ |\(cd "
 )
 
 
@@ -87,7 +87,10 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"python -m conformance truth .*", RunBy("tests/spark/test_truth.py")),
     (r"\.venv/bin/python (-m )?tools.make_fixture(\.py)?", RunBy("tests/bench/test_fixtures.py")),
     (r"python[\d.]* -m venv env|env/bin/\S+ .*|mkdir env .*", RunBy("tests/packed_environment.py")),
-    (r"export \S+|MAIN=\S+|\S+/spark-submit .*", RunBy("tests/packed_environment.py")),
+    (
+        r"export \S+|MAIN=\S+|([A-Z_]+=\S+ )?\S+/spark-submit .*",
+        RunBy("tests/packed_environment.py"),
+    ),
     (r"git clone REPOSITORY refengine && cd refengine", Needs("the address of the repository")),
     (r"make setup && \. \.venv/bin/activate", Needs("a package index; `.ci/run` does it")),
     (r"(git clone|\(cd csrbench-oracle)\b.*", CHECKOUT),
