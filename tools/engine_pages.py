@@ -45,7 +45,7 @@ from tools.generated_parts import replace_part, write_or_check
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "engines"
 OVERVIEW = FOLDER.parents[1] / "engines.md"
 PART = "table: engines"  # of OVERVIEW
-COUNTED = ("pass", "silent", "known", "unsupported", "disputed")  # the columns of its table
+COUNTED = ("pass", "known", "unsupported")  # the columns of its table
 # the columns that count rules, by their status
 COUNTED_RULES = {
     RuleStatus.HOLDS: "rules hold",
@@ -336,12 +336,12 @@ def _engine_table() -> Iterator[str]:
     of its results.
     """
     columns = [*COUNTED, *COUNTED_RULES.values()]
-    yield f"| name | engine | version | licence | comes from | {' | '.join(columns)} |"
-    yield f"|---|---|---|---|---|{'---|' * len(columns)}"
+    yield f"| name | engine | {' | '.join(columns)} |"
+    yield f"|---|---|{'---|' * len(columns)}"
     for name, engine in engine_file.engines().items():
         if "corpus" not in engine.suites:
             continue
-        cells = [f"`{name}`", engine.title, engine.version, engine.licence, engine.comes_from]
+        cells = [f"`{name}`", engine.title]
         kept_file = FOLDER / f"{name}.json"
         counts: Counter[str] = Counter()
         rule_counts: Counter[str] = Counter()

@@ -133,11 +133,11 @@ def has_meaning(profile) -> bool:
 
 # What an author of a harness needs
 
-WORDS_BEFORE = 5615  # how long the page was when authors found it long
+MOST_WORDS = 4000  # at 5,615 authors found the page long
 
 
 def test_the_page_has_not_grown():
-    assert len(PAGE.split()) <= WORDS_BEFORE
+    assert len(PAGE.split()) <= MOST_WORDS
 
 
 def test_each_link_within_the_page_leads_to_a_heading():

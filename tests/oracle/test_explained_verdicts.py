@@ -48,7 +48,7 @@ FAIL = verdict(Counter([A]), Counter([A, B]))
 
 
 def test_a_pass_says_why():
-    """By hand, as docs/embed.md derives it: t0 = -10 stands for -16 to -10."""
+    """By hand, as docs/judge-recordings.md says: t0 = -10 stands for -16 to -10."""
     lines = PASS.explain().splitlines()
     assert lines[0] == "pass: with t0=-10 (every t0 from -16 to -10 gives the same reports)"
     assert lines[1] == "  outputs not recorded: 0 before the first relation, 0 after the last"
