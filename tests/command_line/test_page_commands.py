@@ -31,7 +31,6 @@ FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 KINDS = {
     "python": "tests/command_line/test_readme.py::test_a_block_runs",
     "python spark": "tests/spark/test_pages_over_spark.py",
-    "pycon": "tests/joins/test_bounded_docs.py",
     "toml": None,
     "sparql": None,
     "json": None,

@@ -126,11 +126,11 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
     "sentence",
     [
         "the greatest ω + d of the query's windows",
-        "Of these instants those before s0 are left out (WIN-5)",
+        "Instants before s0 are left out (WIN-5)",
         "the next starts at its own instant, even if that is before s0",
-        "an arrival's own instant (TICK-4, TICK-5, TICK-7, REP-1)",
-        "if it is later than the own instant of the arrival last looked at",
-        "the instant before is the previous id: in the same interval if there is one",
+        "An arrival's *own instant* is its instant by WIN-6, or one less by TICK-6",
+        "the arrival is also evaluated there (once, if TICK-4 evaluates it there already)",
+        "the instant before is the previous id: at the same arrival if there is one",
         "no arrival's own instant is that at which window 0 takes the place of window −1",
     ],
 )
