@@ -29,10 +29,10 @@ def add_parser(commands: Commands) -> None:
     adaptive = commands.add_parser(
         "adaptive",
         help="measure adaptive and fixed windows of a join on the published workloads",
-        description="Make workloads, run windows of joins over them (docs/joins.md, section 15), and "
-        "write results, tables and a page: intersection over union with the whole join (without "
-        "windows), latency in stream time, and records held. Exit codes: 0 the run worked; 2 bad "
-        "input or nowhere to write; 130 interrupted: nothing was written.",
+        description="Make workloads, run windows of joins over them (docs/joins.md, section 15), "
+        "and write results, tables and a page: intersection over union with the whole join "
+        "(without windows), latency in stream time, and records held. Exit codes: 0 the run "
+        "worked; 2 bad input or nowhere to write; 130 interrupted: nothing was written.",
     )
     adaptive.add_argument(
         "--workload",

@@ -34,8 +34,8 @@ def add_parser(commands: Commands) -> None:
     bounded = commands.add_parser(
         "bounded",
         help="measure joins with bounded memory: eviction policies and load shedding",
-        description="Run a join (docs/joins.md, section 14) under each policy with each memory, and "
-        "measure its recall and precision against the unlimited join. Exit codes: 0 the run "
+        description="Run a join (docs/joins.md, section 14) under each policy with each memory, "
+        "and measure its recall and precision against the unlimited join. Exit codes: 0 the run "
         "worked; 2 bad input or nowhere to write; 3 a query that is no such join; 130 interrupted: "
         "what was done is kept, and the same command with --resume goes on.",
     )

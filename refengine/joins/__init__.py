@@ -1,6 +1,6 @@
 """Two operators beside the continuous query, which join streams: one whose memory is bounded, as
-CLOCK's (docs/joins.md §14), and one over windows whose duration adapts to the rate, as RMLStreamer's
-(§15).
+CLOCK's (docs/joins.md §14), and one over windows whose duration adapts to the rate, as
+RMLStreamer's (§15).
 
 Imports `model`, `sparql` and `core`. Begin with `bounded_join` or with `adaptive_join`: elements
 or records are pushed to it, and results come out. Both are held to a literal definition, in

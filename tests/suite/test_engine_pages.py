@@ -1,5 +1,5 @@
-"""The pages of docs/evidence/engines/: what they say is true of the corpus and of the engines' files
-as they are.
+"""The pages of docs/evidence/engines/: what they say is true of the corpus and of the engines'
+files as they are.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The published figures (docs/evidence/bench.md): the number of a user's friends follows a power law
 with exponent 2, with a mean of 19.2 and at most 35; friendships are made in three passes, which
-have 0.3, 0.3 and 0.4 of them; in a pass the users stand in an order, and two of them at a distance d
-become friends with probability 0.8 · 0.8^d. The orders are by place, by interest, and at random.
+have 0.3, 0.3 and 0.4 of them; in a pass the users stand in an order, and two of them at a distance
+d become friends with probability 0.8 · 0.8^d. The orders are by place, by interest, and at random.
 The rest is decided here.
 """
 
