@@ -5,9 +5,10 @@ a comparison with the window's borders says so. Nothing is skipped, so this serv
 alone. `refengine.core.engine`, the engine, must give the same reports over the same streams. Tests
 compare the two on drawn queries, streams and semantics.
 
-Windows of 10 from 0 on, with elements at 3 and 10. The element at 10 closes [0, 10), whose last
-instant is 9. Time goes on to a horizon (`horizon=flush`), which closes [10, 20). The last column
-has the places of the elements that the window holds: of the first, then of the second.
+An example: windows of 10 from 0 on, with elements at 3 and 10. The element at 10 closes [0, 10),
+whose last instant is 9. Then time goes on to a horizon (`horizon=flush`), which closes [10, 20). A
+line has the instant of an evaluation, the number of the arrival that triggers it, the borders of
+the window, and the numbers of the elements that it holds; all are counted from 0.
 
 >>> from refengine import profile, stream
 >>> from refengine.core.query import Window, WindowKind
@@ -20,14 +21,15 @@ has the places of the elements that the window holds: of the first, then of the 
 9 1 (0, 10) (0,)
 19 2 (10, 20) (1,)
 
-How to read it: beside SPEC.md. SPEC.md shows each function at the first rule that its docstring
-names. A module has a chapter of SPEC.md, and its class extends the class of the chapter before:
+Read it beside SPEC.md, which shows each function at the first rule that its docstring
+names. A module has a chapter of SPEC.md, and its class extends that of the chapter before:
 
 - `inputs`: what is given, and what the rules look up;
 - `elements` (§1), `windows` (§4), `ticks` (§5), `reports` (§6);
-- `datasets` (§7: R2R-1, R2R-8 and R2R-9 alone), and apart from the others `matches` (R2R-22), the
-  matches of triple patterns whose elements are consumed;
-- `relations` (§8), and `evaluation` (§9) with the whole, `Enumeration`.
+- `datasets` (§7: R2R-8 and R2R-9 alone), `relations` (§8);
+- `evaluation` (§9) with the whole, `Enumeration`;
+- `matches` (R2R-22), apart from the others: the matches of triple patterns whose elements are
+  consumed. `Enumeration` does not read the field `consumption`.
 
 What is left out:
 

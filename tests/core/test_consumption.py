@@ -280,7 +280,7 @@ def test_most_draws_have_a_match():
 @given(cases(list(Consumption)))
 def test_every_way_to_evaluate_gives_the_same(case: Case):
     """ENG-6, ENG-8: element by element, and where incremental evaluation hands over to the
-    definition.
+    SPARQL evaluator.
     """
     streams = {"s": Stream(case.elements)}
     expected = [report.relation for report in evaluate(case.query, streams, case.semantics)]
@@ -292,7 +292,7 @@ def test_every_way_to_evaluate_gives_the_same(case: Case):
     run = evaluate_incrementally(case.query, streams, case.semantics)
     assert pushed == expected == [report.relation for report in run]
     if case.policy is not Consumption.UNRESTRICTED and case.elements:
-        assert str(run.provenance) == f"the definition: consumption={case.policy}"
+        assert str(run.provenance) == f"the SPARQL evaluator: consumption={case.policy}"
 
 
 @settings(max_examples=draws(100))
