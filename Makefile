@@ -87,8 +87,8 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	  fi; \
 	done; exit $$status
 
-brute: $(READY) ## hold the engine against the brute-force definition, at length
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_brute.py
+brute: $(READY) ## compare the engine with the enumeration, at length
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_enumeration.py
 
 formal: $(READY) ## check the formal definitions and their theorems with Coq, and compare the program they are extracted to on 100,000 draws (docs/formal.md; half an hour)
 	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null || { echo "formal: needs Coq and OCaml (on Debian and Ubuntu: coq, ocaml, ocaml-findlib)" >&2; exit 1; }

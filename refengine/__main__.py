@@ -4,7 +4,8 @@ language.
 Exit codes: 0 done, 2 bad input, 3 unsupported (no single answer is defined), 4 no witness confirms
 an answer, 130 interrupted. Reports are printed as they are computed: after 4 or 130 standard output
 holds those before, each with the witnesses that confirm it. The last line on standard error says
-who computed them: incremental evaluation, as far as it covers the query, or the definition (ENG-6).
+who computed them: incremental evaluation, as far as it covers the query, or the SPARQL evaluator
+(ENG-6).
 """
 
 from __future__ import annotations
@@ -118,10 +119,11 @@ def _parser(
             help="run a query over recorded streams, and print its reports",
             description="Run a continuous query over recorded streams. Each report is printed as a "
             "line of JSON, as soon as it is computed. Answers are computed incrementally where "
-            "that is covered, and else by the definition: the last line on standard error says so. "
-            "Each report names the witnesses that confirm its answer. Of the incremental answers "
-            "only the first are confirmed (ENG-6). If no witness confirms an answer that one was "
-            "asked for, the run ends with exit code 4; the reports before it have been printed.",
+            "that is covered, and else by the SPARQL evaluator: the last line on standard error "
+            "says so. Each report names the witnesses that confirm its answer. Of the incremental "
+            "answers only the first are confirmed (ENG-6). If no witness confirms an answer that "
+            "one was asked for, the run ends with exit code 4; the reports before it have been "
+            "printed.",
         )
     )
     _add_render_options(
@@ -237,7 +239,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--definition",
         action="store_true",
-        help="compute each answer anew, by the definition, and ask the witnesses for each "
+        help="compute each answer anew, by the SPARQL evaluator, and ask the witnesses for each "
         "(default: incrementally)",
     )
     run.add_argument(
@@ -249,8 +251,8 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "--seconds",
         type=float,
         metavar="S",
-        help="give up an evaluation by the definition that takes longer than S seconds (R2R-17; "
-        "default: only the number of its steps is limited)",
+        help="give up an evaluation by the SPARQL evaluator that takes longer than S seconds "
+        "(R2R-17; default: only the number of its steps is limited)",
     )
     run.add_argument(
         "--trace",

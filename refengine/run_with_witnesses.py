@@ -21,8 +21,8 @@ STATEMENTS_TO_CONFIRM = 1_000
 
 
 class Hearing:
-    """The answers of the definition, and the witnesses that confirmed all of them since they were
-    last taken.
+    """The answers of the SPARQL evaluator, and the witnesses that confirmed all of them since they
+    were last taken.
     """
 
     def __init__(self, witnesses: Sequence[str], limits: sparql.Limits) -> None:
@@ -32,8 +32,8 @@ class Hearing:
         self.why_some_stand: dict[str, None] = {}  # why answers stand that no witness confirms
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
-        """Return the answer of the definition. Raises Disputed where witnesses were asked and none
-        confirms it.
+        """Return the answer of the SPARQL evaluator. Raises Disputed where witnesses were asked and
+        none confirms it.
         """
         testimony = r2r.hear_witnesses(body, graph, self.witnesses, self.asked)
         if testimony.why_it_stands:
@@ -54,11 +54,11 @@ class Hearing:
 
 class RunWithWitnesses:
     """The evaluations of a plan, computed incrementally as far as that is covered, or, if that is
-    asked, by the definition.
+    asked, by the SPARQL evaluator.
 
-    ENG-6: The definition's answers are all confirmed by a witness. Of the incremental answers only
-    the first are: as long as the datasets over which they are computed have together no more than
-    STATEMENTS_TO_CONFIRM statements. Of an empty dataset one is counted.
+    ENG-6: The SPARQL evaluator's answers are all confirmed by a witness. Of the incremental answers
+    only the first are: as long as the datasets over which they are computed have together no more
+    than STATEMENTS_TO_CONFIRM statements. Of an empty dataset one is counted.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class RunWithWitnesses:
         static: Dataset,
         hearing: Hearing,
         max_reports: int,
-        is_definition_asked: bool = False,
+        is_evaluator_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
         self.static = canonical_dataset(static)
         self.hearing = hearing
         self.incremental: IncrementalRun | None = None
-        if is_definition_asked:
+        if is_evaluator_asked:
             self.steps = engine.steps(
                 query, planned, static=static, answer=hearing, max_reports=max_reports
             )
@@ -90,8 +90,8 @@ class RunWithWitnesses:
 
     def __iter__(self) -> Iterator[tuple[Step, list[str]]]:
         """Yield the step of every evaluation, with the witnesses that confirm its answer. Raises
-        what R2R raises, and Disputed where the definition gives another answer than incremental
-        evaluation.
+        what R2R raises, and Disputed where the SPARQL evaluator gives another answer than
+        incremental evaluation.
         """
         for step in self.steps:
             if self.incremental is not None and self.incremental.provenance.until is None:
@@ -114,8 +114,8 @@ class RunWithWitnesses:
         return "; ".join([text, *self.hearing.why_some_stand])
 
     def _confirm(self, step: Step) -> None:
-        """Hold an incremental answer to the definition's, which a witness confirms, if it is one of
-        the first.
+        """Hold an incremental answer to the SPARQL evaluator's, which a witness confirms, if it is
+        one of the first.
         """
         if not self.statements_left:
             return
@@ -133,13 +133,13 @@ class RunWithWitnesses:
         except Unsupported as error:
             if error.rule != "R2R-17":
                 raise
-            self.statements_left = 0  # the definition takes too long
+            self.statements_left = 0  # the SPARQL evaluator takes too long
             return
         self.confirmed_count += 1
         rows = r2r.collect_rows(self.planned.semantics.collection, relation.rows)
         if not compare.equal(rows, step.answer):
             raise Disputed(
-                "incremental evaluation and the definition disagree",
+                "incremental evaluation and the SPARQL evaluator disagree",
                 rule="ENG-6",
-                answers={r2r.DEFINITION: relation},
+                answers={r2r.EVALUATOR: relation},
             )

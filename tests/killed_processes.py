@@ -1,7 +1,7 @@
 """A standalone cluster of two workers on this machine, on which executors, a worker and the driver
 are killed in the middle of runs: `make cluster`, some minutes.
 
-What comes of a run is what the definition gives, or a run without Spark: nothing is lost, and
+What comes of a run is what the engine gives, or a run without Spark: nothing is lost, and
 nothing is there twice, be it a report, a result or a count.
 """
 

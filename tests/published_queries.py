@@ -1,5 +1,5 @@
 """The queries that CityBench, LSBench and SRBench declare, at the scale `small`: their data, and
-their answers by the definition.
+their answers by the engine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def question_of(benchmark: str, name: str) -> Question:
 
 
 def relations_of(question: Question, profile: Profile) -> list[Relation]:
-    """Return the relations of all reports, by the definition."""
+    """Return the relations of all reports, by the engine."""
     reports = evaluate(
         question.query,
         question.streams,

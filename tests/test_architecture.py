@@ -28,6 +28,7 @@ ARROWS: dict[str, str] = {
     "refengine.model": "",
     "refengine.sparql": "model",
     "refengine.core": "model sparql",
+    "refengine.enumeration": "model core",
     "refengine.incremental": "model sparql core",
     "refengine.joins": "model sparql core",
     "refengine.adaptive": "joins",
@@ -138,6 +139,29 @@ def test_arrows_point_down() -> None:
         if not is_allowed(room_of(module), other)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_enumeration_has_nothing_of_the_engine() -> None:
+    """It shares with the engine the data types of queries, semantics and elements, and no rule."""
+    imported = {
+        other
+        for module, path in modules().items()
+        if room_of(module) == "refengine.enumeration"
+        for other in imported_by(path)
+        if room_of(other) != "refengine.enumeration"
+    }
+    data_types = {"refengine.core.query", "refengine.core.semantics", "refengine.model.elements"}
+    assert imported == data_types | {"refengine.model.errors"}
+    functions = {
+        alias.name
+        for module, path in modules().items()
+        if room_of(module) == "refengine.enumeration"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in imported
+        for alias in node.names
+        if alias.name.islower()
+    }
+    assert functions == {"require"}  # which says that a value is not None
 
 
 def test_no_arrow_makes_a_circle() -> None:

@@ -64,7 +64,7 @@ MEANINGS = {
     "known": "wrong or broken, as a known deviation explains",
     "fail": "wrong",
     "unsupported": "the engine or its language has no such thing",
-    "disputed": "no witness confirms the definition's answer",
+    "disputed": "no witness confirms the SPARQL evaluator's answer",
     "error": "the harness broke down",
     "unstable": "not the same verdict each time",
 }

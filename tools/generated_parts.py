@@ -7,14 +7,15 @@ from pathlib import Path
 
 
 def replace_part(text: str, name: str, body: str) -> str:
-    """Return a page's text with the part of a name replaced. Raises LookupError unless there is
-    exactly one.
+    """Return a page's text with the part of a name replaced, which may be empty. Raises LookupError
+    unless there is exactly one.
 
-    >>> replace_part("<!-- sum -->\\n\\n1\\n\\n<!-- end -->", "sum", "2")
+    >>> replace_part("<!-- sum -->\\n\\n<!-- end -->", "sum", "2")
     '<!-- sum -->\\n\\n2\\n\\n<!-- end -->'
     """
-    pattern = rf"(<!-- {re.escape(name)} -->\n\n).*?(\n\n<!-- end -->)"
-    text, count = re.subn(pattern, lambda match: match[1] + body + match[2], text, flags=re.DOTALL)
+    part = f"<!-- {name} -->\n\n{body}\n\n<!-- end -->"
+    pattern = rf"<!-- {re.escape(name)} -->\n.*?<!-- end -->"
+    text, count = re.subn(pattern, lambda _: part, text, flags=re.DOTALL)
     if count != 1:
         raise LookupError(f"the page has {count} parts named {name}")
     return text

@@ -1,9 +1,9 @@
-"""Write the generated tables of the specification: `python -m tools.make_tables` (`--check`: only
+"""Write the generated parts of the specification: `python -m tools.make_tables` (`--check`: only
 say whether they are up to date).
 
-They are `profiles` in SPEC.md, `dimensions` in docs/values.md (every value of every field with its
-rule, a case that has the value and a wrong engine that this case catches), and the lists of
-docs/laws.md.
+They are the table of profiles and each rule's code from the enumeration in SPEC.md, the table of
+every value of every field in docs/values.md (its rule, a case that has the value and a wrong engine
+that this case catches), and the lists of docs/laws.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from conformance.corpus import specification
 from refengine.core import profiles
-from tools import laws
+from tools import laws, rule_code
 from tools.generated_parts import replace_part, write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,6 +26,23 @@ LAWS = ROOT / "docs" / "laws.md"
 def with_profiles(text: str) -> str:
     """Return the text of SPEC.md with the table of profiles made anew."""
     return replace_part(text, "table: profiles", "\n".join(profiles.markdown(profiles.table())))
+
+
+def with_code(text: str) -> str:
+    """Return the text of SPEC.md with the code of each rule anew. Raises LookupError unless it has
+    a place for each rule that has code, and for no other.
+    """
+    parts = rule_code.code_parts(rule_code.functions())
+    if surplus := set(rule_code.marked_rules(text)) - set(parts):
+        raise LookupError(f"no function of the enumeration names {', '.join(sorted(surplus))}")
+    for rule, part in parts.items():
+        text = replace_part(text, f"code: {rule}", part)
+    return text
+
+
+def with_generated_parts(text: str) -> str:
+    """Return the text of SPEC.md with its table of profiles and the code of its rules anew."""
+    return with_code(with_profiles(text))
 
 
 def with_values(text: str) -> str:
@@ -53,7 +70,7 @@ def main() -> int:
             options.check,
             "python -m tools.make_tables",
         )
-        for page, update in ((SPEC, with_profiles), (VALUES, with_values), (LAWS, with_laws))
+        for page, update in ((SPEC, with_generated_parts), (VALUES, with_values), (LAWS, with_laws))
     ]
     return max(codes)
 

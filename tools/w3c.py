@@ -1,4 +1,4 @@
-"""Hold R2R's definition, and each witness alone, to W3C's SPARQL 1.0 and 1.1 query evaluation
+"""Hold the SPARQL evaluator, and each witness alone, to W3C's SPARQL 1.0 and 1.1 query evaluation
 tests.
 
     python -m tools.w3c FOLDER [--verbose]     FOLDER: sparql/ of a checkout of w3c/rdf-tests
@@ -7,8 +7,8 @@ In scope are the tests over SELECT, ASK and CONSTRUCT that need no service, enta
 Where a query has FROM or FROM NAMED, the files that these name are its dataset (SPARQL 13.2), not
 those of the manifest.
 Prints, for each who is asked, how many are right, wrong (another answer), refused (unsupported,
-with a reason) and broken (an error of a library's own). Exits with 1 if the definition has one
-wrong or broken.
+with a reason) and broken (an error of a library's own). Exits with 1 if the SPARQL evaluator has
+one wrong or broken.
 """
 
 from __future__ import annotations
@@ -235,12 +235,12 @@ def outcome(test: Test, answer: Callable[[Body, Dataset], Relation]) -> tuple[st
 
 
 def evaluations() -> dict[str, Callable[[Body, Dataset], Relation]]:
-    """Return who is asked: the definition and each witness alone."""
+    """Return who is asked: the SPARQL evaluator and each witness alone."""
 
     def by(name: str) -> Callable[[Body, Dataset], Relation]:
         return lambda body, dataset: r2r.ask_evaluator(name, body, dataset)
 
-    return {name: by(name) for name in (r2r.DEFINITION, *WITNESSES)}
+    return {name: by(name) for name in (r2r.EVALUATOR, *WITNESSES)}
 
 
 def count(folder: Path, verbose: bool = False) -> dict[str, Counter[str]]:
@@ -264,7 +264,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="name each test that is not right")
     options = parser.parse_args()
     counts = count(options.folder, options.verbose)
-    total = sum(counts[r2r.DEFINITION].values())
+    total = sum(counts[r2r.EVALUATOR].values())
     if not total:
         print(
             f"w3c: no tests below {options.folder}; give sparql/ of a checkout of w3c/rdf-tests",
@@ -273,7 +273,7 @@ def main() -> int:
         return 2
     for name, outcomes in counts.items():
         print(f"{name}: {', '.join(f'{outcomes[kind]} {kind}' for kind in OUTCOMES)} of {total}")
-    if counts[r2r.DEFINITION]["wrong"] or counts[r2r.DEFINITION]["broken"]:
+    if counts[r2r.EVALUATOR]["wrong"] or counts[r2r.EVALUATOR]["broken"]:
         return 1
     return 0
 

@@ -81,8 +81,8 @@ def add_parser(commands: Commands) -> None:
     bench.add_argument(
         "--definition",
         action="store_true",
-        help="compute every answer by the definition (default: incrementally; the answers that a "
-        "verdict rests on are checked by the definition either way)",
+        help="compute every answer by the SPARQL evaluator (default: incrementally; the answers "
+        "that a verdict rests on are checked by the SPARQL evaluator either way)",
     )
     bench.add_argument(
         "--witness",

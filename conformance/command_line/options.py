@@ -25,7 +25,7 @@ Named = TypeVar("Named")
 
 
 def note_absent_witnesses() -> None:
-    """Say which of the witnesses that judge with the definition (R2R-5) cannot be asked here."""
+    """Say which of the witnesses (R2R-5) cannot be asked here."""
     from refengine.sparql.witnesses import WITNESSES
 
     cli.note_absent_witnesses("conformance", WITNESSES)

@@ -128,8 +128,8 @@ def _add_work(truth: argparse.ArgumentParser) -> None:
     truth.add_argument(
         "--definition",
         action="store_true",
-        help="compute each answer anew, by the definition, which a witness confirms (default: "
-        "incrementally)",
+        help="compute each answer anew, by the SPARQL evaluator, which a witness confirms "
+        "(default: incrementally)",
     )
     truth.add_argument(
         "--witness",

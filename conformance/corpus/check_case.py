@@ -107,7 +107,7 @@ def _expectation(kind: str, block: Mapping[str, Any]) -> str:
 def _expect(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> list[str]:
     """Return a line for each way in which the reports differ from the expected ones.
 
-    The reports of the definition are compared first, then those of incremental evaluation (ENG-6),
+    The reports of the engine are compared first, then those of incremental evaluation (ENG-6),
     and for the cases of ENG-7 and ENG-8 those of evaluation in parts and by pushes. The lines are
     those of the first way of evaluating that differs.
     """
@@ -159,7 +159,7 @@ def _in_parts(
     **options: Any,
 ) -> Iterator[engine.Report]:
     """Return the reports of evaluation in parts, one for every instant of the streams. Where the
-    query cannot be cut into parts they are the definition's. `max_reports` is the bound of each
+    query cannot be cut into parts they are the engine's. `max_reports` is the bound of each
     part.
     """
     cuts = sorted({element.app for stream in streams.values() for element in stream})

@@ -1,4 +1,7 @@
-"""The text of each rule, as its page has it: SPEC.md, or one of the pages that SPEC.md leads to."""
+"""The text of each rule, as its page has it: SPEC.md, or one of the pages that SPEC.md leads to.
+
+The code that SPEC.md shows with a rule (`tools.make_tables` writes it) is no part of the text.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +41,19 @@ class RuleParagraph(NamedTuple):
 
 def read_pages() -> dict[str, str]:
     """Return the text of each page of rules by its name, from the package or from the checkout
-    around it.
+    around it, without the code of rules.
     """
     folder = next(folder for folder in FOLDERS if (folder / PAGES[0]).is_file())
-    return {page: (folder / page).read_text(encoding="utf-8") for page in PAGES}
+    return {page: without_code((folder / page).read_text(encoding="utf-8")) for page in PAGES}
+
+
+def without_code(text: str) -> str:
+    """Return the text of a page without the code of its rules, and without what marks it.
+
+    >>> without_code("Before.\\n\\n<!-- code: WIN-1 -->\\n\\nx = 1\\n\\n<!-- end -->\\n\\nAfter.")
+    'Before.\\n\\nAfter.'
+    """
+    return re.sub(rf"<!-- code: {ID} -->\n.*?<!-- end -->\n*", "", text, flags=re.DOTALL)
 
 
 def read_specification() -> str:
@@ -83,10 +95,10 @@ def rule_paragraphs(specification: str) -> Iterator[RuleParagraph]:
     """Yield the paragraphs of the rules of a specification in its order.
 
     A rule begins with a paragraph that begins with its id in bold, and ends before the next one or
-    before a heading.
+    before a heading. Its code is not among its paragraphs.
     """
     rule = heading = ""
-    for paragraph in re.split(r"\n\s*\n", specification.strip()):
+    for paragraph in re.split(r"\n\s*\n", without_code(specification).strip()):
         text = paragraph
         if start := re.match(rf"\*\*({ID})\*\* ", paragraph):
             rule = start[1]

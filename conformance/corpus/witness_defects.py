@@ -1,4 +1,4 @@
-"""The known defects of the two libraries that confirm the definition of R2R, and functions that ask
+"""The known defects of the two libraries that confirm the SPARQL evaluator, and functions that ask
 the libraries directly.
 
 The list is `witness_defects.toml`; `docs/evidence/witnesses.md` is generated from it and
@@ -19,7 +19,7 @@ import pyoxigraph
 from rdflib.term import Identifier, Node
 
 from conformance.corpus.case_file import statements_of
-from refengine.core.r2r import DEFINITION
+from refengine.core.r2r import EVALUATOR
 from refengine.model.compare import Mode, equal
 from refengine.model.elements import XSD, Bag, Dataset, Quad, Row, Triple, row
 from refengine.model.libraries import without_warnings
@@ -110,7 +110,7 @@ def load_catalogue(path: Path = SOURCE) -> Catalogue:
         defects,
         suite["commit"],
         suite["tests"],
-        {name: Figures(**suite[name]) for name in (DEFINITION, *WITNESSES)},
+        {name: Figures(**suite[name]) for name in (EVALUATOR, *WITNESSES)},
     )
 
 

@@ -67,7 +67,9 @@ class Reference:
         return self.engine.push_element(stream, Element(triples, at, self.arrivals, batch, end))
 
     def finish(self) -> Reports:
-        """Return the last reports. If the definition had to take over, say so on standard error."""
+        """Return the last reports. If the SPARQL evaluator had to take over, say so on standard
+        error.
+        """
         reports = self.engine.finish()
         answers = self.engine.answers
         if isinstance(answers, MaintainedWhileCovered) and answers.until is not None:

@@ -11,7 +11,7 @@ by its hash.
 | pass | earl:passed | |
 | fail | earl:failed | whether or not a known deviation explains it |
 | unsupported | earl:inapplicable | the engine has no such thing, so the test is not about it |
-| disputed | earl:cantTell | no witness confirms the definition's answer: who is right? |
+| disputed | earl:cantTell | no witness confirms the SPARQL evaluator's answer: who is right? |
 | error | earl:cantTell | asked, so not untested; no wrong answer, so not failed; also if known |
 | unstable | earl:cantTell | it was asked several times, and not every verdict was the same |
 | none | earl:untested | another engine has a result of it, and this one has not |

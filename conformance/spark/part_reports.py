@@ -31,7 +31,7 @@ REPORTS = (
 ENOUGH = "part int, is_enough boolean"
 BATCH = 1_000  # reports that are given to Spark at once
 Batches = Iterator[pyarrow.RecordBatch]
-# a report, and who computed it: incremental evaluation, or the definition for a reason
+# a report, and who computed it: incremental evaluation, or the SPARQL evaluator for a reason
 ComputedReport = tuple[Report, str]
 # Spark finds out from the types of its parameters how it is called
 WorkOnPart = Callable[[tuple[pyarrow.Scalar, ...], Batches], Batches]
@@ -131,7 +131,7 @@ def reports_of_part(
             truth_query.semantics,
             firsts,
             part,
-            truth_query.is_definition_asked,
+            truth_query.is_evaluator_asked,
             static=truth_query.static,
             answer=truth_query.answer,
         )
@@ -141,7 +141,7 @@ def reports_of_part(
             engine.plan(query, streams, truth_query.semantics),
             static=truth_query.static,
             answer=truth_query.answer,
-            is_definition_asked=truth_query.is_definition_asked,
+            is_evaluator_asked=truth_query.is_evaluator_asked,
         )
     return ((report, run.provenance.of_last) for report in reports)
 

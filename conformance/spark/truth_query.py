@@ -16,15 +16,15 @@ from refengine.sparql.witnesses import WITNESSES
 @dataclass(frozen=True)
 class TruthQuery:
     """A query whose ground truth is computed: with its complete semantics, its static data, and the
-    witnesses that confirm the answers of the definition. Answers are computed incrementally, or by
-    the definition if that is asked for.
+    witnesses that confirm the answers of the SPARQL evaluator. Answers are computed incrementally,
+    or by the SPARQL evaluator if that is asked for.
     """
 
     query: Query
     semantics: Semantics
     static: Dataset = frozenset()
     witnesses: tuple[str, ...] = tuple(WITNESSES)
-    is_definition_asked: bool = False
+    is_evaluator_asked: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled. The parsed body is not: its text is parsed again in the other
@@ -36,7 +36,7 @@ class TruthQuery:
             self.semantics,
             self.static,
             self.witnesses,
-            self.is_definition_asked,
+            self.is_evaluator_asked,
         )
 
     @property
@@ -50,7 +50,7 @@ class TruthQuery:
         return tuple(dict.fromkeys(spec.stream for spec in self.query.windows))
 
     def answer(self, body: Any, dataset: Dataset) -> Relation:
-        """Return the definition's answer, which one of the witnesses confirms (R2R-5). Raises
+        """Return the SPARQL evaluator's answer, which one of the witnesses confirms (R2R-5). Raises
         Disputed if none does.
         """
         return r2r.confirmed_answer(body, dataset, self.witnesses)

@@ -38,7 +38,7 @@ REPORTS = 1_000
 CHARACTERS = 1_000_000  # of all rows, in JSON
 CHARACTERS_OF_ROW = 20_000  # of the row on which a verdict rests
 
-# the definition alone: the verdict has asked the witnesses already
+# the SPARQL evaluator alone: the verdict has asked the witnesses already
 UNCONFIRMED = r2r.defined_answer
 
 # a report: its relation, window and instant

@@ -135,8 +135,8 @@ def _extent(judgement: Judgement) -> list[str]:
 
 
 def explain_dispute(query: Query, error: Disputed) -> str:
-    """Write the explanation of a dispute: the definition's answer and those of the witnesses, none
-    of which confirms it.
+    """Write the explanation of a dispute: the SPARQL evaluator's answer and those of the witnesses,
+    none of which confirms it.
     """
     shorten = shortener(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
@@ -197,8 +197,8 @@ def _trials_in_words(judgement: Judgement) -> str:
 
 
 def _difference(name: str, testimony: Testimony) -> str:
-    """Write the first rows in which a witness differs from the definition, or why the witness has
-    no say.
+    """Write the first rows in which a witness differs from the SPARQL evaluator, or why the witness
+    has no say.
     """
     answer = testimony.others[name]
     rows = testimony.relation.rows
@@ -207,7 +207,7 @@ def _difference(name: str, testimony: Testimony) -> str:
         return f"{name} has no say on an answer of {size}: {answer}"
     only_ours, only_theirs = compare.difference(rows, answer.rows)
     parts = []
-    for who, only in (("definition", only_ours), (name, only_theirs)):
+    for who, only in (("evaluator", only_ours), (name, only_theirs)):
         for line in first_rows(only)[:1]:
             text = row_text(line, str)
             parts.append(f"only by {who} {text}")

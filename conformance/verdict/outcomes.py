@@ -24,18 +24,18 @@ class Judging:
     """The terms on which recordings are judged.
 
     `witnesses` are those that are asked. `missing` outputs may be missing at each end (None: as
-    many as the benchmark allows). With `keep` a result has its evidence. If the definition is asked
-    for, nothing is computed incrementally.
+    many as the benchmark allows). With `keep` a result has its evidence. If the SPARQL evaluator is
+    asked for, nothing is computed incrementally.
     """
 
     witnesses: tuple[str, ...] = EVERY_WITNESS
     missing: int | None = None
     keep: bool = False
-    is_definition_asked: bool = False
+    is_evaluator_asked: bool = False
 
     def shared_answers(self) -> SharedAnswers:
         """Return a table of answers, still empty, that several verdicts may share."""
-        return SharedAnswers(is_definition_asked=self.is_definition_asked)
+        return SharedAnswers(is_evaluator_asked=self.is_evaluator_asked)
 
     @property
     def bound(self) -> int:

@@ -103,10 +103,10 @@ class Result:
     engine. Each is empty if there is none, or if the case was not examined (suite/summary.py).
 
     `evidence` is what the outcome rests on (evidence.py), None if the engine answered nothing.
-    `witnesses` are those that confirm every answer of the definition on which the outcome rests;
-    there are none where the case states its rows itself. `computed_by` says in words who computed
-    the answers of the assignment that the verdict names: incremental evaluation, the definition or
-    a search over arrival orders (ORA-8); it is empty if the judge named none.
+    `witnesses` are those that confirm every answer of the SPARQL evaluator on which the outcome
+    rests; there are none where the case states its rows itself. `computed_by` says in words who
+    computed the answers of the assignment that the verdict names: incremental evaluation, the
+    SPARQL evaluator or a search over arrival orders (ORA-8); it is empty if the judge named none.
     `benchmark_run` says which run of `conformance bench` it is; None for any other result, and for
     one of a recording.
     `judgement` has what the oracle found. It exists only in the process that judged, until the

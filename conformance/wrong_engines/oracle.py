@@ -247,7 +247,7 @@ def beyond_the_bound_is_nothing(right: Right, look: Any, moment: Any, *rest: Any
     half="must be confirmed (R2R-5)",
 )
 def one_witness(right: Right, *values: Any) -> None:
-    """Accepts the answers of the definition, and asks no witness."""
+    """Accepts the answers of the SPARQL evaluator, and asks no witness."""
 
 
 @wrong(

@@ -2,6 +2,6 @@
 R2S, composed by `engine`: a `plan`, whose `schedule` says when the query is evaluated, and
 `reports` of what its `answers` are then.
 
-Imports `model` and `sparql`. Begin with `definition`, which visits every window and
-every instant, or with `engine.evaluate`, which calls each section in turn and is held to it.
+Imports `model` and `sparql`. Begin with `engine.evaluate`, which calls each section in turn and is
+held to `refengine.enumeration`.
 """

@@ -58,9 +58,9 @@ def evaluate(
 
     `static` is the data that never changes: triples of the default graph and quads of named ones;
     or such data by IRIs, of which FROM and FROM NAMED of the body name some (QRY-2). `answer` is
-    R2R, a function from a body and a dataset to a relation; by default it is the definition, which
-    a witness confirms. Terms are N-Triples text (MOD-4). Raises a RefengineError for input that no
-    rule gives a meaning.
+    R2R, a function from a body and a dataset to a relation; by default it is the SPARQL evaluator,
+    which a witness confirms. Terms are N-Triples text (MOD-4). Raises a RefengineError for input
+    that no rule gives a meaning.
 
     The element at 10 closes the window [0, 10), and the flush at the end closes [10, 20):
 

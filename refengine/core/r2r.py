@@ -1,5 +1,5 @@
-"""§7 R2R: a SPARQL body over a window's content. The definition (`refengine.sparql`) decides, and
-two witnesses confirm it.
+"""§7 R2R: a SPARQL body over a window's content. The SPARQL evaluator (`refengine.sparql`) decides,
+and two witnesses confirm it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from refengine.sparql.witnesses import AnswerByDefect
 from refengine.sparql.witnesses import NoSay as NoSay
 from refengine.sparql.witnesses import ask_witness as ask_witness
 
-DEFINITION = "definition"
+EVALUATOR = "evaluator"  # the SPARQL evaluator, refengine.sparql
 S = TypeVar("S", Triple, Triple | Quad)
 Ask = Callable[[str, Body, Dataset], Relation]
 
@@ -138,25 +138,25 @@ def collect_rows(collection: Collection, rows: Bag) -> Bag:
 def ask_evaluator(
     name: str, body: Body, graph: Dataset, limits: sparql.Limits | None = None
 ) -> Relation:
-    """Return the answer of the evaluator with a name: the definition's, within limits (R2R-17), or
-    a witness's. Raises NoSay where a witness has no answer, and Unsupported where the definition
-    has no single one.
+    """Return the answer of the evaluator with a name: the SPARQL evaluator's, within limits
+    (R2R-17), or a witness's. Raises NoSay where a witness has no answer, and Unsupported where the
+    SPARQL evaluator has no single one.
     """
-    if name == DEFINITION:
+    if name == EVALUATOR:
         return evaluation.evaluate(body.algebra, graph, limits)
     return ask_witness(name, body.algebra, body.plain, graph)
 
 
 def defined_answer(body: Body, graph: Dataset) -> Relation:
-    """Return the definition's answer. Raises Unsupported."""
-    return ask_evaluator(DEFINITION, body, graph)
+    """Return the SPARQL evaluator's answer. Raises Unsupported."""
+    return ask_evaluator(EVALUATOR, body, graph)
 
 
 @dataclass(frozen=True)
 class Testimony:
-    """An answer by the definition, and what the witnesses say of it: who confirms it, and for each
-    other witness its own answer, or why it has no say. `why_it_stands` says why the answer stands
-    although witnesses were asked and none confirms it; "" otherwise.
+    """An answer by the SPARQL evaluator, and what the witnesses say of it: who confirms it, and for
+    each other witness its own answer, or why it has no say. `why_it_stands` says why the answer
+    stands although witnesses were asked and none confirms it; "" otherwise.
     """
 
     relation: Relation
@@ -171,15 +171,15 @@ def hear_witnesses(
     witnesses: Sequence[str] = tuple(WITNESSES),
     asked: Ask = ask_evaluator,
 ) -> Testimony:
-    """R2R-5: Return the definition's answer with what each witness says of it: it confirms the
-    answer, value for value (§10), or differs, or has no say. `asked` gives the answer of the
-    definition or of a witness.
+    """R2R-5: Return the SPARQL evaluator's answer with what each witness says of it: it confirms
+    the answer, value for value (§10), or differs, or has no say. `asked` gives the answer of the
+    SPARQL evaluator or of a witness.
 
     If every witness differs, each by a known defect, the answer stands. Raises Disputed where
-    witnesses are asked and none confirms any other answer, and Unsupported where the definition has
-    none.
+    witnesses are asked and none confirms any other answer, and Unsupported where the SPARQL
+    evaluator has none.
     """
-    relation = asked(DEFINITION, body, graph)
+    relation = asked(EVALUATOR, body, graph)
     confirming: list[str] = []
     others: dict[str, Relation | str] = {}
     known: dict[str, AnswerByDefect] = {}
@@ -224,15 +224,15 @@ def dispute(relation: Relation, others: Mapping[str, Relation | str]) -> Dispute
     else:
         said = f"{' and '.join(differing)} differ"
     reasons = "".join(f"; {name} has no say: {why}" for name, why in silent.items())
-    reason = f"no witness confirms the definition's answer: {said}{reasons}"
-    return Disputed(reason, rule="R2R-5", answers={DEFINITION: relation, **differing})
+    reason = f"no witness confirms the SPARQL evaluator's answer: {said}{reasons}"
+    return Disputed(reason, rule="R2R-5", answers={EVALUATOR: relation, **differing})
 
 
 def confirmed_answer(
     body: Body, graph: Dataset, witnesses: Sequence[str] = tuple(WITNESSES)
 ) -> Relation:
-    """Return the definition's answer, which a witness confirms or which stands (R2R-5). Raises what
-    `hear_witnesses` raises.
+    """Return the SPARQL evaluator's answer, which a witness confirms or which stands (R2R-5).
+    Raises what `hear_witnesses` raises.
     """
     return hear_witnesses(body, graph, witnesses).relation
 

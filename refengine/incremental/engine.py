@@ -1,10 +1,11 @@
 """§9 The reports of `core.engine.evaluate`, each of which costs what changed since the one before,
 and the engine for live input, whose elements are pushed (ENG-8, ENG-6).
 
-This is no second definition. Which windows are evaluated when is `schedule`'s, which is held to
-`core.schedule`; the answers are `maintained`'s; R2S is `core.r2s`, on the rows that came and went.
-What is not covered the definition computes, and the provenance says so. All is held to the
-definition by tests/incremental/test_incremental.py.
+This is no second reading of SPEC.md. Which windows are evaluated when is `schedule`'s, which is
+held to `core.schedule`; the answers are `maintained`'s; R2S is `core.r2s`, on the rows that came
+and went.
+What is not covered the SPARQL evaluator computes, and the provenance says so. All is held to
+`core.engine` by tests/incremental/test_incremental.py.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class IncrementalRun(Iterator[Report]):
     """The reports of a plan, one after the other, as `evaluate_incrementally` gives them.
 
     The first `skip` evaluations may be left out, as if the answer had been empty before the next
-    one. If the definition is asked for, it computes each answer anew. Raises what
+    one. If the SPARQL evaluator is asked for, it computes each answer anew. Raises what
     `core.engine.evaluate` raises.
     """
 
@@ -55,14 +56,14 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         skip: int = 0,
-        is_definition_asked: bool = False,
+        is_evaluator_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
         self.max_reports = max_reports
         self.skip = skip
         self.answers = MaintainedWhileCovered(
-            query, planned, static, answer, skip, is_definition_asked
+            query, planned, static, answer, skip, is_evaluator_asked
         )
         self.reports = self._reports()
 
@@ -119,7 +120,7 @@ def evaluate_incrementally(
 
     A stream may be an iterator of elements in the order of time. Then it is read while it is
     evaluated, and elements that no window can hold any more are forgotten, with the `contents` of
-    the reports that had them. The definition cannot take over there: what is not covered is
+    the reports that had them. The SPARQL evaluator cannot take over there: what is not covered is
     Unsupported.
 
     Raises what `core.engine.evaluate` raises.
@@ -174,9 +175,9 @@ class Engine:
         """Register a query over the named streams.
 
         Each answer is made from the one before it (ENG-6), with rows that are equal value for
-        value, and no witness is asked. What is not covered the definition computes: `provenance`
-        says from when on. With `definition=True` it computes all, and the witnesses confirm it, as
-        in `evaluate`.
+        value, and no witness is asked. What is not covered the SPARQL evaluator computes:
+        `provenance` says from when on. With `definition=True` it computes all, and the witnesses
+        confirm it, as in `evaluate`.
 
         `static` and `max_reports` are those of `evaluate`. `answer` is R2R, a function from a body
         and a dataset to a relation: where it is given, it makes every answer. Raises InvalidQuery

@@ -310,7 +310,7 @@ def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[Toler
 
 
 NO_ROWS: Bag = Counter()  # not to be changed
-REQUEST = "it was asked for"  # why the definition computes what is covered
+REQUEST = "it was asked for"  # why the SPARQL evaluator computes what is covered
 
 
 class MaintainedAnswers:
@@ -372,7 +372,7 @@ class MaintainedAnswers:
 @dataclass(frozen=True)
 class Provenance:
     """Who computed the reports: incremental evaluation those of the first `until` evaluations
-    (None: of all), and the definition the others, for a reason.
+    (None: of all), and the SPARQL evaluator the others, for a reason.
     """
 
     until: int | None = None
@@ -380,7 +380,7 @@ class Provenance:
 
     @classmethod
     def of_request(cls) -> Provenance:
-        """Return the provenance of a run that is asked for the definition."""
+        """Return the provenance of a run that is asked for the SPARQL evaluator."""
         return cls(0, REQUEST)
 
     @property
@@ -396,7 +396,7 @@ class Provenance:
         first = ""
         if self.until:
             first = f"incremental for {self.until} evaluations, then "
-        return f"{first}the definition: {self.reason}"
+        return f"{first}the SPARQL evaluator: {self.reason}"
 
 
 class MaintainedWhileCovered:
@@ -404,8 +404,8 @@ class MaintainedWhileCovered:
     recomputed by R2R, beside the same baseline.
 
     `until` is how many evaluations were maintained (None: all so far), and `reason` why no more
-    are. The first `skip` evaluations of the plan are left out. If the definition is asked for, all
-    answers are recomputed.
+    are. The first `skip` evaluations of the plan are left out. If the SPARQL evaluator is asked
+    for, all answers are recomputed.
     """
 
     def __init__(
@@ -415,7 +415,7 @@ class MaintainedWhileCovered:
         static: Statements,
         answer: EvaluateBody,
         skip: int = 0,
-        is_definition_asked: bool = False,
+        is_evaluator_asked: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
@@ -428,7 +428,7 @@ class MaintainedWhileCovered:
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         self.answers: SuccessiveAnswers
-        if is_definition_asked:
+        if is_evaluator_asked:
             self.answers = self._recomputed(NotCovered(REQUEST))
             return
         try:
@@ -442,7 +442,7 @@ class MaintainedWhileCovered:
         """
         is_first = self.number == self.skip
         if is_first and self.maintained is not None:
-            # Raises for a body that not even the definition can evaluate, before anything is
+            # Raises for a body that not even the SPARQL evaluator can evaluate, before anything is
             # reported. What it answers does not matter, and no witness is asked.
             r2r.defined_answer(self.query.body, frozenset())
         try:
@@ -464,13 +464,13 @@ class MaintainedWhileCovered:
         self.answers.rebase()
 
     def _recomputed(self, error: NotCovered) -> RecomputedAnswers:
-        """Return the definition's answers, which go on from the last contents and the baseline.
-        Raises Unsupported for a stream that is not given whole.
+        """Return the SPARQL evaluator's answers, which go on from the last contents and the
+        baseline. Raises Unsupported for a stream that is not given whole.
         """
         if buffer_of(self.planned) is not None:
             raise Unsupported(
                 f"incremental evaluation does not cover {error}; give the stream whole, for the "
-                "definition",
+                "SPARQL evaluator",
                 rule="ENG-6",
             ) from None
         self.until = self.number - self.skip

@@ -350,7 +350,7 @@ def reports_of_part(
     semantics: Semantics,
     firsts: Mapping[str, int],
     part: Part,
-    is_definition_asked: bool = False,
+    is_evaluator_asked: bool = False,
     **options: Unpack[Options],
 ) -> tuple[Iterator[Report], IncrementalRun]:
     """ENG-7: Return the reports that the arrivals of a part trigger, and the run that they are of,
@@ -358,17 +358,15 @@ def reports_of_part(
 
     `streams` have the elements that are given for the part, and `firsts` is the first instant of
     each whole stream that has an element. The part with the last element has no `stop`: the horizon
-    belongs to it. If the definition is asked for, it computes each answer anew. `options` are those
-    of `core.engine.evaluate`.
+    belongs to it. If the SPARQL evaluator is asked for, it computes each answer anew. `options` are
+    those of `core.engine.evaluate`.
 
     Raises HaloTooShort where the elements begin too late, Unsupported for a query that is not
     computed in parts, and what `core.engine.evaluate` raises.
     """
     planned = plan_part(query, streams, semantics, firsts, part)
     skip = evaluations_to_skip(query, planned, part, options.get("max_reports", MAX_REPORTS))
-    run = evaluate_plan(
-        query, planned, skip=skip, is_definition_asked=is_definition_asked, **options
-    )
+    run = evaluate_plan(query, planned, skip=skip, is_evaluator_asked=is_evaluator_asked, **options)
     reports = (report for report in run if part.start is None or report.trigger >= part.start)
     return reports, run
 

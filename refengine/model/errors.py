@@ -94,8 +94,8 @@ class NoSingleAnswer(Unsupported):
 
 
 class Disputed(RefengineError):
-    """R2R-5: An answer of the definition that no witness confirms. `answers` maps the definition,
-    and each witness that differs, to its relation.
+    """R2R-5: An answer of the SPARQL evaluator that no witness confirms. `answers` maps the SPARQL
+    evaluator, and each witness that differs, to its relation.
     """
 
     exit_code = 4

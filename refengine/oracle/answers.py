@@ -1,5 +1,5 @@
 """§11 The answers that all trials of a verdict share. Each answer is computed once, by the
-definition, a witness or incremental evaluation.
+SPARQL evaluator, a witness or incremental evaluation.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class SharedAnswers:
     """The answers, derivations and plans that all trials of a verdict share. Each is computed when
     it is first asked for. Several verdicts may share them, too. Nothing is decided here.
 
-    `witness` is who answers a search: the definition, or a witness that repeats the search. If the
-    definition is asked for, nothing is computed incrementally.
+    `witness` is who answers a search: the SPARQL evaluator, or a witness that repeats the search.
+    If the SPARQL evaluator is asked for, nothing is computed incrementally.
 
     `before_answer` is called before each answer that a verdict looks at. An error that it raises
     ends the verdict: so a caller with a clock can limit its time. What is in the table then may
@@ -44,12 +44,12 @@ class SharedAnswers:
 
     def __init__(
         self,
-        witness: str = r2r.DEFINITION,
-        is_definition_asked: bool = False,
+        witness: str = r2r.EVALUATOR,
+        is_evaluator_asked: bool = False,
         before_answer: Callable[[], None] = go_on,
     ):
         self.witness = witness
-        self.is_definition_asked = is_definition_asked
+        self.is_evaluator_asked = is_evaluator_asked
         self.before_answer = before_answer
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
@@ -64,7 +64,7 @@ class SharedAnswers:
         """Return a table over the same results, in which another witness answers. Incremental
         evaluation does not answer in its place.
         """
-        other = SharedAnswers(witness, self.is_definition_asked, self.before_answer)
+        other = SharedAnswers(witness, self.is_evaluator_asked, self.before_answer)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
@@ -135,14 +135,14 @@ class SharedAnswers:
         """Return the incremental answers over contents of the windows, or the reason in words why
         there are none. All plans over the same elements share them.
 
-        There are none where the definition is asked for, a witness is to answer, the body is not
-        covered, answers are compared as terms, elements are consumed, or rounding decides how many
-        rows a set has.
+        There are none where the SPARQL evaluator is asked for, a witness is to answer, the body is
+        not covered, answers are compared as terms, elements are consumed, or rounding decides how
+        many rows a set has.
 
         `for_derivations` asks for them as a source of derivations, which a witness does not
         compute: ORA-5 compares those with its answers.
         """
-        if self.is_definition_asked:
+        if self.is_evaluator_asked:
             return REQUEST
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"
@@ -165,11 +165,11 @@ class SharedAnswers:
         return self.make_once("incremental", elements, (body, specs, recorded.static), make)
 
     def __call__(self, body: Body, graph: Dataset) -> Relation:
-        """Return the definition's answer, or that of the witness that is asked."""
+        """Return the SPARQL evaluator's answer, or that of the witness that is asked."""
         return self.ask(self.witness, body, graph)
 
     def ask(self, witness: str, body: Body, graph: Dataset) -> Relation:
-        """Return the answer over a graph by the definition or a witness. Raises NoSay if that
+        """Return the answer over a graph by the SPARQL evaluator or a witness. Raises NoSay if that
         witness does not answer such a body.
         """
         key = (witness, body.text, graph)
@@ -179,7 +179,7 @@ class SharedAnswers:
         return self.relations[key]
 
     def confirmed_answer(self, body: Body, graph: Dataset, witnesses: tuple[str, ...]) -> Relation:
-        """Return the definition's answer over a graph, which a witness must confirm (R2R-5).
+        """Return the SPARQL evaluator's answer over a graph, which a witness must confirm (R2R-5).
 
         What each witness said is added to `testimonies_used`. Raises Disputed if none confirms it.
         """

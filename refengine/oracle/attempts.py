@@ -1,5 +1,5 @@
-"""§11 One assignment against a recording: by incremental evaluation, by the definition, or by a
-search over arrival orders; and all reports of a semantics.
+"""§11 One assignment against a recording: by incremental evaluation, by the SPARQL evaluator, or by
+a search over arrival orders; and all reports of a semantics.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def attempt(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -
     may move; then the trial says nothing of values of t0.
 
     Arrival orders are searched where they were not recorded and matter (ORA-4). Else the reports
-    are computed incrementally as far as that is possible, and otherwise by the definition.
+    are computed incrementally as far as that is possible, and otherwise by the SPARQL evaluator.
     """
     is_unordered = any(not recorded.streams[spec.stream].ordered for spec in recorded.query.windows)
     if is_unordered and orders.order_matters(planned):
@@ -47,8 +47,8 @@ def attempt(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -
             return attempt_incrementally(recorded, planned, cache_or_reason, answers)
         except NotCovered as error:
             reason = str(error)
-    trial = attempt_by_definition(recorded, planned, answers)
-    return replace(trial, computed_by=f"the definition ({reason})")
+    trial = attempt_by_evaluator(recorded, planned, answers)
+    return replace(trial, computed_by=f"the SPARQL evaluator ({reason})")
 
 
 def attempt_incrementally(
@@ -64,7 +64,7 @@ def attempt_incrementally(
     return replace(_follow(recorded, planned, steps), computed_by="incremental evaluation")
 
 
-def attempt_by_definition(
+def attempt_by_evaluator(
     recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
 ) -> Trial:
     """Hold the assignment of a plan against the recording, with each answer computed anew from its
@@ -93,10 +93,10 @@ def attempt_with_answers(
     recorded: RecordingToJudge, planned: Plan, successive: SuccessiveAnswers
 ) -> Trial:
     """Hold the assignment of a plan against the recording. The evaluations are those of the
-    definition, and `successive` gives the answer at one after the other.
+    SPARQL evaluator, and `successive` gives the answer at one after the other.
 
     The trial has no `last_answer`: that is an incremental answer, which is compared with the
-    definition's (ORA-8), and here there is none.
+    SPARQL evaluator's (ORA-8), and here there is none.
     """
     maker = ReportMaker(recorded.query, planned, successive)
     steps = map(maker.step, engine.evaluations(planned))
@@ -147,7 +147,7 @@ def reports_of(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers
 
 def _reports(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) -> Iterator[Report]:
     """Yield reports by incremental evaluation as far as it covers them, and then by the
-    definition.
+    SPARQL evaluator.
     """
     cache_or_reason = answers.incremental_answers(recorded, planned)
     count = 0
@@ -161,6 +161,6 @@ def _reports(recorded: RecordingToJudge, planned: Plan, answers: SharedAnswers) 
                         count += 1
                 return
             except NotCovered:
-                pass  # the definition goes on where incremental evaluation ended
+                pass  # the SPARQL evaluator goes on where incremental evaluation ended
         steps = _recomputed_steps(recorded, planned, answers)
         yield from islice((step.report for step in steps if step.emitted), count, None)

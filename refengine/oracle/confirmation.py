@@ -1,5 +1,5 @@
-"""§11 The confirmation of a verdict (ORA-8): witnesses and the definition repeat the answers that
-it rests on.
+"""§11 The confirmation of a verdict (ORA-8): witnesses and the SPARQL evaluator repeat the answers
+that it rests on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def confirm(
 
     These are the answers at all evaluations of the trial or, for a fail, at those up to its first
     divergence. Where arrival orders were searched, only evaluations at the end of an instant are
-    looked at. A trial that explains the recording must do so by the definition, too. Raises
+    looked at. A trial that explains the recording must do so by the SPARQL evaluator, too. Raises
     Disputed.
     """
     planned = answers.plan_of(recorded, trial.semantics)
@@ -49,14 +49,16 @@ def confirm(
     )
     if not trial.is_order_known:
         return
-    by_definition = attempt_with_answers(
+    by_evaluator = attempt_with_answers(
         recorded, planned, successive_answers(recorded, planned, overlaps, answers)
     )
-    if trial.explains_recording == by_definition.explains_recording:
+    if trial.explains_recording == by_evaluator.explains_recording:
         return
     if trial.explains_recording:
-        raise Disputed("incremental evaluation passes what the definition fails", rule="ORA-8")
-    raise Disputed("incremental evaluation fails what the definition passes", rule="ORA-8")
+        raise Disputed(
+            "incremental evaluation passes what the SPARQL evaluator fails", rule="ORA-8"
+        )
+    raise Disputed("incremental evaluation fails what the SPARQL evaluator passes", rule="ORA-8")
 
 
 def _confirm_contents(
@@ -183,11 +185,11 @@ def _check_incremental(
 
 
 def _disagreement(confirmed: Relation) -> Disputed:
-    """Return the error that incremental evaluation gives another answer than the definition."""
+    """Return the error that the SPARQL evaluator answers otherwise than incremental evaluation."""
     return Disputed(
-        "incremental evaluation and the definition disagree",
+        "incremental evaluation and the SPARQL evaluator disagree",
         rule="ORA-8",
-        answers={r2r.DEFINITION: confirmed},
+        answers={r2r.EVALUATOR: confirmed},
     )
 
 
@@ -202,7 +204,7 @@ def confirm_fail(
 
     They are those of the nearest assignment, `best`, up to its first divergence, and of every other
     one the answer at the evaluation where it ended. Raises Disputed where no witness confirms one,
-    or where the definition explains the recording under the nearest assignment.
+    or where the SPARQL evaluator explains the recording under the nearest assignment.
     """
     if best is not None:
         confirm(recorded, best, answers, witnesses)
@@ -239,9 +241,9 @@ def confirm_order_search(
     """ORA-8: repeat a search over arrival orders with the answers of a witness.
 
     Inside an instant, where only some of its elements have arrived, a witness may answer otherwise
-    than the definition. Some order must explain the output by the definition's answers and by a
-    witness's, or by neither's. Raises Disputed where every witness that answers such a body
-    differs. Nothing is done where no orders were searched.
+    than the SPARQL evaluator. Some order must explain the output by the SPARQL evaluator's answers
+    and by a witness's, or by neither's. Raises Disputed where every witness that answers such a
+    body differs. Nothing is done where no orders were searched.
     """
     if trial.is_order_known or not witnesses:
         return
@@ -259,7 +261,7 @@ def confirm_order_search(
         differing.append(witness)
     if not differing:
         return
-    explaining, failing = "a witness's", "the definition's"
+    explaining, failing = "a witness's", "the SPARQL evaluator's"
     if trial.explains_recording:
         explaining, failing = failing, explaining
     raise Disputed(
@@ -272,9 +274,9 @@ def confirm_order_search(
 def is_confirmed_over_whole_stream(
     recorded: RecordingToJudge, trial: Trial, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> bool:
-    """Whether a witness confirms the definition's answer over the whole stream. For a body that has
-    a `body_of_solutions` its answer over every part is then confirmed, too. For any other body
-    False is returned.
+    """Whether a witness confirms the SPARQL evaluator's answer over the whole stream. For a body
+    that has a `body_of_solutions` its answer over every part is then confirmed, too. For any other
+    body False is returned.
     """
     body = recorded.query.body
     whole = body_of_solutions(recorded)

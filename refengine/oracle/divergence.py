@@ -363,7 +363,7 @@ def find_unreachable_row(recorded: RecordingToJudge) -> UnreachableRow | None:
         least = min(spans, default=None)
         if least is not None and least <= size:
             continue
-        # Say so only if the definition has the row as often as there are derivations of it.
+        # Say so only if the SPARQL evaluator has the row as often as there are derivations of it.
         if _count(query.body, frozenset(dates), one, recorded.mode) != len(derived):
             return None
         return UnreachableRow(line, least)
@@ -401,8 +401,8 @@ def _lines(recorded: RecordingToJudge) -> Iterator[Row]:
 
 
 def _count(body: Body, graph: Dataset, one: Bag, mode: Mode) -> int | None:
-    """Return how often the definition's answer over a graph has the row in the bag `one`. None
-    where the definition has no single answer.
+    """Return how often the SPARQL evaluator's answer over a graph has the row in the bag `one`.
+    None where the SPARQL evaluator has no single answer.
     """
     try:
         rows = r2r.defined_answer(body, graph).rows

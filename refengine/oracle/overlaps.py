@@ -48,7 +48,8 @@ class Overlap(NamedTuple):
     """Contents that overlap, where every witness confirms the answer over their union.
 
     `union` has the indices of its elements, ascending, and `dataset` is what they make. `derived`
-    has each row of the definition's answer over it, with the statements that the row rests on.
+    has each row of the SPARQL evaluator's answer over it, with the statements that the row rests
+    on.
     """
 
     union: Sequence[int]
@@ -61,8 +62,8 @@ class Overlap(NamedTuple):
 
 
 class AnswerWithinOverlaps:
-    """A function from a graph to the definition's answer over it, read from the overlap that has
-    the graph. Over a graph of no overlap the definition itself is asked.
+    """A function from a graph to the SPARQL evaluator's answer over it, read from the overlap that
+    has the graph. Over a graph of no overlap the SPARQL evaluator itself is asked.
 
     Graphs must be given in the order of the stream: an overlap that is passed is not looked at
     again.
@@ -190,8 +191,8 @@ def confirm_overlap(
     answers: SharedAnswers,
     witnesses: tuple[str, ...],
 ) -> Overlap | None:
-    """ORA-8: return the overlap of some contents, if every witness confirms the definition's answer
-    over their union, with all variables of the WHERE clause.
+    """ORA-8: return the overlap of some contents, if every witness confirms the SPARQL evaluator's
+    answer over their union, with all variables of the WHERE clause.
 
     Return None if a witness differs, or if the answer over a part does not follow from that over
     the union. Return None, too, if the contents together have at most LEAST_SAVING times the
@@ -311,8 +312,8 @@ class OverlapFollower:
 
 
 class SuccessiveOverlapAnswers:
-    """The definition's answers at one evaluation after the other, most of which are over contents
-    of overlaps. Those over other contents are computed each by itself.
+    """The SPARQL evaluator's answers at one evaluation after the other, most of which are over
+    contents of overlaps. Those over other contents are computed each by itself.
 
     R2S is given the groups of rows that have changed since the baseline: no row of another group is
     equal to one of them, so that all others pair with themselves (CMP-3).
@@ -400,8 +401,8 @@ def successive_answers(
     overlaps: Sequence[Overlap],
     answers: SharedAnswers,
 ) -> SuccessiveAnswers:
-    """ORA-8: Return the definition's answers at a plan's evaluations, where those over contents of
-    overlaps are known.
+    """ORA-8: Return the SPARQL evaluator's answers at a plan's evaluations, where those over
+    contents of overlaps are known.
 
     They are made one from the other under Rstream, Istream and Dstream, over bags. Otherwise, and
     if there are no overlaps, each is computed anew.

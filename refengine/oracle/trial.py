@@ -350,7 +350,7 @@ class Trial:
     `is_order_known` is False where arrival orders were searched. `computed_by` says in words who
     computed the answers. `last_contents` is what each window held at the last evaluation that was
     looked at, and `last_answer` is what incremental evaluation answers over it (None: the
-    definition answered).
+    SPARQL evaluator answered).
 
     `has_too_many_reports` says that the assignment gives more reports than are computed (ENG-3). So
     it failed, and there is nothing to be near to.
@@ -366,7 +366,7 @@ class Trial:
     is_order_known: bool = True
     last_contents: tuple[Content, ...] | None = None
     last_answer: Bag | None = None
-    computed_by: str = "the definition"
+    computed_by: str = "the SPARQL evaluator"
     most_matched: int = 0
     has_too_many_reports: bool = False
     alignment: Alignment | None = None

@@ -244,7 +244,7 @@ def check_border(
 
 def _name_solutions(one: object, other: object) -> str:
     """Return two solutions in brackets; nothing for those of incremental evaluation, which the
-    definition names.
+    SPARQL evaluator names.
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return f" ({name_solution(one)} and {name_solution(other)})"

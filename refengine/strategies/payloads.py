@@ -62,8 +62,8 @@ def triples() -> Strategy[Triple]:
     value in different forms ("01"^^xsd:integer), ill-typed ("abc"^^xsd:integer) or NaN. Some are
     not canonical ("x"@EN): a Stream makes them so (MOD-4), while a triple that is drawn alone is as
     it was written. Engines that store values, as pyoxigraph does, may answer with another term, or
-    count two terms as one: where no witness confirms the definition `evaluate` raises Disputed,
-    which such a test discards.
+    count two terms as one: where no witness confirms the SPARQL evaluator `evaluate` raises
+    Disputed, which such a test discards.
 
     >>> from hypothesis import given
     >>> from refengine.strategies import triples

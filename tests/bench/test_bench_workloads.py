@@ -1,5 +1,5 @@
 """tools/bench's workloads: their data are what they say, each query is maintained and has the
-definition's reports, and lines say what was run. Nothing timed is asserted.
+engine's reports, and lines say what was run. Nothing timed is asserted.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def lines(lab, name, measure, **arguments):
 
 
 @pytest.mark.parametrize("query", CONSTRUCTS)
-def test_a_construct_is_maintained_and_has_the_definitions_reports(query):
+def test_a_construct_is_maintained_and_has_the_engines_reports(query):
     measured = measure_run(WorkloadRun("constructs", query, 40, TINY["constructs"], beside=True))
     assert (measured.provenance, measured.difference) == ("incremental", None)
     assert measured.reports == 39  # one for each element but the last, which nothing comes after
@@ -76,7 +76,7 @@ def test_a_construct_is_maintained_and_has_the_definitions_reports(query):
         *(("city", query) for query in published.CITYBENCH_QUERIES),
     ],
 )
-def test_a_query_is_maintained_and_has_the_definitions_reports(workload, query):
+def test_a_query_is_maintained_and_has_the_engines_reports(workload, query):
     measured = measure_run(WorkloadRun(workload, query, 20, TINY[workload], beside=True))
     assert (measured.provenance, measured.difference) == ("incremental", None)
     assert measured.reports >= 19

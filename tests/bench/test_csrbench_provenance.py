@@ -1,4 +1,6 @@
-"""The verdicts on CSRBench say who computed the answers, and are the same by the definition."""
+"""The verdicts on CSRBench say who computed the answers, and are the same if none is computed
+incrementally.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from refengine import incremental
 
 
 @cache
-def judge(is_definition_asked: bool) -> tuple[list[Result], int]:
+def judge(is_evaluator_asked: bool) -> tuple[list[Result], int]:
     """Judge the reference engine as C-SPARQL on Q1, and one that never forgets; and count how often
     one of them was recorded incrementally.
     """
@@ -25,17 +27,17 @@ def judge(is_definition_asked: bool) -> tuple[list[Result], int]:
         for recorder in own_engines.recorders()
         if recorder.name in ("reference/csparql", "wrong/WIN-8")
     ]
-    judging = Judging(("pyoxigraph",), is_definition_asked=is_definition_asked)
+    judging = Judging(("pyoxigraph",), is_evaluator_asked=is_evaluator_asked)
     with patch.object(own_engines.incremental, "evaluate", wraps=incremental.evaluate) as recording:
         results = own_engines.judge_ours("Q1", judging, chosen)
     return results, recording.call_count
 
 
-def test_the_verdicts_by_the_definition_are_the_same():
+def test_the_verdicts_by_the_evaluator_are_the_same():
     (quick, _), (plain, _) = judge(False), judge(True)
     assert [result.outcome for result in quick] == [Outcome.PASS, Outcome.FAIL]
     assert {result.computed_by for result in quick} == {"incremental evaluation"}
-    asked = "the definition (it was asked for)"
+    asked = "the SPARQL evaluator (it was asked for)"
     assert {result.computed_by for result in plain} == {asked}
     assert [
         replace(
@@ -47,10 +49,10 @@ def test_the_verdicts_by_the_definition_are_the_same():
     ] == plain
 
 
-@pytest.mark.parametrize("is_definition_asked", [False, True])
-def test_the_reference_engine_is_recorded_incrementally(is_definition_asked):
-    _, recorded = judge(is_definition_asked)
-    assert recorded == (not is_definition_asked), "a wrong engine is one of the definition"
+@pytest.mark.parametrize("is_evaluator_asked", [False, True])
+def test_the_reference_engine_is_recorded_incrementally(is_evaluator_asked):
+    _, recorded = judge(is_evaluator_asked)
+    assert recorded == (not is_evaluator_asked), "a wrong engine computes each answer anew"
 
 
 def result(case: str, computed_by: str) -> Result:
@@ -69,12 +71,12 @@ def test_the_footer_counts_who_computed_what(capsys, monkeypatch):
     verdicts = [
         result("Q1", "incremental evaluation"),
         result("Q2", "incremental evaluation"),
-        result("Q3", "the definition (a property path)"),
+        result("Q3", "the SPARQL evaluator (a property path)"),
         result("Q4", ""),
     ]
     footer = (
         "Verdicts by who computed their answers (ORA-8): 2 by incremental evaluation, 1 by the "
-        "definition (a property path)."
+        "SPARQL evaluator (a property path)."
     )
     assert csrbench_table.describe_provenance(verdicts) == footer
     assert csrbench_table.describe_provenance(verdicts[3:]).endswith(": none.")
@@ -98,7 +100,7 @@ def test_the_option_reaches_the_judge(monkeypatch):
     monkeypatch.setattr("conformance.command_line.csrbench.run_in_processes", run_in_processes)
     for words in ([], ["--definition"]):
         assert main(["csrbench", *words]) == 0
-    assert [judging.is_definition_asked for judging in asked] == [False] * 7 + [True] * 7
+    assert [judging.is_evaluator_asked for judging in asked] == [False] * 7 + [True] * 7
 
 
 def test_who_computed_is_written_and_read():

@@ -269,8 +269,8 @@ def test_measures_are_those_of_the_literal_script(tmp_path, seed):
     """Row for row, as the paper reads them and as the code does; some observations are on borders,
     which the first reads for one window and the second for two.
 
-    Of the two readings one asks the definition for the answers over shifted windows, and the other
-    incremental evaluation, by turns.
+    Of the two readings one asks the SPARQL evaluator for the answers over shifted windows, and the
+    other incremental evaluation, by turns.
     """
     random = Random(seed)
     size, slide = random.choice([(5000, 5000), (4000, 2000), (6000, 2000)])

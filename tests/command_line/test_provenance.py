@@ -54,7 +54,7 @@ def reports_of(trial: tuple, definition: bool) -> list | str:
 
 @settings(max_examples=draws(40))
 @given(trials(covered()))
-def test_the_reports_are_those_of_the_definition(trial):
+def test_the_reports_are_those_of_the_evaluator(trial):
     quick, plain = reports_of(trial, False), reports_of(trial, True)
     if isinstance(plain, str):
         assert quick == plain
@@ -70,8 +70,8 @@ def test_the_reports_are_those_of_the_definition(trial):
             False,
             "incremental; witnesses were asked for 3 of 3 incremental answers",
         ),
-        ("SELECT ?x { ?x <urn:p> ?y }", True, "the definition: it was asked for"),
-        ("SELECT (RAND() AS ?z) { ?x <urn:none> ?y }", False, "the definition: "),
+        ("SELECT ?x { ?x <urn:p> ?y }", True, "the SPARQL evaluator: it was asked for"),
+        ("SELECT (RAND() AS ?z) { ?x <urn:none> ?y }", False, "the SPARQL evaluator: "),
     ],
 )
 def test_the_provenance_is_said(body, definition, provenance):
@@ -82,7 +82,7 @@ def test_the_provenance_is_said(body, definition, provenance):
 
 
 def test_a_fallback_on_the_way_is_said_with_its_reason():
-    """A sum of infinities is the definition's, from its first window on."""
+    """A sum of infinities is the SPARQL evaluator's, from its first window on."""
     query = from_table({"windows": [TUMBLING], "body": "SELECT (SUM(?y) AS ?m) { ?x <urn:p> ?y }"})
     terms = [f'"{text}"^^<http://www.w3.org/2001/XMLSchema#double>' for text in ("1.0E0", "INF")]
     elements = stream([(("<urn:a>", P, term), at) for term, at in zip(terms, (5, 15), strict=True)])
@@ -90,13 +90,13 @@ def test_a_fallback_on_the_way_is_said_with_its_reason():
     run = RunWithWitnesses(query, planned, frozenset(), Hearing(("pyoxigraph",), Limits()), 100)
     assert [len(step.rows) for step, _ in run] == [1, 1]
     said = run.describe_provenance()
-    assert said.startswith("incremental for 1 evaluations, then the definition: ")
+    assert said.startswith("incremental for 1 evaluations, then the SPARQL evaluator: ")
     assert said.endswith("; witnesses were asked for 1 of 1 incremental answers")
 
 
 @pytest.mark.parametrize("definition", [False, True])
 def test_the_first_answers_are_confirmed(monkeypatch, definition):
-    """Each has one statement; by definition all are confirmed."""
+    """Each has one statement; if the SPARQL evaluator is asked for, all are confirmed."""
     monkeypatch.setattr("refengine.run_with_witnesses.STATEMENTS_TO_CONFIRM", 4)
     confirmed = [witnesses for _, witnesses in start(6, definition=definition)]
     assert Counter(map(tuple, confirmed)) == (
@@ -152,20 +152,20 @@ def test_an_incremental_answer_that_no_witness_confirms_is_disputed(monkeypatch)
         list(start(1))
 
 
-def test_an_incremental_answer_that_differs_from_the_definition_is_disputed(monkeypatch):
+def test_an_incremental_answer_that_differs_from_the_evaluator_is_disputed(monkeypatch):
     right = MaintainedAnswers.at
 
     def lose_rows(self, windows):
         return right(self, windows)._replace(now=Counter())
 
     monkeypatch.setattr(MaintainedAnswers, "at", lose_rows)
-    reason = "ENG-6: incremental evaluation and the definition disagree"
+    reason = "ENG-6: incremental evaluation and the SPARQL evaluator disagree"
     with pytest.raises(Disputed, match=reason) as raised:
         list(start(1))
-    assert raised.value.answers[r2r.DEFINITION].rows == {row([("x", "<urn:a>")]): 1}
+    assert raised.value.answers[r2r.EVALUATOR].rows == {row([("x", "<urn:a>")]): 1}
 
 
-def test_where_the_definition_gives_up_the_run_goes_on_without_witnesses():
+def test_where_the_evaluator_gives_up_the_run_goes_on_without_witnesses():
     """R2R-17: a product of three patterns takes 10 steps over a triple."""
     body = "SELECT ?x { ?x <urn:p> ?y . ?z <urn:p> ?y . ?v <urn:p> ?y }"
     run = start(3, body, limits=Limits(steps=6))
@@ -178,7 +178,7 @@ def test_no_witness_is_named_where_none_was_asked():
     consuming = {"consumption": "recent", "r2s": "append", "report": "content-change"}
     run = start(2, fields=consuming, kind="range", slide=None)
     assert all(witnesses == [] for _, witnesses in run)
-    assert run.describe_provenance() == "the definition: consumption=recent"
+    assert run.describe_provenance() == "the SPARQL evaluator: consumption=recent"
 
 
 def test_the_option_of_the_command(tmp_path, capsys):
@@ -194,7 +194,7 @@ def test_the_option_of_the_command(tmp_path, capsys):
     assert main([*words, "t0=0", "--definition"]) == 0
     assert capsys.readouterr() == (
         out,
-        "refengine: provenance: the definition: it was asked for\n",
+        "refengine: provenance: the SPARQL evaluator: it was asked for\n",
     )
     assert [json.loads(line)["witnesses"] for line in out.splitlines()] == [
         ["rdflib", "pyoxigraph"]

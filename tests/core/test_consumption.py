@@ -1,8 +1,7 @@
-"""WIN-19, R2R-22: what the engine emits is what a second definition says.
+"""WIN-19, R2R-22: what the engine emits is what is enumerated.
 
-Without consumption that is the enumeration of all assignments of triples to patterns. With it, the
-joins are simulated one after the other, each over the whole stream, where the engine takes one
-element after the other through all joins.
+Without consumption that is all assignments of triples to patterns. With it, these are the matches
+of `refengine.enumeration.matches`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import NamedTuple
 
 import pytest
 from conftest import draws
@@ -22,9 +20,10 @@ from hypothesis import strategies as st
 from refengine import Body, Element, Engine, Query, Stream, Window, WindowKind, evaluate, profile
 from refengine.core.r2r import defined_answer
 from refengine.core.semantics import Consumption, Semantics, Tick
+from refengine.enumeration.matches import Matches, Pattern, agree, bind, most_apart
 from refengine.incremental.engine import evaluate_incrementally
 from refengine.incremental.parts import evaluate_in_parts
-from refengine.model.elements import Bag, Triple, row
+from refengine.model.elements import Bag, row
 from refengine.model.errors import InvalidSemantics, Unsupported
 
 pytestmark = pytest.mark.xdist_group("drawn")
@@ -58,11 +57,16 @@ class Case:
     policy: Consumption
 
     @property
-    def query(self) -> Query:
-        text = " . ".join(
-            " ".join(word if word[0] == "?" else f"<urn:{word}>" for word in pattern.split())
+    def triple_patterns(self) -> list[Pattern]:
+        """The patterns with their IRIs written out."""
+        return [
+            tuple(word if word[0] == "?" else f"<urn:{word}>" for word in pattern.split())
             for pattern in self.patterns
-        )
+        ]
+
+    @property
+    def query(self) -> Query:
+        text = " . ".join(map(" ".join, self.triple_patterns))
         kind = WindowKind.UNBOUNDED if self.size is None else WindowKind.RANGE
         return Query((Window("s", kind, self.size),), Body(f"SELECT * {{ {text} }}"))
 
@@ -74,9 +78,7 @@ class Case:
     @property
     def reach(self) -> float:
         """How far the first and the last element of a match may be apart."""
-        if self.size is None:
-            return float("inf")
-        return self.size if self.closure == "[]" else self.size - 1
+        return most_apart(self.semantics.closure, self.size)
 
     def outputs(self, **fields: object) -> list[tuple[int, Bag]]:
         """What the engine emits, each with its instant."""
@@ -112,16 +114,6 @@ def cases(draw: st.DrawFn, policies: Sequence[Consumption] = POLICIES, recur: bo
     )
 
 
-def bind(pattern: str, triple: Triple) -> dict[str, str] | None:
-    """The terms of a pattern's variables, if it is that triple."""
-    found: dict[str, str] = {}
-    for word, term in zip(pattern.split(), triple, strict=True):
-        expected = found.setdefault(word[1:], term) if word[0] == "?" else f"<urn:{word}>"
-        if expected != term:
-            return None
-    return found
-
-
 def merge(bindings: Sequence[dict[str, str]]) -> dict[str, str] | None:
     """All bindings as one, if they agree."""
     pairs = {pair for each in bindings for pair in each.items()}
@@ -137,7 +129,8 @@ def assignments(case: Case) -> Iterator[tuple[int, Bag]]:
         known = [(e.app, place, triple) for place, e in enumerate(case.elements) for triple in e[0]]
         known = [each for each in known if each[1] <= last]
         for chosen in product(known, repeat=len(case.patterns)):
-            bound = [bind(p, each[2]) for p, each in zip(case.patterns, chosen, strict=True)]
+            pairs = zip(case.triple_patterns, chosen, strict=True)
+            bound = [bind(pattern, each[2]) for pattern, each in pairs]
             if max(each[1] for each in chosen) < last or None in bound:
                 continue
             if element.app - min(each[0] for each in chosen) > case.reach:
@@ -156,153 +149,49 @@ def test_append_over_a_range_gives_every_match_that_is_short_enough(case: Case):
     assert case.outputs() == list(assignments(case))
 
 
-class Key(NamedTuple):
-    """When something comes: with which element, by which of its triples, at which pattern."""
-
-    place: int
-    triple: int
-    pattern: int
-
-
-class Part(NamedTuple):
-    """A match of some patterns, and when it comes to its join."""
-
-    key: Key
-    bound: dict[str, str]
-    triples: tuple[Triple, ...]
-    first: int  # the least end of an element
-
-
-class Simulation:
-    """R2R-22, join by join: each makes of two sequences of parts the sequence of those that are
-    joined. Each step is a method, so that a test can break one.
-    """
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    def order(self, triples: frozenset[Triple]) -> list[Triple]:
-        """Step 2: the triples of an element in the order of their text."""
-        return sorted(triples)
-
-    def visits(self, number: int) -> int:
-        """Step 2: a triple comes to P1 first."""
-        return number
-
-    def fitting(self, number: int) -> list[Part]:
-        """The triples that fit a pattern."""
-        found = []
-        for place, element in enumerate(self.case.elements):
-            for index, triple in enumerate(self.order(element.graph)):
-                bound = bind(self.case.patterns[number], triple)
-                if bound is not None:
-                    end = element.app if element.end is None else element.end
-                    key = Key(place, index, self.visits(number))
-                    found.append(Part(key, bound, (triple,), end))
-        return found
-
-    def is_near(self, one: Part, other: Part, now: int) -> bool:
-        """Step 3: all elements together are near enough."""
-        return now - min(one.first, other.first) <= self.case.reach
-
-    def choose(self, partners: list[Part]) -> Part:
-        """Step 4: the one that came last, or first."""
-        return partners[-1 if self.case.policy is Consumption.RECENT else 0]
-
-    def consume(self, waiting: list[Part], partner: Part) -> list[Part]:
-        """Step 4: the partner waits no longer."""
-        return [part for part in waiting if part is not partner]
-
-    def wait(self, waiting: list[Part], part: Part) -> list[Part]:
-        """Step 5: it waits behind the others, and one of the same triples is dropped."""
-        return [other for other in waiting if other.triples != part.triples] + [part]
-
-    def join(self, left: list[Part], right: list[Part]) -> list[Part]:
-        """The parts that two sequences give, in order."""
-        joined: list[Part] = []
-        waiting: tuple[list[Part], list[Part]] = ([], [])
-        coming = sorted(
-            [(part.key, 0, part) for part in left] + [(part.key, 1, part) for part in right],
-            key=lambda each: each[:2],
-        )
-        for key, side, part in coming:
-            now = self.case.elements[key.place].app
-            others = waiting[1 - side]
-            partners = self.partners(others, part, now)
-            if not partners:
-                waiting[side][:] = self.wait(waiting[side], part)
-                continue
-            partner = self.choose(partners)
-            others[:] = self.consume(others, partner)
-            first, second = (part, partner) if side == 0 else (partner, part)
-            joined.append(
-                Part(
-                    key,
-                    first.bound | second.bound,
-                    first.triples + second.triples,
-                    min(first.first, second.first),
-                )
-            )
-        return joined
-
-    def partners(self, others: list[Part], part: Part, now: int) -> list[Part]:
-        """Step 3: those that can be joined."""
-        return [
-            other
-            for other in others
-            if self.is_near(part, other, now) and merge([part.bound, other.bound]) is not None
-        ]
-
-    def matches(self) -> list[Part]:
-        """Step 1: joined from the left."""
-        parts, *others = (self.fitting(number) for number in range(len(self.case.patterns)))
-        for other in others:
-            parts = self.join(parts, other)
-        return parts
-
-    def outputs(self) -> list[tuple[int, Bag]]:
-        """What goes out with each element that completes a match."""
-        rows: dict[int, Bag] = {}
-        for part in self.matches():
-            rows.setdefault(part.key.place, Counter())[row(part.bound)] += 1
-        return [(self.case.elements[place].app, rows[place]) for place in sorted(rows)]
+def enumerated(case: Case, matches: type[Matches] = Matches) -> list[tuple[int, Bag]]:
+    """R2R-22: what goes out with each element that completes a match."""
+    rows: dict[int, Bag] = {}
+    for part in matches(case.triple_patterns, case.elements, case.policy, case.reach).matches():
+        rows.setdefault(part.key.place, Counter())[row(part.bound)] += 1
+    return [(case.elements[place].app, rows[place]) for place in sorted(rows)]
 
 
 @settings(max_examples=draws(400))
 @given(cases())
-def test_consumption_is_what_is_simulated(case: Case):
-    assert case.outputs() == Simulation(case).outputs()
+def test_consumption_is_what_is_enumerated(case: Case):
+    assert case.outputs() == enumerated(case)
 
 
-class ByTextBackwards(Simulation):
+class ByTextBackwards(Matches):
     """Breaks step 2: the order of an element's triples."""
 
     def order(self, triples):
         return sorted(triples, reverse=True)
 
 
-class LastPatternFirst(Simulation):
+class LastPatternFirst(Matches):
     """Breaks step 2: a triple comes to the last pattern first."""
 
     def visits(self, number):
         return -number
 
 
-class NearWithItsNeighbour(Simulation):
+class NearWithItsNeighbour(Matches):
     """Breaks step 3: only the last element of a partner has to be near."""
 
     def is_near(self, one, other, now):
-        return now - self.case.elements[other.key.place].app <= self.case.reach
+        return now - self.elements[other.key.place].app <= self.reach
 
 
-class AnyPartner(Simulation):
+class AnyPartner(Matches):
     """Breaks step 3: variables in common are not looked at."""
 
     def partners(self, others, part, now):
         return [other for other in others if self.is_near(part, other, now)]
 
 
-class OldOnesStandInTheWay(Simulation):
+class OldOnesStandInTheWay(Matches):
     """Breaks step 3: a partner that is too old is consumed, as it is in ETALIS, with what came."""
 
     def join(self, left, right):
@@ -313,7 +202,7 @@ class OldOnesStandInTheWay(Simulation):
         return super().wait(waiting, part) if not self.expired else waiting
 
     def partners(self, others, part, now):
-        agreeing = [other for other in others if merge([part.bound, other.bound]) is not None]
+        agreeing = [other for other in others if agree(part.bound, other.bound)]
         found = super().partners(others, part, now)
         self.expired = [] if found else agreeing
         if not found:
@@ -321,28 +210,28 @@ class OldOnesStandInTheWay(Simulation):
         return found
 
 
-class OtherPolicy(Simulation):
+class OtherPolicy(Matches):
     """Breaks step 4: recent for chronological."""
 
     def choose(self, partners):
-        return partners[0 if self.case.policy is Consumption.RECENT else -1]
+        return partners[0 if self.policy is Consumption.RECENT else -1]
 
 
-class NothingConsumed(Simulation):
+class NothingConsumed(Matches):
     """Breaks step 4: a partner waits on."""
 
     def consume(self, waiting, partner):
         return waiting
 
 
-class Twice(Simulation):
+class Twice(Matches):
     """Breaks step 5: the same triples wait twice."""
 
     def wait(self, waiting, part):
         return [*waiting, part]
 
 
-class KeepsItsPlace(Simulation):
+class KeepsItsPlace(Matches):
     """Breaks step 5: the one that waits already keeps its place."""
 
     def wait(self, waiting, part):
@@ -351,11 +240,11 @@ class KeepsItsPlace(Simulation):
         return [*waiting, part]
 
 
-class FromTheRight(Simulation):
+class FromTheRight(Matches):
     """Breaks step 1: joined from the right."""
 
     def matches(self):
-        *others, parts = (self.fitting(number) for number in range(len(self.case.patterns)))
+        *others, parts = (self.fitting(number) for number in range(len(self.patterns)))
         for other in reversed(others):
             parts = self.join(other, parts)
         return parts
@@ -363,7 +252,7 @@ class FromTheRight(Simulation):
 
 @cache
 def drawn() -> list[tuple[Case, list[tuple[int, Bag]]]]:
-    """300 draws with what the simulation says of them."""
+    """300 draws with what is enumerated of them."""
     found: list[Case] = []
 
     @settings(
@@ -374,13 +263,13 @@ def drawn() -> list[tuple[Case, list[tuple[int, Bag]]]]:
         found.append(case)
 
     collect()
-    return [(case, Simulation(case).outputs()) for case in found]
+    return [(case, enumerated(case)) for case in found]
 
 
-@pytest.mark.parametrize("broken", Simulation.__subclasses__(), ids=lambda one: one.__name__)
-def test_a_broken_simulation_is_noticed(broken: type[Simulation]):
+@pytest.mark.parametrize("broken", Matches.__subclasses__(), ids=lambda one: one.__name__)
+def test_broken_matches_are_noticed(broken: type[Matches]):
     """Each step shows in some draw."""
-    assert any(broken(case).outputs() != outputs for case, outputs in drawn()), broken.__doc__
+    assert any(enumerated(case, broken) != outputs for case, outputs in drawn()), broken.__doc__
 
 
 def test_most_draws_have_a_match():
@@ -391,7 +280,7 @@ def test_most_draws_have_a_match():
 @given(cases(list(Consumption)))
 def test_every_way_to_evaluate_gives_the_same(case: Case):
     """ENG-6, ENG-8: element by element, and where incremental evaluation hands over to the
-    definition.
+    SPARQL evaluator.
     """
     streams = {"s": Stream(case.elements)}
     expected = [report.relation for report in evaluate(case.query, streams, case.semantics)]
@@ -403,7 +292,7 @@ def test_every_way_to_evaluate_gives_the_same(case: Case):
     run = evaluate_incrementally(case.query, streams, case.semantics)
     assert pushed == expected == [report.relation for report in run]
     if case.policy is not Consumption.UNRESTRICTED and case.elements:
-        assert str(run.provenance) == f"the definition: consumption={case.policy}"
+        assert str(run.provenance) == f"the SPARQL evaluator: consumption={case.policy}"
 
 
 @settings(max_examples=draws(100))

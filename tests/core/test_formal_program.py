@@ -23,7 +23,7 @@ from formal_program import (
     case_of,
     shown,
 )
-from test_brute import Case, EmittedRelation, brute, draw_case, relations
+from test_enumeration import Case, EmittedRelation, draw_case, enumerated, relations
 
 from conformance import corpus
 from refengine import Query, evaluate
@@ -130,7 +130,7 @@ def test_a_wrong_definition_fails_a_theorem(wrong: WrongDefinition, program: Pat
 
 def as_shown(case: Case, emitted: Iterable[EmittedRelation], numbers: Numbers) -> Iterator[Shown]:
     """Yield the reports of the enumeration or the engine in the program's form."""
-    admitted = brute(case).elements
+    admitted = enumerated(case).elements
     for one in emitted:
         contents = tuple(
             tuple(admitted[window.stream][place].sys for place in content)
@@ -150,8 +150,8 @@ def test_program_enumeration_and_engine_agree(program: Path):
     for case, own, reply in zip(cases, numbers, replies, strict=True):
         said = shown(reply)
         reporting += bool(said)
-        enumerated = brute(case).emitted(case.answer, case.query.r2s)
-        for emitted in (enumerated, relations(case)):
+        by_enumeration = enumerated(case).emitted(case.answer, case.query.r2s)
+        for emitted in (by_enumeration, relations(case)):
             if list(as_shown(case, emitted, own)) != said:
                 different.append((case, said))
     assert not different, different[0]

@@ -113,7 +113,7 @@ def forget_at_once(self, index: int) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trials(), st.booleans())
-def test_what_is_forgotten_changes_no_report(forgetful, trial, is_definition):
+def test_what_is_forgotten_changes_no_report(forgetful, trial, is_evaluator):
     """Also not the contents of reports that were kept, which are read at the end."""
     arrivals = order_of_pushes(trial.query, trial.streams, trial.semantics)
     trial = trial.arriving(arrivals)
@@ -124,7 +124,7 @@ def test_what_is_forgotten_changes_no_report(forgetful, trial, is_definition):
         whole = error.rule
     reports: list[Report] = []
     try:
-        engine = Engine(*setting, answer=r2r.defined_answer if is_definition else None)
+        engine = Engine(*setting, answer=r2r.defined_answer if is_evaluator else None)
         for name, element in arrivals:
             reports += engine.push_element(name, element)
         reports += engine.finish()
@@ -133,7 +133,7 @@ def test_what_is_forgotten_changes_no_report(forgetful, trial, is_definition):
         return
     is_forgetting = any(growing.elements.number_forgotten for growing in engine._arrivals.growing)
     event("forgets" if is_forgetting else "keeps all")
-    if is_definition:
+    if is_evaluator:
         assert reports == whole
         return
     assert not isinstance(whole, str) and len(reports) == len(whole)
@@ -253,11 +253,11 @@ def test_the_stream_is_named_where_there_are_several():
         engine.push(A, 4, stream="x")
 
 
-def test_the_definition_is_computed_on_request():
+def test_the_evaluator_is_computed_on_request():
     """R2R-5: it is confirmed by the witnesses, and by default no witness is asked."""
     for options, words in (
         ({}, "incremental"),
-        ({"definition": True}, "the definition: it was asked for"),
+        ({"definition": True}, "the SPARQL evaluator: it was asked for"),
     ):
         engine = Engine(query(), ["s"], chosen(), **options)  # type: ignore[arg-type]
         engine.push(A, 3)
@@ -390,7 +390,7 @@ def test_what_was_maintained_is_counted_from_the_first_evaluation_that_is_not_le
     planned = core.plan(asked, {"s": stream([(A, 3), (A, 12), (A, 25)])}, chosen())
     run = incremental.evaluate_plan(asked, planned, skip=2)
     assert len(list(run)) == 1
-    assert str(run.provenance).startswith("the definition: ")
+    assert str(run.provenance).startswith("the SPARQL evaluator: ")
 
 
 def test_a_content_is_the_same_whether_intervals_have_come_or_not():

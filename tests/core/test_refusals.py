@@ -511,6 +511,6 @@ def test_what_is_said_of_a_disputed_answer(others, said):
     relation, other = Relation(("x",), Counter()), Relation(("y",), Counter())
     others = {name: other if why is None else why for name, why in others.items()}
     error = r2r.dispute(relation, others)
-    assert str(error) == f"R2R-5: no witness confirms the definition's answer: {said}"
+    assert str(error) == f"R2R-5: no witness confirms the SPARQL evaluator's answer: {said}"
     differing = {name: answer for name, answer in others.items() if answer is other}
-    assert error.answers == {r2r.DEFINITION: relation, **differing}
+    assert error.answers == {r2r.EVALUATOR: relation, **differing}

@@ -1,5 +1,5 @@
 """Sentences of SPEC.md that decide little things, each on the smallest input on which it decides
-one. The reports are derived by hand; the engine and the definition by enumeration must give them.
+one. The reports are derived by hand; the engine and the enumeration must give them.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_brute import CLOSING
-from test_brute_by_hand import elements, window
+from test_enumeration import CLOSING
+from test_enumeration_by_hand import elements, window
 
+from conformance.corpus.rule_texts import read_specification
 from refengine import Body, Element, Query, Stream
 from refengine.core import engine
-from refengine.core.definition import Definition
 from refengine.core.query import Unit, Window
+from refengine.enumeration import Enumeration
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = (ROOT / "SPEC.md", ROOT / "docs" / "laws.md")
+LAWS = Path(__file__).resolve().parents[2] / "docs" / "laws.md"
 EVERY_INSTANT = replace(CLOSING, report="periodic", period=1, anchor=0)
 
 
@@ -27,7 +27,7 @@ def reported(windows: list[Window], items: list[Element], semantics) -> list[tup
         Query(tuple(windows), Body("ASK { ?s ?p ?o }")), {"s": Stream(tuple(items))}, semantics
     )
     found = [(at.t, at.arrival, tuple(at.windows[0].content)) for at in engine.evaluations(planned)]
-    enumerated = Definition(windows, {"s": items}, semantics).reports()
+    enumerated = Enumeration(windows, {"s": items}, semantics).reports()
     assert found == [(r.t, r.arrival, tuple(r.windows[0].content)) for r in enumerated]
     return found
 
@@ -136,4 +136,4 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
 )
 def test_the_specification_says_so(sentence: str):
     """What the tests above decide, each in the words of its rule."""
-    assert any(sentence in page.read_text(encoding="utf-8") for page in PAGES)
+    assert sentence in read_specification() + LAWS.read_text(encoding="utf-8")

@@ -192,7 +192,7 @@ GRAPHS = st.frozensets(
 
 @given(st.sampled_from(BODIES), FEW, GRAPHS)
 def test_every_way_gives_the_answers_of_graphs_with_other_names(body, elements, static):
-    """The definition, which a witness confirms, incremental evaluation, and parts."""
+    """The engine, which a witness confirms, incremental evaluation, and parts."""
     streams = {"s": stream(elements)}
     other = Query(WINDOWS, Body(without_window(body)))
     query = Query(WINDOWS, Body(body))

@@ -42,11 +42,11 @@ def ask(way: str, body: str) -> Reference:
             "incremental",
             NOT_COVERED,
             MaintainedWhileCovered,
-            "refengine: provenance: the definition: ",
+            "refengine: provenance: the SPARQL evaluator: ",
         ),
     ],
 )
-def test_it_says_where_the_definition_takes_over(capsys, way, body, answers, error):
+def test_it_says_where_the_evaluator_takes_over(capsys, way, body, answers, error):
     engine = ask(way, body)
     assert isinstance(engine.engine.answers, answers)
     assert run_command(engine, {"command": "start"})["version"].endswith(f" ({way})")
@@ -64,7 +64,7 @@ def test_it_says_where_the_definition_takes_over(capsys, way, body, answers, err
     ],
 )
 def test_a_wrong_engine_is_wrong_by_what_it_replaces(monkeypatch, words, way):
-    """A function of the definition, or one of incremental evaluation."""
+    """A function of the engine, or one of incremental evaluation."""
     served = []
     monkeypatch.setattr(adapter, "serve", served.append)
     monkeypatch.setattr("sys.argv", ["reference.py", "csparql", "t0=0", *words])

@@ -24,7 +24,7 @@ from conformance.verdict.outcomes import Outcome
 from conformance.verdict.results import Result
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from conformance.wrong_engines.wrong_engine import NOBODY
-from refengine.core import engine as definition
+from refengine.core import engine as core_engine
 from refengine.model import terms
 from refengine.model.errors import RefengineError
 
@@ -34,7 +34,7 @@ SUITE = {"SEM", "CMP", "ORA", "IO", "DIA"}
 # sections on joins beside the continuous query, which the corpus does not put to an engine
 JOINS = {"ADA", "BND"}
 # an engine is told canonical terms, and of several streams the order by that of the pushes
-BEFORE = (terms.canonical, definition.merge_streams)
+BEFORE = (terms.canonical, core_engine.merge_streams)
 # what the protocol carries of a report; of several windows the first
 TOLD = {"window", "rows", "instant", "trigger"}
 

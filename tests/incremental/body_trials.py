@@ -1,5 +1,5 @@
 """Bodies that incremental evaluation covers, or nearly, with triples for them. They are drawn by a
-seed, which takes so little time that thousands can be compared with the definition.
+seed, which takes so little time that thousands can be compared with the SPARQL evaluator.
 
 `draw_trial` draws patterns, joins and aggregates, `draw_expression_trial` expressions of every kind
 where SPARQL has them, and `draw_mixed_trial` all together.

@@ -1,5 +1,5 @@
 """What tests of incremental evaluation have in common: drawn queries, and the comparison with the
-definition.
+engine.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def agree(
     static: Dataset = frozenset(),
     answer: EvaluateBody = r2r.defined_answer,
 ) -> str:
-    """Assert that incremental evaluation and the definition give the same reports, or end in the
+    """Assert that incremental evaluation and the engine give the same reports, or end in the
     same error. Return who computed the reports. Witnesses have no part in it, unless `answer` asks
     them: what they say of drawn queries is held in tests/strategies.
     """

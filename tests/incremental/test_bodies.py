@@ -1,6 +1,6 @@
-"""A maintained body answers as the definition does, content after content in one long run. So do
-the solutions of a whole stream, bodies over several graphs and named windows, and bodies with all
-together.
+"""A maintained body answers as the SPARQL evaluator does, content after content in one long run. So
+do the solutions of a whole stream, bodies over several graphs and named windows, and bodies with
+all together.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from refengine.sparql.values import DOUBLE, Number, number_term
 CONTENTS = 12  # of one run
 
 
-def assert_is_the_definitions(answer: Bag, body: Body, triples: Iterable[Triple | Quad]) -> None:
-    """Assert that an answer over statements is the definition's. Where that has no single answer,
-    it raises Unsupported, and the trial fails.
+def assert_is_the_evaluators(answer: Bag, body: Body, triples: Iterable[Triple | Quad]) -> None:
+    """Assert that an answer over statements is the SPARQL evaluator's. Where that has no single
+    answer, it raises Unsupported, and the trial fails.
     """
     defined = r2r.defined_answer(body, frozenset(triples)).rows
     assert compare.equal(answer, defined), (body.text, sorted(triples), answer, defined)
@@ -53,8 +53,8 @@ def assert_is_the_definitions(answer: Bag, body: Body, triples: Iterable[Triple 
 
 def run_maintained(trial: BodyTrial, r: Random, graphs: Sequence[str] = (DEFAULT_GRAPH,)) -> int:
     """Insert and retract triples in some graphs, some of them several times, and compare the answer
-    with the definition's again and again, until something is met that is not covered. Return how
-    many answers were compared.
+    with the SPARQL evaluator's again and again, until something is met that is not covered. Return
+    how many answers were compared.
     """
     delta = AnswerDelta(is_set=False, has_baseline=False)
     body = Body(trial.text)
@@ -73,7 +73,7 @@ def run_maintained(trial: BodyTrial, r: Random, graphs: Sequence[str] = (DEFAULT
                     maintained.insert(*change)
             maintained.flush()
             statements = [(*triple, name) if name else triple for triple, name in +copies]
-            assert_is_the_definitions(delta.now, body, statements)
+            assert_is_the_evaluators(delta.now, body, statements)
             compared += 1
     except NotCovered:
         pass
@@ -82,8 +82,8 @@ def run_maintained(trial: BodyTrial, r: Random, graphs: Sequence[str] = (DEFAULT
 
 def run_supported(trial: BodyTrial, r: Random) -> int:
     """Ask the solutions of one stream for contents in any order, and compare each answer with the
-    definition's. A content that is not covered must leave nothing behind. Return how many answers
-    were compared.
+    SPARQL evaluator's. A content that is not covered must leave nothing behind. Return how many
+    answers were compared.
     """
     triples = list(dict.fromkeys(trial.triples))
     items = [(triple, 2 * time) for time, triple in enumerate(triples)]
@@ -111,7 +111,7 @@ def run_supported(trial: BodyTrial, r: Random) -> int:
             came, gone = map(Counter, change)
             assert answer_before + came == answer + gone
         before, answer_before = content, answer
-        assert_is_the_definitions(
+        assert_is_the_evaluators(
             answer, body, frozenset().union(*(elements[i].graph for i in content))
         )
         compared += 1
@@ -156,7 +156,7 @@ SELECTIONS = (
 )
 
 
-def test_each_form_over_one_graph_answers_as_the_definition_does():
+def test_each_form_over_one_graph_answers_as_the_evaluator_does():
     """Over all the triples of two IRIs and two predicates, which come and go."""
     triples = tuple(
         (f"<urn:{s}>", f"<urn:{p}>", f"<urn:{o}>") for s in "abp" for p in "pq" for o in "abp"
@@ -170,7 +170,7 @@ def test_each_form_over_one_graph_answers_as_the_definition_does():
                 assert run_supported(trial, r) > 0, trial.text
 
 
-def test_bodies_answer_as_the_definition_does():
+def test_bodies_answer_as_the_evaluator_does():
     compared: Counter[str] = Counter()
     for seed in range(draws(800)):
         r = Random(seed)
@@ -295,7 +295,7 @@ def test_what_has_a_solution_over_nothing_has_none_in_a_graph_that_is_empty():
     ],
 )
 def test_whether_a_pattern_needs_triples(text: str, needs: bool):
-    """Where it does, the definition has no solution over nothing."""
+    """Where it does, the SPARQL evaluator has no solution over nothing."""
     body = Body(f"SELECT * {{ {text} }}")
     assert isinstance(body.algebra.pattern, algebra.Project)
     assert needs_triples(body.algebra.pattern.pattern) is needs
@@ -405,7 +405,7 @@ FORMS_OVER_GRAPHS = (
 
 
 @pytest.mark.parametrize("form", FORMS_OVER_GRAPHS)
-def test_each_form_over_several_graphs_answers_as_the_definition_does(form: str):
+def test_each_form_over_several_graphs_answers_as_the_evaluator_does(form: str):
     """Over few triples, so that most answers have rows."""
     terms = (A, B, W)
     triples = tuple((subject, P, object_) for subject in terms for object_ in terms)
@@ -419,7 +419,7 @@ def test_each_form_over_several_graphs_answers_as_the_definition_does(form: str)
             )
 
 
-def test_bodies_over_several_graphs_answer_as_the_definition_does():
+def test_bodies_over_several_graphs_answer_as_the_evaluator_does():
     compared = 0
     for seed in range(draws(400)):
         r = Random(seed)
@@ -433,7 +433,7 @@ PLACES = ("<urn:w1>", "<urn:w1>", "<urn:w2>", "<urn:static>", "?g", "?g", "?x")
 
 @settings(max_examples=draws(150))
 @given(trials(covered(PLACES), NAMES))
-def test_named_windows_and_graphs_are_as_the_definition_has_them(trial):
+def test_named_windows_and_graphs_are_as_the_evaluator_has_them(trial):
     agree(*trial)
 
 
@@ -444,7 +444,7 @@ DRAWS = max(60, draws(150))  # of fewer, the share that is covered says little
 GRAPHS = ("<urn:w1>", "<urn:w1>", "<urn:w2>", "<urn:static>")
 
 
-def test_mixed_bodies_over_several_graphs_answer_as_the_definition_does():
+def test_mixed_bodies_over_several_graphs_answer_as_the_evaluator_does():
     """Of up to twelve answers each, more than half are covered."""
     compared = 0
     for seed in range(DRAWS):
@@ -453,7 +453,7 @@ def test_mixed_bodies_over_several_graphs_answer_as_the_definition_does():
     assert compared > 6 * DRAWS
 
 
-def test_mixed_bodies_over_the_default_graph_answer_as_the_definition_does():
+def test_mixed_bodies_over_the_default_graph_answer_as_the_evaluator_does():
     compared = {"maintained": 0, "supported": 0}
     for seed in range(DRAWS):
         r = Random(seed)
@@ -470,7 +470,7 @@ MIXED = st.integers(0, 10**6).map(
 
 @settings(max_examples=draws(100))
 @given(trials(MIXED, NAMES))
-def test_reports_over_several_windows_are_the_definitions(trial):
+def test_reports_over_several_windows_are_the_evaluators(trial):
     agree(*trial, answer=r2r.defined_answer)
 
 

@@ -17,7 +17,7 @@ import pytest
 from body_trials import draw_computed_trial, draw_expression_trial
 from conftest import draws
 from incremental_trials import A, B, C, N, agree, asked, chosen, decimal, double, integer
-from test_bodies import assert_is_the_definitions, run_maintained, run_supported
+from test_bodies import assert_is_the_evaluators, run_maintained, run_supported
 
 from refengine import Body, literal, stream
 from refengine.core import r2r
@@ -147,7 +147,7 @@ def test_an_iri_is_no_literal(term):
         (Call("=", (Call("/", (VAR_A, VAR_B)), VAR_B)), "an operand of another form"),
     ],
 )
-def test_forms_that_are_left_to_the_definition(expression, reason):
+def test_forms_that_are_left_to_the_evaluator(expression, reason):
     with pytest.raises(NotCovered, match=f"^{reason}$"):
         compile_condition(expression, SLOTS)
 
@@ -314,7 +314,7 @@ def test_a_computed_number_that_has_a_literal(covered, not_covered):
 
 
 def test_a_computed_nan_is_not_equal_to_itself():
-    """It is left to the definition, which finds it neither less nor greater, too."""
+    """It is left to the SPARQL evaluator, which finds it neither less nor greater, too."""
     nan = Computed(number("NaN", "double"), Number(DOUBLE, float("nan")))
     for operands in ((VAR_A, VAR_A), (VAR_A, VAR_B), (VAR_B, VAR_A)):
         for name in OPERATORS:
@@ -365,7 +365,7 @@ def test_computed_numbers_of_one_text_are_told_apart():
     """A text stands for the value that it rounds, so two values may have one."""
     exact = Computed(number("1.0E0", "double"), Number(DOUBLE, 1.0))
     greater = Computed(number("1.0E0", "double"), Number(DOUBLE, 2.0))
-    condition = expressions._condition_by_definition(Call("=", (VAR_A, VAR_B)), SLOTS)
+    condition = expressions._condition_by_evaluator(Call("=", (VAR_A, VAR_B)), SLOTS)
     one = number("1")
     assert condition((exact, one, None)) is True
     assert condition((greater, one, None)) is False
@@ -376,7 +376,7 @@ def test_computed_numbers_of_one_text_are_told_apart():
 
 
 @pytest.mark.parametrize("draw", [draw_expression_trial, draw_computed_trial])
-def test_drawn_bodies_answer_as_the_definition_does(draw):
+def test_drawn_bodies_answer_as_the_evaluator_does(draw):
     compared: Counter[str] = Counter()
     for seed in range(draws(600)):
         r = Random(seed)
@@ -479,7 +479,7 @@ VALUES_AND_TEXTS = [(values, text) for values, texts in BODIES.items() for text 
 
 @pytest.mark.parametrize(("values", "text"), VALUES_AND_TEXTS)
 def test_rows_that_come_and_go(values: tuple[str, str], text: str):
-    """The answer is the definition's over nothing, over one value, over both, and back again."""
+    """The answer is the SPARQL evaluator's over nothing, one value, both, and back again."""
     asked_body = Body(text)
     rows: Counter = Counter()
     body = MaintainedBody(asked_body, lambda row, count: add_count(rows, row, count))
@@ -492,17 +492,17 @@ def test_rows_that_come_and_go(values: tuple[str, str], text: str):
             body.insert(triple)
         content ^= {triple} - {None}
         body.flush()
-        assert_is_the_definitions(rows, asked_body, content)
+        assert_is_the_evaluators(rows, asked_body, content)
 
 
 STREAM = [((A, N, ONE), 0), ((B, N, TWO), 1), ((A, N, C), 3), ((C, N, ONE), 4), ((A, N, ONE), 6)]
 
 
 @pytest.mark.parametrize("text", [text for _, text in VALUES_AND_TEXTS])
-def test_reports_are_the_definitions(text: str):
+def test_reports_are_the_evaluators(text: str):
     """Over windows that close, some of them empty."""
     query = asked(text, size=3)
-    answer = partial(r2r.ask_evaluator, r2r.DEFINITION)
+    answer = partial(r2r.ask_evaluator, r2r.EVALUATOR)
     for collection, r2s in product(["bag", "set"], ["Rstream", "Istream", "Dstream"]):
         fields = {"collection": collection, "r2s": r2s}
         if r2s != "Rstream":
@@ -590,7 +590,7 @@ def test_computed_numbers_of_one_text_are_equal_by_value():
     assert hash(one) == hash(same)
 
 
-def test_a_join_leaves_computed_numbers_to_the_definition():
+def test_a_join_leaves_computed_numbers_to_the_evaluator():
     """One side has the data's 2, and the other a computed one."""
     left, right = MaintainedNode("xy", "xy"), MaintainedNode("yz", "yz")
     node = MaintainedJoin(*check_forms([left, right], "xyz"))

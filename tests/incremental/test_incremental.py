@@ -1,4 +1,4 @@
-"""Incremental evaluation gives the reports of the definition: on all that is drawn, on values of
+"""Incremental evaluation gives the reports of the engine: on all that is drawn, on values of
 every kind, on what was once found to differ, and on the examples in docstrings.
 """
 
@@ -49,13 +49,13 @@ from refengine.strategies import bodies, inputs, queries, semantics
 
 @settings(max_examples=draws(400))
 @given(trials(covered()))
-def test_incremental_is_the_definition(trial):
+def test_incremental_is_the_engine(trial):
     agree(*trial)
 
 
 @settings(max_examples=draws(120))
 @given(trials(bodies(names=(), graph_variable=False)))
-def test_incremental_is_the_definition_for_every_body(trial):
+def test_incremental_is_the_engine_for_every_body(trial):
     agree(*trial)
 
 
@@ -214,7 +214,7 @@ def test_elements_of_one_instant(t0, slide, fields):
         assert str(error) == str(expected_error), f"with a bound of {bound}"
 
 
-def test_the_oracle_passes_what_the_definition_gives():
+def test_the_oracle_passes_what_the_engine_gives():
     """BIND beside FILTER, under Dstream: the base of the difference was wrong, and what was told
     last was not.
     """
@@ -375,13 +375,13 @@ def values(draw: st.DrawFn) -> tuple:
 
 @settings(max_examples=draws(600))
 @given(values())
-def test_incremental_is_the_definition_on_values_of_every_kind(trial):
-    """What the definition calls without a single answer (QRY-3) ends both, at one report."""
+def test_incremental_is_the_engine_on_values_of_every_kind(trial):
+    """What the engine calls without a single answer (QRY-3) ends both, at one report."""
     event(
         re.sub(
             r"\d+ evaluations",
             "some",
-            agree(*trial, answer=partial(r2r.ask_evaluator, r2r.DEFINITION)),
+            agree(*trial, answer=partial(r2r.ask_evaluator, r2r.EVALUATOR)),
         )
     )
 
@@ -441,7 +441,7 @@ def test_a_value_that_decides(name):
         asked(body, "unbounded"),
         {"s": stream(items)},
         chosen(**fields),
-        answer=partial(r2r.ask_evaluator, r2r.DEFINITION),
+        answer=partial(r2r.ask_evaluator, r2r.EVALUATOR),
     )
 
 

@@ -1,5 +1,5 @@
 """Joins on variables that may be unbound, MINUS, EXISTS, subselects, and joins by equality: each
-answers as the definition does, and stores nothing of what is gone.
+answers as the engine does, and stores nothing of what is gone.
 """
 
 from __future__ import annotations
@@ -464,7 +464,7 @@ TRIPLES = tuple((s, p, o) for s in (A, B, C) for p in (P, Q) for o in (A, B, C))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_each_form_answers_as_the_definition_does(pattern: str):
+def test_each_form_answers_as_the_engine_does(pattern: str):
     r = Random(0)
     for text in ("SELECT * {{ {} }}", "SELECT (COUNT(DISTINCT ?y) AS ?k) ?x {{ {} }} GROUP BY ?x"):
         if "{ SELECT ?n" in pattern:
@@ -545,7 +545,7 @@ REPORTS = (
 
 
 @pytest.mark.parametrize("pattern", PATTERNS[::3])
-def test_the_reports_are_the_definitions(pattern: str):
+def test_the_reports_are_the_engines(pattern: str):
     """Over windows that overlap, so that each slide retracts and inserts."""
     r = Random(7)
     items = [(r.choice(TRIPLES), t // 2) for t in range(24)]

@@ -1,5 +1,5 @@
 """LIMIT, OFFSET and REDUCED, maintained: what a slice gains and loses, and where its borders leave
-a choice, which the definition refuses, too.
+a choice, which the engine refuses, too.
 """
 
 from __future__ import annotations
@@ -419,7 +419,7 @@ KEYS: list[list[Result]] = [
 
 
 def is_open_by_pairs(ordered: OrderedSolutions, border: int) -> bool:
-    """Return whether a border leaves a choice, by the definition: all pairs are compared."""
+    """Return whether a border leaves a choice, by the engine: all pairs are compared."""
     keys = [solution.keys for solution in ordered.solutions]
     rows = [solution.cells for solution in ordered.solutions]
     try:
@@ -516,7 +516,7 @@ MEANINGS = (
 
 
 @pytest.mark.parametrize("fields", MEANINGS)
-def test_reports_are_the_definitions(fields: dict):
+def test_reports_are_the_engines(fields: dict):
     """Values come and go with their window, some of them twice, till nothing is left."""
     items = [(value("abc"[i % 3], i * 5 % 7), i) for i in range(9)]
     items += [(value("a", 6), 8), (value("b", 6), 20)]

@@ -205,7 +205,7 @@ def test_a_member_that_goes_takes_its_number_along():
     assert greatest.value() is None and greatest.terms_by_rank == [0, 0, 0, 0]
 
 
-def test_as_many_forms_of_one_value_as_the_definition_takes():
+def test_as_many_forms_of_one_value_as_the_evaluator_takes():
     forms = [literal("0" * zeros + "1", XSD + "integer") for zeros in range(MOST_TIED + 1)]
     assert run(RunningExtreme(0, True, False), *forms[:-1]) in forms
     with pytest.raises(NotCovered, match=f"of more than {MOST_TIED} forms of one value$"):
@@ -219,7 +219,7 @@ def test_a_sample_of_many_copies_is_one():
 
 
 def test_an_average_is_kept_up_to_date():
-    """Aggregates by the definition take four different members at most."""
+    """Aggregates by the SPARQL evaluator take four different members at most."""
     average = Aggregate("AVG", Variable("v"))
     make = compile_aggregate(average, MaintainedNode("v", "v"), "v", "v", must_be_exact=True)
     assert run(make(), *map(integer, range(7))) == decimal("3")
@@ -324,7 +324,8 @@ def total(*terms: str, is_average: bool = False):
         # floats and doubles that are whole, or two of them, have one sum in any order
         ([double("1"), double("2"), double("4")], (3, 7.0, 0.0)),
         ([double("0.1"), double("0.2")], (3, 0.30000000000000004, 0.0)),
-        # of three others the definition allows for n roundings of 2 ** -52, and here hardly more
+        # of three others the SPARQL evaluator allows for n roundings of 2 ** -52, and here hardly
+        # more
         ([double("0.5")] * 3, (3, 1.5, 1.5 * 3 / 2**52)),
         ([literal("0.5", XSD + "float")] * 3, (2, 1.5, 1.5 * 3 / 2**23)),
         ([literal("0.5", XSD + "float")] * 4, (2, 2.0, 2.0 * 4 / 2**23)),

@@ -1,4 +1,4 @@
-"""What incremental evaluation leaves to the definition, each with the reason that it gives."""
+"""What incremental evaluation leaves to the SPARQL evaluator, each with its reason."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ def test_a_value_that_is_not_covered(text: str, values: list[str], reason: str):
     ],
 )
 def test_an_inner_filter_is_asked_of_what_an_outer_one_drops(group: str):
-    """So does the definition, which has no single answer then."""
+    """So does the SPARQL evaluator, which has no single answer then."""
     triples = [(f"<urn:{i}>", "<urn:n>", value) for i, value in enumerate(DATES)]
     body = Body(f"SELECT * {{ {group} }}")
     with pytest.raises(NoSingleAnswer):

@@ -213,7 +213,7 @@ PATH_BODIES = (
 
 
 @pytest.mark.parametrize("fields", MEANINGS)
-def test_reports_are_the_definitions(fields: dict):
+def test_reports_are_the_engines(fields: dict):
     """A path leads through the content and the static data. A triple comes twice, and blank nodes
     of the stream and of the static data are two.
     """

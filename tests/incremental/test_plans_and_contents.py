@@ -260,7 +260,7 @@ def partitioned(**fields):
 
 @pytest.mark.parametrize("tick", ["tuple", "time"])
 @pytest.mark.parametrize("bound", range(11))
-def test_a_partition_is_evaluated_when_the_definition_says_so(bound: int, tick: str):
+def test_a_partition_is_evaluated_when_the_engine_says_so(bound: int, tick: str):
     planned = partitioned(tick=tick)
     assert is_single_partition(planned)
     found, error = collect(incremental.schedule_evaluations, planned, bound)
@@ -823,7 +823,7 @@ def test_the_bound_of_reports_holds_before_a_part_too(monkeypatch):
     streams = {"s": elements_at(*range(0, 100, 5))}
     part = parts.Part(start=90)
     reports, run = parts.reports_of_part(
-        TUMBLING, streams, chosen(), {"s": 0}, part, is_definition_asked=True, max_reports=1000
+        TUMBLING, streams, chosen(), {"s": 0}, part, is_evaluator_asked=True, max_reports=1000
     )
     assert len(list(reports)) > 1
     assert run.provenance == Provenance.of_request()
@@ -840,11 +840,11 @@ def test_who_computed_the_reports():
     windows = {"size": 5, "slide": 5}
     for text, expected in (
         (BODY, "incremental"),
-        ("SELECT (BNODE() AS ?b) { ?x <urn:p> ?y }", "the definition: BNODE()"),
+        ("SELECT (BNODE() AS ?b) { ?x <urn:p> ?y }", "the SPARQL evaluator: BNODE()"),
         (
             "SELECT ?x { ?x <urn:p> ?y FILTER(?y = 1) }",
-            "incremental for 2 evaluations, then the definition: whether literals of two kinds are "
-            "known to differ (SPARQL 17.3.1)",
+            "incremental for 2 evaluations, then the SPARQL evaluator: whether literals of two "
+            "kinds are known to differ (SPARQL 17.3.1)",
         ),
     ):
         run = incremental.evaluate(
@@ -854,15 +854,15 @@ def test_who_computed_the_reports():
         assert (run.provenance == Provenance()) is (expected == "incremental")
 
 
-def test_the_definition_may_be_asked_for():
+def test_the_engine_may_be_asked_for():
     planned = engine.plan(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
-    run = incremental.evaluate_plan(asked(BODY), planned, is_definition_asked=True)
+    run = incremental.evaluate_plan(asked(BODY), planned, is_evaluator_asked=True)
     assert len(list(run)) > 1
-    assert str(run.provenance) == "the definition: it was asked for"
+    assert str(run.provenance) == "the SPARQL evaluator: it was asked for"
     assert run.provenance == Provenance.of_request()
 
 
-def test_the_steps_of_a_run_are_those_of_the_definition():
+def test_the_steps_of_a_run_are_those_of_the_engine():
     """Each evaluation has one, also where its answer is empty and nothing is reported."""
     semantics = chosen(empty="suppress")
     planned = engine.plan(asked(BODY), {"s": elements_at(1, 9)}, semantics)
@@ -877,7 +877,7 @@ def test_the_steps_of_a_run_are_those_of_the_definition():
     assert {emitted for _, _, emitted in found} == {True, False}
 
 
-def test_the_definition_that_is_given_computes_what_is_not_covered():
+def test_the_engine_that_is_given_computes_what_is_not_covered():
     """And nothing of what is covered."""
     asked_bodies: list[str] = []
 
@@ -898,7 +898,7 @@ def test_the_definition_that_is_given_computes_what_is_not_covered():
         assert (report.relation.rows == {(("x", "<urn:3>"),): 1}) is is_asked
 
 
-def test_a_body_beyond_a_limit_of_the_definition_raises_before_the_first_report(monkeypatch):
+def test_a_body_beyond_a_limit_of_the_engine_raises_before_the_first_report(monkeypatch):
     def refuse(body: Body, dataset: frozenset) -> None:
         raise Unsupported("a body that takes too long", rule="R2R-17")
 
@@ -908,14 +908,14 @@ def test_a_body_beyond_a_limit_of_the_definition_raises_before_the_first_report(
         next(run)
 
 
-def test_a_stream_that_is_read_has_no_definition_to_go_on_with():
+def test_a_stream_that_is_read_has_no_evaluator_to_go_on_with():
     with pytest.raises(Unsupported) as refused:
         incremental.evaluate(
             asked("SELECT (BNODE() AS ?b) { ?x <urn:p> ?y }"), {"s": iter(elements_at(1))}, chosen()
         )
     assert str(refused.value) == (
         "ENG-6: incremental evaluation does not cover BNODE(); give the stream whole, for the "
-        "definition"
+        "SPARQL evaluator"
     )
 
 
@@ -939,7 +939,7 @@ def test_answers_of_contents_in_any_order_are_computed_once():
     assert cache((range(0, 2),))  # is known
 
 
-def test_the_steps_of_a_cache_are_those_of_the_definition():
+def test_the_steps_of_a_cache_are_those_of_the_engine():
     """Whether solutions of the whole stream answer, or a content that is followed."""
     items = [((f"<urn:{i}>", P, f"<urn:{i % 3}>"), i) for i in range(8)]
     static = frozenset([("<urn:s>", P, "<urn:1>")])

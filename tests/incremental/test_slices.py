@@ -1,4 +1,4 @@
-"""Evaluation in parts gives the reports of the definition, wherever a stream is cut, in gaps, too;
+"""Evaluation in parts gives the reports of the engine, wherever a stream is cut, in gaps, too;
 and so it does over several streams.
 """
 
@@ -54,7 +54,7 @@ reports_of_part = parts.reports_of_part
 
 
 def agree(query, streams, picked, static, cuts, answer=r2r.defined_answer) -> str:
-    """Assert that the parts' reports are those of the definition, or that both end in the same
+    """Assert that the parts' reports are those of the engine, or that both end in the same
     error. Return whether parts were computed from halos, or why there are none.
     """
     options = {"static": static, "answer": answer}

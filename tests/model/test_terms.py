@@ -78,7 +78,7 @@ def test_a_term_is_canonical_once_it_is_in_a_stream(written, term):
 
 
 @pytest.mark.parametrize(("written", "term"), CANONICAL)
-def test_the_definition_and_incremental_evaluation_answer_with_the_same_term(written, term):
+def test_the_evaluator_and_incremental_evaluation_answer_with_the_same_term(written, term):
     defined, kept = (
         [
             row

@@ -26,7 +26,7 @@ from refengine.oracle.trial import Missing
 
 QUERY = Query((Window("s", WindowKind.TIME, 10, 10),), Body("SELECT ?x { ?x <urn:p> ?y }"))
 # the same answers, of a form that incremental evaluation does not cover (ENG-6)
-BY_DEFINITION = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:p>+ ?y }"))
+BY_EVALUATOR = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:p>+ ?y }"))
 FOUND, OTHER = "<urn:p>", "<urn:q>"
 STREAMS = {
     "s": stream(
@@ -48,7 +48,7 @@ def rows(*names: str) -> Relation:
     return Relation(("x",), Counter(row({"x": f"<urn:{name}>"}) for name in names))
 
 
-@pytest.mark.parametrize("query", [QUERY, BY_DEFINITION], ids=["incremental", "definition"])
+@pytest.mark.parametrize("query", [QUERY, BY_EVALUATOR], ids=["incremental", "evaluator"])
 @pytest.mark.parametrize(
     ("recording", "passes"),
     [
@@ -63,7 +63,7 @@ def test_an_empty_answer_is_expected_once(query, recording, passes):
     assert judge(query, STREAMS, ONCE, recording, missing=ALL).passed is passes
 
 
-@pytest.mark.parametrize("query", [QUERY, BY_DEFINITION], ids=["incremental", "definition"])
+@pytest.mark.parametrize("query", [QUERY, BY_EVALUATOR], ids=["incremental", "evaluator"])
 def test_a_fail_counts_the_empty_answer_among_the_reports(query):
     """The third relation stands beside the third report, of [40, 50), and should have b."""
     found = judge(query, STREAMS, ONCE, [rows("a"), rows(), rows("c")], missing=ALL)

@@ -1,7 +1,7 @@
 """Verdicts where one assignment explains a recording with a disputed answer (ORA-8), by hand.
 
-The body counts doubles. Of a number and "nan" the definition counts 1, and both witnesses 2. By
-t0 = 0 the windows are [0, 5) with a number, and [10, 15) with "nan" and a number. By t0 = 2 they
+The body counts doubles. Of a number and "nan" the SPARQL evaluator counts 1, and both witnesses 2.
+By t0 = 0 the windows are [0, 5) with a number, and [10, 15) with "nan" and a number. By t0 = 2 they
 are [2, 7) and [12, 17), with a number each.
 """
 

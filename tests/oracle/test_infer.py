@@ -1,4 +1,4 @@
-"""The oracle's verdicts are those of the definition by enumeration (`exhaustive.py`)."""
+"""The oracle's verdicts are those by enumeration (`exhaustive.py`)."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ class Case:
         )
 
     def passes(self) -> bool:
-        """The verdict by enumeration, with the definition's answers. Raises Unsupported where it
-        has none.
+        """The verdict by enumeration, with the SPARQL evaluator's answers. Raises Unsupported where
+        it has none.
         """
         return exhaustive.passes(
             self.query,
@@ -738,8 +738,8 @@ def test_a_dispute_after_suppressed_outputs():
 
 
 def test_a_dispute_in_another_assignment_than_the_nearest():
-    """R2R-5: for t0 = 0 the definition's answer is the recording, which no witness confirms; for t0
-    = -1 it is not.
+    """R2R-5: for t0 = 0 the SPARQL evaluator's answer is the recording, which no witness confirms;
+    for t0 = -1 it is not.
     """
     names = [f"b{i}" for i in range(4)]
     first = frozenset(t(name, "p", number("1")) for name in names)
@@ -752,9 +752,9 @@ def test_a_dispute_in_another_assignment_than_the_nearest():
 
 
 def test_a_dispute_before_the_end_of_an_instant():
-    """ORA-8: after 1 and "nan" the definition counts 1 group and the witnesses 0, with the third
-    element all count 0. So 1, 1, 0 is explained by the definition alone, and 1, 0, 0 by all: after
-    1, the third element can come.
+    """ORA-8: after 1 and "nan" the SPARQL evaluator counts 1 group and the witnesses 0, with the
+    third element all count 0. So 1, 1, 0 is explained by the SPARQL evaluator alone, and 1, 0, 0 by
+    all: after 1, the third element can come.
     """
     inner = (
         "SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?v } "
@@ -1051,7 +1051,7 @@ def test_the_nearest_semantics_has_companions_that_suit_it(
     assert change in [(c.field, show(c.value)) for c in found.changes]
 
 
-def test_what_is_out_of_reach_goes_by_the_definition():
+def test_what_is_out_of_reach_goes_by_the_evaluator():
     """ORA-10: the effective boolean value of NaN is false (SPARQL §17.2.2), so b is in reach,
     whatever rdflib says; c is not.
     """

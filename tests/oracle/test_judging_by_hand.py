@@ -1,6 +1,6 @@
 """What a verdict is made of, by hand: the states of a trial, the values of t0 that are tried, the
-confirmation by the definition and by witnesses, and what would explain a fail (ORA-1 to ORA-3,
-ORA-8, ORA-11, ORA-13).
+confirmation by the SPARQL evaluator and by witnesses, and what would explain a fail (ORA-1 to
+ORA-3, ORA-8, ORA-11, ORA-13).
 """
 
 from __future__ import annotations
@@ -195,11 +195,11 @@ def test_what_a_pass_rests_on():
     assert found.missing == Missing(1, 1) and found.mode is Mode.VALUE
     assert not found.is_right_but_for_windows and found.setting.semantics == trial.semantics
     blank = Query(QUERY.windows, Body("SELECT ?x { ?x <urn:p> ?y FILTER(ISBLANK(BNODE())) }"))
-    by_definition = judge(blank, FOUR, CLOSING, relations("b", "c"), missing=1).trial
-    assert by_definition.computed_by == "the definition (BNODE())"
-    assert by_definition.last_answer is None
+    by_evaluator = judge(blank, FOUR, CLOSING, relations("b", "c"), missing=1).trial
+    assert by_evaluator.computed_by == "the SPARQL evaluator (BNODE())"
+    assert by_evaluator.last_answer is None
     as_terms = judge(QUERY, FOUR, CLOSING, relations("b", "c"), missing=1, mode=Mode.TERM).trial
-    assert as_terms.computed_by == "the definition (answers are compared as terms)"
+    assert as_terms.computed_by == "the SPARQL evaluator (answers are compared as terms)"
 
 
 def test_a_fail_for_the_stated_windows_alone():
@@ -457,21 +457,21 @@ def wrong_answer(self: AnswerCache, contents: tuple) -> Bag:
     return bag("w" * len(contents[0]))
 
 
-def test_incremental_evaluation_is_held_to_the_definition(monkeypatch):
+def test_incremental_evaluation_is_held_to_the_evaluator(monkeypatch):
     """A defect of incremental evaluation gives no verdict, whether it would pass or fail."""
     monkeypatch.setattr(AnswerCache, "__call__", wrong_answer)
     wrong, right = relations("w", "w", "w", "w"), relations("a", "b", "c", "d")
-    disagree = "ORA-8: incremental evaluation and the definition disagree"
+    disagree = "ORA-8: incremental evaluation and the SPARQL evaluator disagree"
     for recorded in (wrong, right, relations("x")):
         with pytest.raises(Disputed) as refused:
             judge(QUERY, FOUR, CLOSING, recorded, missing=0)
         assert str(refused.value) == disagree
-        assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
+        assert refused.value.answers == {r2r.EVALUATOR: Relation(("x",), bag("a"))}
 
     monkeypatch.setattr(confirmation, "_check_incremental", lambda *arguments: None)
     for recorded, reason in (
-        (wrong, "ORA-8: incremental evaluation passes what the definition fails"),
-        (right, "ORA-8: incremental evaluation fails what the definition passes"),
+        (wrong, "ORA-8: incremental evaluation passes what the SPARQL evaluator fails"),
+        (right, "ORA-8: incremental evaluation fails what the SPARQL evaluator passes"),
         (relations("x"), disagree),
     ):
         with pytest.raises(Disputed) as refused:
@@ -509,7 +509,7 @@ def test_a_search_over_orders_calls_before_answer_before_each_answer():
 
 @pytest.mark.parametrize("text", ["a ab", "a x"])
 def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
-    """Some witness must find what the definition finds; the faster one is asked first."""
+    """Some witness must find what the SPARQL evaluator finds; the faster one is asked first."""
     recorded, trial = searched_trial(text)
     other = searched_trial("a x" if trial.explains_recording else "a ab")[1]
     monkeypatch.setattr(confirmation, "is_confirmed_over_whole_stream", lambda *arguments: False)
@@ -533,7 +533,7 @@ def test_a_search_over_orders_is_repeated_by_witnesses(monkeypatch, text):
     assert confirm(slow=trial, fast=other) == ["fast", "slow"]
     assert confirm(slow=trial, fast=None) == ["fast", "slow"]
     assert confirm(slow=None, fast=None) == ["fast", "slow"]
-    one, two = "a witness's", "the definition's"
+    one, two = "a witness's", "the SPARQL evaluator's"
     if trial.explains_recording:
         one, two = two, one
     said = f"ORA-8: an arrival order explains the output with {one} answers, but none with {two}: "
@@ -604,11 +604,11 @@ def test_contents_within_an_instant_are_not_confirmed():
     assert [list(content) for (content,) in whole] == [[0, 1], []]
 
 
-def test_the_definition_has_no_answer_beside_its_own():
-    """ORA-8: what incremental evaluation answers is compared with the definition's answer."""
+def test_the_evaluator_has_no_answer_beside_its_own():
+    """ORA-8: what incremental evaluation answers is compared with the SPARQL evaluator's answer."""
     recorded, answers = recording("a", "x", missing=0), SharedAnswers()
     planned = answers.plan_of(recorded, CLOSING.semantics())
-    trial = attempts.attempt_by_definition(recorded, planned, answers)
+    trial = attempts.attempt_by_evaluator(recorded, planned, answers)
     assert trial.last_answer is None
     assert [list(content) for content in trial.last_contents] == [[1]]
 
@@ -677,11 +677,11 @@ def test_a_content_that_a_trial_ended_at_has_the_times_that_the_body_asks_for():
         assert dataset == {triple} | more
 
 
-def test_a_fail_is_disputed_if_its_last_answer_is_not_the_definitions():
+def test_a_fail_is_disputed_if_its_last_answer_is_not_the_evaluators():
     trial = Trial(CLOSING.semantics(), last_contents=(range(1),), last_answer=bag("w"))
     with pytest.raises(Disputed) as refused:
         confirmation.confirm_fail(recording("x"), None, [trial], SharedAnswers(), ("rdflib",))
-    assert refused.value.answers == {r2r.DEFINITION: Relation(("x",), bag("a"))}
+    assert refused.value.answers == {r2r.EVALUATOR: Relation(("x",), bag("a"))}
 
 
 def test_what_is_confirmed_of_a_fail():
@@ -699,7 +699,7 @@ def test_what_is_confirmed_of_a_fail():
 # Reports beside a trial
 
 
-def test_reports_go_on_by_the_definition(monkeypatch):
+def test_reports_go_on_by_the_evaluator(monkeypatch):
     """Where incremental evaluation ends, after two reports, none is lost, and none comes twice."""
     recorded = recording("a")
     answers = SharedAnswers()
@@ -717,7 +717,7 @@ def test_reports_go_on_by_the_definition(monkeypatch):
     found = attempts.reports_of(recorded, planned, answers)
     assert [each.relation for each in found.first(9)] == relations("a", "b", "c", "d")
     trial = attempt(recorded, CLOSING, answers)
-    assert trial.computed_by == "the definition (enough)"
+    assert trial.computed_by == "the SPARQL evaluator (enough)"
 
 
 # What would explain a fail (ORA-13)

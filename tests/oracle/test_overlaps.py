@@ -175,8 +175,8 @@ def record_growing_window() -> tuple[Query, dict[str, Stream], Profile, list[Rel
 
 def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
     """[0, 10) has an element at each instant, so the content grows by one at each of them. The
-    definition and both witnesses are asked once for all ten elements, and once for no element: the
-    window is empty when it has closed, and what is empty is in no overlap.
+    SPARQL evaluator and both witnesses are asked once for all ten elements, and once for no
+    element: the window is empty when it has closed, and what is empty is in no overlap.
     """
     query, streams, named, recording = record_growing_window()
     asked = []
@@ -190,14 +190,14 @@ def test_an_answer_is_confirmed_once_for_an_overlap(monkeypatch: pytest.MonkeyPa
     found = judge(query, streams, named, recording, missing=0)
     assert found.passed
     assert sorted(asked) == [
-        (name, size) for name in ("definition", "pyoxigraph", "rdflib") for size in (0, 10)
+        (name, size) for name in ("evaluator", "pyoxigraph", "rdflib") for size in (0, 10)
     ]
 
 
 def test_what_is_confirmed_for_an_overlap_is_compared_with_incremental_evaluation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A defect of incremental evaluation gives no verdict. The dispute shows the definition's
+    """A defect of incremental evaluation gives no verdict. The dispute shows the SPARQL evaluator's
     answer over the first content, which holds one element.
     """
     query, streams, named, recording = record_growing_window()
@@ -205,7 +205,7 @@ def test_what_is_confirmed_for_an_overlap_is_compared_with_incremental_evaluatio
     with pytest.raises(Disputed) as refused:
         judge(query, streams, named, recording, missing=0)
     line = (("x", "<urn:0>"), ("y", integer(0)))
-    assert refused.value.answers == {r2r.DEFINITION: Relation(("x", "y"), Counter([line]))}
+    assert refused.value.answers == {r2r.EVALUATOR: Relation(("x", "y"), Counter([line]))}
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_another_incremental_answer_is_disputed(
     assert judge(query, streams, named, recording, missing=0).passed
     monkeypatch.setattr(incremental.AnswerCache, "__call__", lose)
     monkeypatch.setattr(incremental.AnswerCache, "find_change", lose_for_a_while)
-    with pytest.raises(Disputed, match="incremental evaluation and the definition disagree"):
+    with pytest.raises(Disputed, match="incremental evaluation and the SPARQL evaluator disagree"):
         judge(query, streams, named, recording, missing=0)
 
 
@@ -411,7 +411,7 @@ def test_contents_that_share_no_element_are_confirmed_by_themselves() -> None:
 def test_a_witness_that_loses_one_solution_and_invents_another_confirms_no_part(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """ORA-8: both witnesses match "+" and not "_", the definition "_" and not "+". Over both
+    """ORA-8: both witnesses match "+" and not "_", the SPARQL evaluator "_" and not "+". Over both
     elements each gives the row once, and over the first one alone they differ.
     """
     letter, sign = literal("_"), literal("+")
@@ -426,7 +426,7 @@ def test_a_witness_that_loses_one_solution_and_invents_another_confirms_no_part(
     ask = r2r.ask_evaluator
 
     def ask_liar(name: str, asked: Body, graph: Dataset) -> Relation:
-        if name == r2r.DEFINITION:
+        if name == r2r.EVALUATOR:
             return ask(name, asked, graph)
         return ask(name, Body(asked.text.replace(letter, sign)), graph)
 

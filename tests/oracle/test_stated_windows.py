@@ -38,7 +38,7 @@ def integer(number: int) -> str:
 
 def test_no_engine_fails_for_its_windows_on_an_answer_that_no_witness_confirms():
     """By t0 = 0 the windows are [0, 5) with one number, and [10, 15) with a number and "nan". Of
-    the latter the definition counts 1, and both witnesses 2 (ORA-8). By t0 = -4 the windows
+    the latter the SPARQL evaluator counts 1, and both witnesses 2 (ORA-8). By t0 = -4 the windows
     are [6, 11) with one number, and [16, 21) with two. So the counts 1 and 2 are right by t0 = -4,
     and by t0 = 0 they are disputed.
     """

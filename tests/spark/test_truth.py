@@ -66,10 +66,10 @@ def planned(truth_query: TruthQuery, path: str, **options: object) -> TruthPlan:
 # Without Spark
 
 
-def test_a_run_by_the_definition_is_another_run():
+def test_a_run_by_the_engine_is_another_run():
     """Its manifest says so, and a run that is resumed must have the same; a worker gets it, too."""
     quick = asked()
-    plain = replace(quick, is_definition_asked=True)
+    plain = replace(quick, is_evaluator_asked=True)
     assert pickle.loads(pickle.dumps(plain)) == plain
     manifests = [planned(one, "s.n3t").manifest()["asked"] for one in (quick, plain)]
     assert [manifest["definition"] for manifest in manifests] == [False, True]
@@ -100,10 +100,10 @@ def plan_of(monkeypatch, folder: Path, query: str, *words: str) -> TruthPlan:
     return plans[0]
 
 
-def test_the_option_asks_for_the_definition(monkeypatch, tmp_path):
+def test_the_option_asks_for_the_engine(monkeypatch, tmp_path):
     for more in ([], ["--definition"]):
         plan = plan_of(monkeypatch, tmp_path, QUERY, "--stream", "s.n3t", *more)
-        assert plan.truth_query.is_definition_asked == bool(more)
+        assert plan.truth_query.is_evaluator_asked == bool(more)
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_recordings_that_end_too_early_or_too_late(connected, changes, monkeypat
 
 
 @spark
-def test_however_it_is_stored_and_cut_it_is_the_definition(connected, tmp_path):
+def test_however_it_is_stored_and_cut_it_is_the_engine(connected, tmp_path):
     """SG1 in lines and in rows; window close and content change; one part, and some."""
     parameters = sg1.Parameters(stations=4, interval=1000, duration=6000)
     text = [f"{line}\n" for line in sg1.stream_lines(parameters)]
@@ -710,7 +710,7 @@ def test_a_part_that_ends_with_an_error_is_that_error(connected, tmp_path):
 @spark
 def test_a_driver_that_is_killed_goes_on(master, tmp_path, capsys):
     """By force, once a part is committed; what is committed is not computed again, and what comes
-    of it is the definition.
+    of it is the engine.
     """
     parameters = sg1.Parameters(stations=4, interval=1000, duration=8000)
     text = "".join(f"{line}\n" for line in sg1.stream_lines(parameters))

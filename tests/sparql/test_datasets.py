@@ -35,7 +35,7 @@ STATIC = frozenset([(A, P, B), (B, Q, C), (A, P, B, W), (B, P, "_:x", "<urn:stat
 # (a, p, b) is static, too; (b, p, c) is in a graph that has static triples, too
 CHANGING = frozenset([(A, P, B), (B, P, C), (B, P, C, W), (C, Q, A, "<urn:v>")])
 DATASET = DatasetOverStatic.of(STATIC, CHANGING)
-EVALUATORS = (r2r.DEFINITION, *r2r.WITNESSES)
+EVALUATORS = (r2r.EVALUATOR, *r2r.WITNESSES)
 
 BODIES = (
     "SELECT * { ?x <urn:p> ?y }",
@@ -146,7 +146,7 @@ def test_static_data_is_read_once_for_all_reports(
 
         monkeypatch.setattr(module, function, counting)
 
-    count(r2r.DEFINITION, datasets, "triples_by_graph")
+    count(r2r.EVALUATOR, datasets, "triples_by_graph")
     count("rdflib", rdflib_witness, fill)
     loads: list[int] = []
     load = StoreOverStatic.load
@@ -160,7 +160,7 @@ def test_static_data_is_read_once_for_all_reports(
     reports = list(engine.evaluate(query, STREAMS, SEMANTICS, static=static))
     assert len(reports) > 5
     changing = sum(len(report.contents[0]) for report in reports)
-    assert read[r2r.DEFINITION] == read["rdflib"] == len(static) + changing
+    assert read[r2r.EVALUATOR] == read["rdflib"] == len(static) + changing
     assert loads == [len(static)]
 
 

@@ -85,7 +85,7 @@ def test_every_query_is_asked_over_the_dataset_that_it_names(
     assert run(suite, monkeypatch) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"{name}: 4 right, 0 wrong, 0 refused, 0 broken of 4"
-        for name in ("definition", "rdflib", "pyoxigraph")
+        for name in ("evaluator", "rdflib", "pyoxigraph")
     ]
 
 
@@ -95,8 +95,8 @@ def test_another_answer_is_wrong(
     write_result(suite / "sparql11" / "dataset" / "from.srj", "x", "uri", "urn:two")
     assert run(suite, monkeypatch) == 1
     printed = capsys.readouterr().out
-    assert "definition: 3 right, 1 wrong, 0 refused, 0 broken of 4" in printed
-    assert "definition: wrong: sparql11/dataset/from: 1 rows" in printed
+    assert "evaluator: 3 right, 1 wrong, 0 refused, 0 broken of 4" in printed
+    assert "evaluator: wrong: sparql11/dataset/from: 1 rows" in printed
 
 
 def test_graph_without_a_file_is_refused(
@@ -105,11 +105,11 @@ def test_graph_without_a_file_is_refused(
     (suite / "sparql11" / "dataset" / "blank.ttl").unlink()
     assert run(suite, monkeypatch) == 0
     printed = capsys.readouterr().out
-    assert "definition: 3 right, 0 wrong, 1 refused, 0 broken of 4" in printed
+    assert "evaluator: 3 right, 0 wrong, 1 refused, 0 broken of 4" in printed
     assert "refused: sparql11/dataset/both: body line 2 column 26: QRY-2: FROM <file:" in printed
 
 
-def test_the_catalogue_has_no_wrong_and_no_broken_answer_of_the_definition() -> None:
-    figures = load_catalogue().figures["definition"]
+def test_the_catalogue_has_no_wrong_and_no_broken_answer_of_the_evaluator() -> None:
+    figures = load_catalogue().figures["evaluator"]
     assert (figures.wrong, figures.broken) == (0, 0)
     assert figures.right + figures.refused == load_catalogue().tests

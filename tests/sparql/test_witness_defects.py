@@ -1,7 +1,7 @@
-"""What the witnesses get wrong: each still errs as listed, and the project's own definition does
+"""What the witnesses get wrong: each still errs as listed, and the project's own evaluator does
 not.
 
-R2R-5: where a known defect explains what a witness answers, it has no say, and the definition
+R2R-5: where a known defect explains what a witness answers, it has no say, and the SPARQL evaluator
 stands if that holds for all witnesses. Each defect is held to what the pinned library answers: a
 test fails when a library mends it. What a defect does not explain stays a dispute.
 """
@@ -72,7 +72,7 @@ def test_a_witness_errs_as_listed_and_nowhere_else(defect: Defect, witness: str)
 
 
 @pytest.mark.parametrize("defect", CATALOGUE.defects, ids=lambda defect: defect.id)
-def test_definition_gives_the_right_answer(defect: Defect) -> None:
+def test_evaluator_gives_the_right_answer(defect: Defect) -> None:
     if defect.refused or defect.right == NO_SINGLE_ANSWER:
         with pytest.raises(Unsupported):
             sparql.evaluate(Body(defect.text).algebra, defect.dataset)
@@ -256,13 +256,13 @@ def test_another_answer_than_the_defects_is_not_covered(
 
 
 def test_a_mistake_of_ours_beside_a_defect_is_disputed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A definition that counts one too many is held against what the defects make of the body: by
+    """An evaluator that counts one too many is held against what the defects make of the body: by
     neither reading do the witnesses give what they gave.
     """
     asked = body("SELECT (COUNT(?x + 1) AS ?n) { ?s :n ?x }")
 
     def answer(name: str, of: Body, graph: Dataset) -> Relation:
-        if name == r2r.DEFINITION:
+        if name == r2r.EVALUATOR:
             return Relation(("n",), sparql.evaluate(body("SELECT (5 AS ?n) {}").algebra, DATA).rows)
         return WITNESSES[name](of.algebra, of.plain, graph)
 

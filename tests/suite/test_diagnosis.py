@@ -1,7 +1,7 @@
 """One diagnosis for an engine: what it does otherwise is found from its answers alone.
 
-The engine that is diagnosed is the definition under a changed semantics, or a wrong engine. It
-claims the unchanged semantics.
+The engine that is diagnosed is the reference engine under a changed semantics, or a wrong engine.
+It claims the unchanged semantics.
 """
 
 from __future__ import annotations

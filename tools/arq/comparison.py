@@ -17,7 +17,7 @@ from refengine.model.terms import Term
 from refengine.sparql import Limits, evaluate
 
 SECONDS = 20.0  # of one evaluation of ours
-STEPS = 2_000_000  # of one evaluation by definition
+STEPS = 2_000_000  # of one evaluation
 AGREE = ("equal", "refused", "illegal")  # outcomes that are no differences
 
 

@@ -41,7 +41,7 @@ class Pushed(NamedTuple):
 
 
 def pushes(lab: Lab, name: str, lengths: Sequence[int]) -> Iterator[Line]:
-    """Yield, for the definition and for incremental evaluation, the least CPU seconds of several
+    """Yield, for the engine and for incremental evaluation, the least CPU seconds of several
     runs of cases of some lengths: an element a second, tumbling windows of ten. The growth says how
     many times as much an element costs in the last case as in the first.
     """

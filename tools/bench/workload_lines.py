@@ -1,7 +1,7 @@
 """The benchmarks of workloads: which runs they make, and the lines that these give.
 
-Where a run is repeated, the one with the least CPU seconds counts. Runs beside the definition say
-how many times as long the definition takes, and whether its reports are the same.
+Where a run is repeated, the one with the least CPU seconds counts. Runs beside the engine say
+how many times as long the engine takes, and whether its reports are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tools.bench.lab import Lab, Line
 from tools.bench.workloads import Measure, RunMeasurement, WorkloadRun, measure_in_new_process
 
-PREFIX = 300  # elements of a run beside the definition
+PREFIX = 300  # elements of a run beside the engine
 
 
 class Growth(NamedTuple):
@@ -74,7 +74,7 @@ def show_growth(growth: Growth, found: Sequence[QuickestRun]) -> Line:
 
 
 def compare_with_definition(measure: Measure, run: WorkloadRun) -> Line:
-    """Return how many times as long the definition takes for the elements at the beginning, and
+    """Return how many times as long the engine takes for the elements at the beginning, and
     whether the reports are equal.
     """
     beside = run._replace(elements=min(PREFIX, run.elements), beside=True)

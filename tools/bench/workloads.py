@@ -35,7 +35,7 @@ class WorkloadRun(NamedTuple):
     knows, by an engine.
 
     The cost of single elements is measured from the first report on whose evaluation is at
-    `settled` (ms) or later. With `beside`, the definition computes the same reports afterwards.
+    `settled` (ms) or later. With `beside`, the engine computes the same reports afterwards.
     """
 
     workload: str
@@ -55,7 +55,7 @@ class RunMeasurement(NamedTuple):
     memory that the process held, in MiB, and `provenance` by what means the engine says that it
     answered.
 
-    Beside the definition, `definition_cpu_seconds` are those of the definition since it had
+    Beside the engine, `definition_cpu_seconds` are those of the engine since it had
     settled, and `difference` is the first report in which both differ.
     """
 

@@ -74,10 +74,10 @@ def record(
     name: str,
     benchmark_query: Query,
     folder: Path,
-    is_definition_asked: bool = False,
+    is_evaluator_asked: bool = False,
 ) -> list[Relation]:
     """Record what an engine of ours answers to a query. The reference engine computes it
-    incrementally, unless the definition is asked for; a wrong engine computes it by the definition,
+    incrementally, unless the SPARQL evaluator is asked for; a wrong engine computes it anew,
     of which a function is replaced. Its t0 and the arrival order of
     simultaneous elements are drawn with a fixed seed; as with a live engine, the judge is not told
     them.
@@ -93,7 +93,7 @@ def record(
     if recorder.wrong_engine is not None:
         with recorder.wrong_engine.installed():
             reports = list(engine.evaluate(benchmark_query, streams, chosen))
-    elif is_definition_asked:
+    elif is_evaluator_asked:
         reports = list(engine.evaluate(benchmark_query, streams, chosen))
     else:
         reports = list(incremental.evaluate(benchmark_query, streams, chosen))
@@ -115,7 +115,7 @@ def judge_ours(
         chosen = recorders()
     results = []
     for recorder in chosen:
-        recording = record(recorder, name, question.query, embedded(), judging.is_definition_asked)
+        recording = record(recorder, name, question.query, embedded(), judging.is_evaluator_asked)
         result = judge_relations(
             question,
             profile(recorder.profile),

@@ -3,11 +3,12 @@
 It answers a push with the reports that the element triggers, and `end` with those that the horizon
 triggers. The semantics is that of the profile, unless `register` brings one. Queries are tables
 (QRY-1) as JSON, or texts in any dialect. It evaluates incrementally (ENG-6), or with `--definition`
-by the definition; the version in the reply to `start` says which, and a line on standard error from
-where on the definition took over. No witness confirms what is computed incrementally: the suite
-asks them for what a verdict rests on (ORA-8). With `--wrong "WIN-8 nothing expires"` it is the
-wrong engine of that name (conformance.wrong_engines), which the suite must catch. It evaluates by
-the definition, of which a function is replaced, unless the wrong engine breaks ENG-6.
+by the SPARQL evaluator; the version in the reply to `start` says which, and a line on standard
+error from where on the SPARQL evaluator took over. No witness confirms what is computed
+incrementally: the suite asks them for what a verdict rests on (ORA-8). With `--wrong "WIN-8 nothing
+expires"` it is the wrong engine of that name (conformance.wrong_engines), which the suite must
+catch. It evaluates by the engine, of which a function is replaced, unless the wrong engine breaks
+ENG-6.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def main() -> None:
     parser.add_argument("profile")
     parser.add_argument("fields", nargs="*", metavar="key=value")
     parser.add_argument("--wrong", type=wrong_engine, metavar="'RULE name'")
-    parser.add_argument("--definition", action="store_true", help="by the definition")
+    parser.add_argument("--definition", action="store_true", help="by the SPARQL evaluator")
     options = parser.parse_args()
     fields = dict(word.split("=", 1) for word in options.fields)
     wrong = options.wrong

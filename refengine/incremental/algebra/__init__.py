@@ -11,7 +11,7 @@ Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin 
 - `groups`: GROUP BY and the aggregates
 - `slices`: LIMIT and OFFSET over ORDER BY, and REDUCED
 - `paths`: property paths, as joins, unions and connected pairs
-- `expressions`: by the definition, and the quick forms of some
+- `expressions`: by the SPARQL evaluator, and the quick forms of some
 - `body`: from a body's algebra to its nodes, with EXISTS in expressions
 
 An example: for `SELECT ?x { ?x :p ?y . ?y :q ?z }` the content has (b, :q, c). Inserting (a, :p, b)

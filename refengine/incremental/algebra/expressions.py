@@ -2,8 +2,8 @@
 compute with.
 
 Most are compiled to functions of a solution. Those that are not, and the values that a compiled
-form does not follow, are asked of the definition (`sparql.expressions`), one solution at a time.
-They are without EXISTS, in whose place `body` puts a variable.
+form does not follow, are asked of the SPARQL evaluator (`sparql.expressions`), one solution at a
+time. They are without EXISTS, in whose place `body` puts a variable.
 
 A number has a rank (integer, decimal, float, double), an exact value, and a slack: how far the
 value of another evaluator may lie from it, because of rounding. NotCovered is raised wherever that
@@ -109,8 +109,8 @@ def do_arithmetic(sign: str, a: Number, b: Number) -> Number:
 
 
 def check_computed(number: Number) -> Number:
-    """Return a computed number as it is. Raises NotCovered if it is infinite, or the definition has
-    no literal for it.
+    """Return a computed number as it is. Raises NotCovered if it is infinite, or the SPARQL
+    evaluator has no literal for it.
     """
     rank, exact, slack, _ = number
     if rank == INTEGER:
@@ -169,7 +169,7 @@ class ExactSum:
 
     def total(self, is_average: bool = False, must_be_exact: bool = False) -> Number:
         """Return SUM, or AVG; 0 of nothing. Raises NotCovered where it is not sure to be the
-        definition's, and with `must_be_exact` where anything is rounded.
+        SPARQL evaluator's, and with `must_be_exact` where anything is rounded.
         """
         count = sum(self.counts)
         rank = max((rank for rank in range(4) if self.counts[rank]), default=INTEGER)
@@ -204,8 +204,9 @@ class ExactSum:
     def _total_of_doubles(self, rank: int, count: int, divisor: int) -> Number:
         """Return the sum of floats or of doubles, divided. Raises NotCovered.
 
-        It is rounded as the definition rounds: the sum once, and the average once more. Its slack
-        is greater than the definition's, which is computed with fractions, by some 2^-40 of it.
+        It is rounded as the SPARQL evaluator rounds: the sum once, and the average once more. Its
+        slack is greater than the SPARQL evaluator's, which is computed with fractions, by some
+        2^-40 of it.
         """
         sums = self.doubles
         if sum(map(bool, self.counts)) > 1:
@@ -245,9 +246,9 @@ def digits_behind_point(denominator: int) -> int:
     return next(count for count in range(SURE_DIGITS + 1) if 10**count % denominator == 0)
 
 
-# Exact decimals, which are quicker than the definition's fractions: a result is exact if it has at
-# most SURE_DIGITS digits, and a decimal context of that many digits raises Inexact where it would
-# have to round one
+# Exact decimals, which are quicker than the SPARQL evaluator's fractions: a result is exact if it
+# has at most SURE_DIGITS digits, and a decimal context of that many digits raises Inexact where it
+# would have to round one
 
 # Numbers of at most SURE_DIGITS digits before and behind the point together
 EXACT = Context(prec=SURE_DIGITS, Emin=-1, Emax=SURE_DIGITS - 1, traps=[Inexact])
@@ -351,7 +352,7 @@ def compile_condition(expression: Expression, slots: Mapping[str, int]) -> Condi
     """Return an expression as a condition on solutions. `slots` has the slot of each variable.
 
     The condition gives an error only of an unbound variable, and raises NotCovered for what else
-    the definition calls an error, and where it has no single answer. Raises NotCovered for an
+    the SPARQL evaluator calls an error, and where it has no single answer. Raises NotCovered for an
     expression that is not covered.
     """
     match expression:
@@ -500,7 +501,7 @@ def _compare(a: Term | Number, b: Term | Number, is_equality: bool) -> int:
 
     Numbers are compared by value, plain strings by code points. An IRI or a blank node is equal to
     itself alone, which is enough for `=` and `!=` (`is_equality`). Raises NotCovered for others: of
-    some the definition has no single answer.
+    some the SPARQL evaluator has no single answer.
     """
     x = _number_if_any(a)
     y = _number_if_any(b)
@@ -522,7 +523,7 @@ def _is_plain_string(term: Term) -> bool:
     return term.startswith('"') and term.endswith('"')
 
 
-# By the definition
+# By the SPARQL evaluator
 
 T = TypeVar("T")
 
@@ -572,22 +573,22 @@ def condition_on(expression: Expression, slots: Mapping[str, int]) -> Condition:
     """Return an expression as a condition on solutions, whose variables have `slots`. Variables
     without a slot are unbound.
 
-    A compiled form is asked first, if there is one, and the definition where that raises
-    NotCovered. The condition raises NotCovered where the definition has no single answer.
+    A compiled form is asked first, if there is one, and the SPARQL evaluator where that raises
+    NotCovered. The condition raises NotCovered where the SPARQL evaluator has no single answer.
     """
-    by_definition = _condition_by_definition(expression, slots)
+    by_evaluator = _condition_by_evaluator(expression, slots)
     if not slots.keys() >= {variable.name for variable in all_variables(expression)}:
-        return by_definition
+        return by_evaluator
     try:
         compiled = compile_condition(expression, slots)
     except NotCovered:
-        return by_definition
+        return by_evaluator
 
     def holds(terms: Terms) -> bool | None:
         try:
             return compiled(terms)
         except NotCovered:
-            return by_definition(terms)
+            return by_evaluator(terms)
 
     return holds
 
@@ -596,7 +597,7 @@ def compile_result(expression: Expression, slots: Mapping[str, int]) -> ResultOf
     """Return the function that gives an expression's result for solutions, whose variables have
     `slots`. Variables without a slot are unbound.
 
-    The function raises NotCovered where the definition has no single answer.
+    The function raises NotCovered where the SPARQL evaluator has no single answer.
     """
     match expression:
         case Variable(name) if name in slots:
@@ -606,17 +607,17 @@ def compile_result(expression: Expression, slots: Mapping[str, int]) -> ResultOf
             return lambda terms: expression
 
     def compute(expressions: Expressions, solution: Solution) -> Term | None:
-        result = ask_definition(lambda: expressions.result(expression, solution, NO_NODES))
+        result = ask_sparql_evaluator(lambda: expressions.result(expression, solution, NO_NODES))
         return None if result is ERROR else result
 
     return _remember_results(expression, slots, compute)
 
 
-def _condition_by_definition(expression: Expression, slots: Mapping[str, int]) -> Condition:
-    """Return the condition that the definition evaluates."""
+def _condition_by_evaluator(expression: Expression, slots: Mapping[str, int]) -> Condition:
+    """Return the condition that the SPARQL evaluator evaluates."""
 
     def compute(expressions: Expressions, solution: Solution) -> bool:
-        return ask_definition(lambda: expressions.holds(expression, solution))
+        return ask_sparql_evaluator(lambda: expressions.holds(expression, solution))
 
     return _remember_results(expression, slots, compute)
 
@@ -629,7 +630,7 @@ def _remember_results(
     """Return a function that computes a result from the terms of a solution, and keeps the last
     MOST_RESULTS results.
 
-    `compute` is given the definition's evaluator, and the part of a solution that has the
+    `compute` is given the SPARQL evaluator, and the part of a solution that has the
     expression's variables. Its result depends on nothing else (`check_functions`). A solution is
     asked for when it comes and again when it goes, and many solutions differ in other variables
     only.
@@ -661,9 +662,9 @@ def _key_of(term: Term | None) -> KnownTerm:
     return term
 
 
-def ask_definition(compute: Callable[[], T]) -> T:
-    """Return what a function of the definition computes. Raises NotCovered where it has no single
-    answer, or is beyond a limit.
+def ask_sparql_evaluator(compute: Callable[[], T]) -> T:
+    """Return what a function of the SPARQL evaluator computes. Raises NotCovered where it has no
+    single answer, or is beyond a limit.
     """
     try:
         return compute()

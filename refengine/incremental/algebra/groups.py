@@ -13,7 +13,7 @@ from sortedcontainers import SortedList
 from refengine.incremental.algebra.expressions import (
     ExactSum,
     NoChoices,
-    ask_definition,
+    ask_sparql_evaluator,
     check_computed,
     number_of,
 )
@@ -125,11 +125,11 @@ class RunningSum(RunningAggregate):
 
 
 class RunningMembers(RunningAggregate):
-    """SAMPLE or GROUP_CONCAT, by the definition, over all members.
+    """SAMPLE or GROUP_CONCAT, by the SPARQL evaluator, over all members.
 
     It keeps the bag of members. A change costs a look-up; a value costs as much as it is long.
-    NotCovered is raised where the definition has no single answer, which of different members it
-    seldom has.
+    NotCovered is raised where the SPARQL evaluator has no single answer, which of different members
+    it seldom has.
     """
 
     def __init__(self, function: Aggregate, slot: int | None) -> None:
@@ -142,7 +142,7 @@ class RunningMembers(RunningAggregate):
         add_count(self.counts, member, count)
 
     def value(self) -> Term | None:
-        """Return what the definition makes of the members."""
+        """Return what the SPARQL evaluator makes of the members."""
         if len(self.counts) > MOST_PERMUTED:
             raise NotCovered(f"{self.function.name} of several values")
         results: list[Result] = []
@@ -150,7 +150,7 @@ class RunningMembers(RunningAggregate):
             copies = 1 if self.function.name == "SAMPLE" else count
             results += [ERROR if member is None else member] * copies
         choose = NoChoices().choose
-        result = ask_definition(lambda: aggregate(self.function, results, choose))
+        result = ask_sparql_evaluator(lambda: aggregate(self.function, results, choose))
         return None if result is ERROR else result
 
 
@@ -275,7 +275,7 @@ class RunningExtreme(RunningAggregate):
 
     def _equal_numbers(self, inwards: Any) -> list[Entry]:
         """Return the entries that are equal to the first. Raises NotCovered if there are more than
-        the definition takes, and if the next one may be equal to them.
+        the SPARQL evaluator takes, and if the next one may be equal to them.
         """
         best = next(inwards)
         equal = [best]

@@ -8,9 +8,9 @@ incrementally*, SIGMOD 1993).
 
 A computed number such as 2.0 has a value, but no fixed text. Whether it is the same term as another
 2.0 has no single answer, unless both are computed exactly. So the maintained nodes compare terms by
-text, and what is open is left to the definition by a check of forms (R2R-13), before it comes to
-them. Where they only store numbers, they tell them apart by their values, too: a rounded 2.0 and an
-exact one have one text.
+text, and what is open is left to the SPARQL evaluator by a check of forms (R2R-13), before it comes
+to them. Where they only store numbers, they tell them apart by their values, too: a rounded 2.0 and
+an exact one have one text.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class MaintainedNode:
 
     def condition(self, expression: Expression) -> Condition:
         """Return an expression as a condition on this node's solutions; variables that it does not
-        have are unbound. It raises NotCovered where the definition has no single answer.
+        have are unbound. It raises NotCovered where the SPARQL evaluator has no single answer.
         """
         return condition_on(expression, self.slots)
 
@@ -269,8 +269,8 @@ def check_operands(
 # FILTER, UNION and SELECT
 
 
-# A float or a double is an answer if its slack is no greater than this, relatively. The definition
-# allows for more, and computes that with fractions, which takes long.
+# A float or a double is an answer if its slack is no greater than this, relatively. The SPARQL
+# evaluator allows for more, and computes that with fractions, which takes long.
 SURELY_SHOWN = TOLERANCE["double"]
 
 

@@ -98,9 +98,9 @@ class OrderedSolutions:
 
     A change of one copy costs O(log n), and so does `check_border` where each condition's results
     of the border's kind of term (such as literals) are of one kind of values with an order. Where
-    a condition has others, the solutions with that kind of term are compared as the definition
-    does, pair by pair; of rounded numbers only those so near to the border that rounding may
-    matter.
+    a condition has others, the solutions with that kind of term are compared as the SPARQL
+    evaluator does, pair by pair; of rounded numbers only those so near to the border that rounding
+    may matter.
     """
 
     def __init__(self, descending: Sequence[bool]) -> None:

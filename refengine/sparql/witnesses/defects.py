@@ -2,8 +2,8 @@
 the body that says what a witness reads. conformance/corpus/witness_defects.toml lists all that are
 known; those are here whose reading can be written as a body.
 
-A defect covers an answer if the definition gives that answer to the body as the witness reads it,
-and another to the body as it stands. So no other answer of the witness is covered by it.
+A defect covers an answer if the SPARQL evaluator gives that answer to the body as the witness reads
+it, and another to the body as it stands. So no other answer of the witness is covered by it.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def find_defects(
     witness: str, query: AlgebraQuery, dataset: Dataset, answer: Relation
 ) -> list[KnownDefect]:
     """R2R-5: Return the known defects of a witness that explain its answer to a body; none where it
-    is the definition's, or no defect explains it. A body that is nested too deeply to be rewritten
-    is read as it stands.
+    is the SPARQL evaluator's, or no defect explains it. A body that is nested too deeply to be
+    rewritten is read as it stands.
     """
     try:
         readings = list(misreadings(witness, query))

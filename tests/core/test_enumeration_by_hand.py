@@ -1,5 +1,5 @@
-"""The definition by enumeration (`refengine/core/definition.py`) says what follows from SPEC.md by
-hand; each derivation is in the docstring.
+"""The enumeration (`refengine/enumeration`) says what follows from SPEC.md by hand; each derivation
+is in the docstring.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from test_brute import CLOSING, TRIPLES, objects
+from test_enumeration import CLOSING, TRIPLES, objects
 
 from refengine import Element, Window, WindowKind, row
-from refengine.core.definition import Definition
 from refengine.core.query import Unit
+from refengine.enumeration import Enumeration
 from refengine.model.elements import Triple
 
 A_X, B_X, A_Y = TRIPLES[:3]
@@ -43,13 +43,13 @@ def reports_of(
     """Instant and content of each report of one window."""
     return [
         (r.t, r.windows[0].content)
-        for r in Definition([window], {"s": items}, replace(semantics, **choices)).reports()
+        for r in Enumeration([window], {"s": items}, replace(semantics, **choices)).reports()
     ]
 
 
 def rows(window: Window, items: list[Element], **choices: object) -> list[list[str]]:
     """The objects that are emitted, relation by relation."""
-    one = Definition([window], {"s": items}, replace(CHANGING, **choices))
+    one = Enumeration([window], {"s": items}, replace(CHANGING, **choices))
     return [sorted(term for ((_, term),) in e.rows.elements()) for e in one.emitted(objects, None)]
 
 
@@ -62,6 +62,42 @@ def test_an_origin_by_policy():
     assert reports_of(*given, t0="first-element") == [(13, (0,))]
     assert reports_of(*given, t0="first-reach") == [(9, ()), (13, (0,))]
     assert reports_of(*given, t0="epoch", offset=3) == [(10, (0,)), (14, ())]
+
+
+@pytest.mark.parametrize(
+    ("formula", "of_times", "of_ids"),
+    [
+        ("coral8", 7, 0),
+        ("oracle-cep", 6, -6),
+        ("stream", 5, -10),
+        ("flink", -7, -6),
+        ("storm", -6, -6),
+    ],
+)
+def test_an_origin_by_formula(formula: str, of_times: int, of_ids: int):
+    """WIN-7, ω = 10, β = 4, t1 = 15: ⌈5/4⌉·4 − 1, ⌈15/4⌉·4 − 10, 15 − 10, 4 − 10 − 1 and 4 − 10. Of
+    ids: 0, 4 − 10, −10, 4 − 10 and 4 − 10.
+    """
+    semantics = replace(CHANGING, closure="(]", t0=formula)
+    for kind, expected in (("time", of_times), ("tuple", of_ids)):
+        one = window(kind, 10, 4)
+        assert Enumeration([one], {"s": elements(15)}, semantics).origins == {one: expected}
+
+
+def test_the_origin_of_kafka_streams():
+    """WIN-7, ω = 10, β = 4: max(0, t1 − 6) rounded down to a multiple of 4, and 1 less."""
+    semantics = replace(CHANGING, closure="(]", t0="kafka-streams")
+    one = window("time", 10, 4)
+    found = {t1: Enumeration([one], {"s": elements(t1)}, semantics).origins[one] for t1 in (15, 2)}
+    assert found == {15: 7, 2: -1}
+
+
+def test_a_formula_over_t1_gives_no_window_without_elements():
+    """WIN-7: t1 is of no element; flink does not ask for it."""
+    one = window("time", 10, 4)
+    for formula, expected in (("coral8", None), ("kafka-streams", None), ("flink", -7)):
+        semantics = replace(CHANGING, closure="(]", t0=formula)
+        assert Enumeration([one], {"s": []}, semantics).origins == {one: expected}
 
 
 PARTIALS = ("suppressed", "reported", "clipped")
@@ -95,7 +131,7 @@ def test_a_lag_moves_scope_and_borders_and_no_report():
     5, 7 and 9, with an element at 1. H = 1 + 4 + 3 + 2 = 10.
     """
     lagging = window("time", 4, 2, lag=3)
-    found = Definition([lagging], {"s": elements(1)}, HALF_OPEN).reports()
+    found = Enumeration([lagging], {"s": elements(1)}, HALF_OPEN).reports()
     shown = [(report.t, report.windows[0].borders, report.windows[0].content) for report in found]
     assert shown == [(3, (-3, 1), ()), (5, (-1, 3), (0,)), (7, (1, 5), (0,)), (9, (3, 7), ())]
 
@@ -172,7 +208,7 @@ def test_late_elements_are_dropped():
     """MOD-2, disorder 2: after 5, 3 is two late and kept, 2 is three late and dropped. The trigger
     5 came before it, 6 and the sentinel after it.
     """
-    one = Definition(
+    one = Enumeration(
         [window("unbounded")],
         {"s": elements(5, 3, 2, 6)},
         replace(CHANGING, closure=None, allowed_lateness=2),
@@ -191,7 +227,7 @@ def test_a_border_that_must_be_passed():
 
     def triggers(closing: str) -> list:
         semantics = replace(HALF_OPEN, close_rule=closing, horizon="none")
-        one = Definition([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
+        one = Enumeration([window("time", 5, 5)], {"s": elements(1, 5, 6)}, semantics)
         return [(r.t, r.arrival, r.windows[0].content) for r in one.reports()]
 
     assert triggers("reached") == [(4, 1, (0,))]
@@ -267,10 +303,10 @@ def test_a_tuple_based_window_without_elements():
     ever in the window, so that its content does not change.
     """
     semantics = replace(CHANGING, horizon=5)
-    definition = Definition([window("tuple", 2, 1)], {"s": []}, semantics)
-    [sentinel] = definition.arrivals
-    assert definition.own(sentinel) == 1
-    assert list(definition.reports()) == []
+    enumeration = Enumeration([window("tuple", 2, 1)], {"s": []}, semantics)
+    [sentinel] = enumeration.arrivals
+    assert enumeration.own(sentinel) == 1
+    assert list(enumeration.reports()) == []
 
 
 def test_an_anchor_by_policy():
@@ -295,7 +331,7 @@ def test_which_window_triggers(trigger: str, instants: list[int]):
     """
     two = [window("time", 2, 2), window("time", 3, 3, triggers=True)]
     semantics = replace(HALF_OPEN, trigger=trigger, horizon=7)
-    assert [r.t for r in Definition(two, {"s": elements(0)}, semantics).reports()] == instants
+    assert [r.t for r in Enumeration(two, {"s": elements(0)}, semantics).reports()] == instants
 
 
 def test_two_streams_are_one_sequence():
@@ -304,7 +340,7 @@ def test_two_streams_are_one_sequence():
     """
     streams = {"s": elements((1, None, None, 2)), "r": elements((1, None, None, 1))}
     two = [window("unbounded"), window("unbounded", stream="r")]
-    one = Definition(two, streams, replace(CHANGING, closure=None))
+    one = Enumeration(two, streams, replace(CHANGING, closure=None))
     found = [(r.t, r.arrival, *(held.content for held in r.windows)) for r in one.reports()]
     assert found == [(1, 1, (), (0,)), (1, 2, (0,), (0,))]
 
@@ -344,7 +380,7 @@ def test_what_the_body_sees():
         seen.append(dataset)
         return Counter([row({"o": "<urn:x>"})])
 
-    one = Definition(
+    one = Enumeration(
         two, {"s": elements((0, [A_X]))}, replace(CHANGING, closure=None, horizon=1), static=static
     )
     assert [e.contents for e in one.emitted(answer, None)] == [((0,), (0,))]

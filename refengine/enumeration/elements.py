@@ -1,0 +1,46 @@
+"""SPEC.md §1, elements: which of them are late, and when each is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from refengine.core.semantics import AllowedLateness
+from refengine.enumeration.inputs import Arrival, Inputs
+from refengine.model.elements import Element
+
+
+class Elements(Inputs):
+    """§1: the elements of the streams."""
+
+    def is_late(self, element: Element, before: Sequence[Element]) -> bool:
+        """MOD-2: Return whether an element has an app that is less than that of an earlier arrival
+        by more than what is allowed. With allowed_lateness=2, an element at 7 is late after one at
+        10, and not after one at 9.
+        """
+        allowed_lateness = self.semantics.allowed_lateness
+        if allowed_lateness is AllowedLateness.REJECT:
+            return False  # a stream out of order is refused
+        return any(other.app - element.app > allowed_lateness for other in before)
+
+    def dropped(self, elements: Sequence[Element]) -> list[Element]:
+        """MOD-2: Return the elements of a stream that are late."""
+        return [e for i, e in enumerate(elements) if self.is_late(e, elements[:i])]
+
+    def admitted(self, elements: Sequence[Element]) -> list[Element]:
+        """MOD-2: Return the elements of a stream that are not late, in the order of app, ties in
+        arrival order.
+        """
+        in_time = [e for i, e in enumerate(elements) if not self.is_late(e, elements[:i])]
+        return sorted(in_time, key=lambda element: element.app)
+
+    def late_before(self, trigger: Arrival) -> int:
+        """MOD-2: Return how many elements were dropped before the trigger arrived."""
+        return sum(element.sys < trigger.sys for element in self.late)
+
+    def valid(self, element: Element) -> range:
+        """MOD-3: Return the instants at which an element is valid, from its app to its end, both
+        included.
+        """
+        if element.end is None:
+            return range(element.app, element.app + 1)
+        return range(element.app, element.end + 1)

@@ -1,0 +1,148 @@
+"""SPEC.md §9, evaluation: the arrivals, what follows the last one, and what is emitted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+from refengine.core.query import Window, WindowKind
+from refengine.core.semantics import R2S, End, Instant, Semantics
+from refengine.enumeration.inputs import Arrival, Content, EmittedRelation
+from refengine.enumeration.relations import Relations
+from refengine.model.elements import Bag, Dataset, Element
+from refengine.model.errors import require
+
+
+class Enumeration(Relations):
+    """The reports of a query over streams under a semantics, by enumeration.
+
+    Each rule is a method, so that a test can break one. `registered` is the instant of the query's
+    registration, `static` the data that are always there. The data have no blank node (R2R-7,
+    R2R-8).
+
+    `reports` says when the query is evaluated, and `emitted` which relations are emitted. For those
+    a body is given as a function from a dataset to a bag of rows, and rows are compared as they are
+    written.
+    """
+
+    def __init__(
+        self,
+        windows: Sequence[Window],
+        streams: Mapping[str, Sequence[Element]],
+        semantics: Semantics,
+        *,
+        registered: int | None = None,
+        static: Dataset = frozenset(),
+    ):
+        self.windows = windows
+        self.semantics = semantics
+        self.registered = registered
+        self.static = static
+
+        self.elements = {window.stream: self.admitted(streams[window.stream]) for window in windows}
+        self.late = [element for name in self.elements for element in self.dropped(streams[name])]
+        self.ids = {window: self.element_ids(window) for window in windows}
+        self.arrivals = self.merged() + self.sentinel()
+        self.integers = self.all_integers()
+
+        self.origins = {window: self.origin(window) for window in windows}
+        opening = [window for window in windows if self.origins[window] is not None]
+        self.starts = {window: self.before_first(window) for window in opening}
+        self.start = self.least_start()
+        self.instances = {window: self.sequence(window) for window in opening}
+
+        # for speed alone: what these return is remembered
+        for name in ("current", "scope", "content"):
+            setattr(self, name, cache(getattr(self, name)))
+
+    # The arrivals and what follows them: ENG-5, ENG-1
+
+    def merged(self) -> list[Arrival]:
+        """ENG-5: Return the elements of all streams by app, then sys, then the order in which the
+        windows name the streams.
+        """
+        names = list(self.elements)
+        arrivals = [
+            Arrival(name, place, element.app, element.sys, element.batch or 0)
+            for name in names
+            for place, element in enumerate(self.elements[name])
+        ]
+        return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
+
+    def least_start(self) -> int:
+        """ENG-5: Return the instant at which the first interval starts: the least s0."""
+        return min(self.starts.values(), default=0)
+
+    def sentinel(self) -> list[Arrival]:
+        """ENG-1: Return the arrival without payload, last and in a batch of its own; nothing if
+        there is no horizon.
+        """
+        horizon = self.horizon()
+        if horizon is None:
+            return []
+        batches = [arrival.batch for arrival in self.merged()]
+        return [Arrival(None, 0, horizon, math.inf, max(batches, default=0) + 1)]
+
+    def horizon(self) -> int | None:
+        """ENG-1: Return the instant at which the sentinel arrives: none, the one stated, or for
+        `flush` the greatest end of an element + the longest reach of a window + 2. The last element
+        ends at 12 and ω is 10: 24.
+        """
+        horizon = self.semantics.horizon
+        if isinstance(horizon, int):
+            return horizon
+        ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
+        if horizon is End.NONE or not ends:
+            return None
+        return max(ends) + max(self.reach(window) for window in self.windows) + 2
+
+    def reach(self, window: Window) -> int:
+        """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and
+        the lag. A range, which is shown until the next one ends, shows it for L − 1 more.
+        """
+        if window.kind is WindowKind.RANGE:
+            return self.span(window) + self.slide(window) - 1 + window.lag
+        return self.span(window) + window.lag
+
+    # What is emitted: R2S-4, ENG-4
+
+    def stamp(self, t: int, k: int) -> int:
+        """ENG-4: Return the output instant of the report at t that arrival k triggered."""
+        match self.semantics.instant:
+            case Instant.CLOSE:
+                return self.border(t)
+            case Instant.EVALUATION:
+                return t
+            case Instant.TRIGGER:
+                return self.arrivals[k].app
+            case Instant.EAGER if k == 0:
+                return t  # no arrival is before the first
+            case Instant.EAGER:
+                return self.arrivals[k - 1].app
+
+    def emitted(
+        self, answer: Callable[[Dataset], Bag], stated: R2S | None
+    ) -> Iterator[EmittedRelation]:
+        """R2S-4: Yield the relations that are emitted. `answer` gives the body's answer over a
+        dataset. `stated` is the operator that the query states, if it states one.
+        """
+        operator = self.operator(stated)
+        base: Bag = Counter()
+        last_output: Bag = Counter()
+        last_contents: tuple[Content, ...] = tuple(() for _ in self.windows)
+        for t, k, windows in self.reports():
+            contents = tuple(window.content for window in windows)
+            rows = self.collect(answer(self.dataset(contents)))
+            old = self.collect(answer(self.dataset(self.still_there(contents, last_contents))))
+            output = self.relate(operator, rows, base, old)
+            if self.emits(output, last_output):
+                borders = tuple(window.borders for window in windows)
+                trigger = self.arrivals[k]
+                late = self.late_before(trigger)
+                stamp = self.stamp(t, k)
+                yield EmittedRelation(t, trigger.app, borders, stamp, contents, late, output)
+            base = self.rebase(base, rows, output)
+            last_output = output
+            last_contents = contents

@@ -1,0 +1,317 @@
+"""SPEC.md §4, windows: their numbers and borders, which one is looked at, and what it holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
+from refengine.core.semantics import POLICIES, T0, Closure, Partial, Slide
+from refengine.enumeration.elements import Elements
+from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
+from refengine.model.errors import require
+
+
+class Windows(Elements):
+    """§4: from streams to contents."""
+
+    # Which instants a window has: WIN-2
+
+    def is_inside(self, window: Window, o: int, t: int, c: float) -> bool:
+        """WIN-2: Return whether an instant t is in a window that opens at o and closes at c. A
+        window of a kind without borders is [o, c].
+        """
+        match self.semantics.closure:
+            case Closure.RIGHT_OPEN if window.kind in BORDERED:
+                return o <= t < c
+            case Closure.LEFT_OPEN if window.kind in BORDERED:
+                return o < t <= c
+            case _:
+                return o <= t <= c
+
+    def between(self, window: Window, o: int, c: float) -> list[int]:
+        """WIN-2: Return the instants of a window that opens at o and closes at c: for [0, 3) the
+        instants 0, 1, 2; for (0, 3] the instants 1, 2, 3.
+        """
+        return [t for t in self.integers if self.is_inside(window, o, t, c)]
+
+    # Which windows there are: WIN-3, WIN-11, WIN-13
+
+    def opening(self, window: Window, number: int) -> int:
+        """WIN-3: Return o, the instant at which the window with a number opens."""
+        return require(self.origins[window]) + number * self.slide(window)
+
+    def closing(self, window: Window, number: int) -> int:
+        """WIN-3: Return c, the instant at which the window with a number closes."""
+        return self.opening(window, number) + self.span(window)
+
+    def instance(self, window: Window, number: int) -> WindowInstance:
+        """WIN-3, WIN-11: Return the window with a number. If it is clipped, its instants begin with
+        the first of window 0.
+        """
+        o = self.opening(window, number)
+        c = self.closing(window, number)
+        instants = self.between(window, o, c)
+        if number < 0 and self.semantics.partial is Partial.CLIPPED:
+            instants = [t for t in instants if t >= self.first_instant(window)]
+        if window.kind is WindowKind.NOW:
+            return WindowInstance(number, None, tuple(instants))
+        return WindowInstance(number, (o, c), tuple(instants))
+
+    def numbered(self, window: Window) -> list[WindowInstance]:
+        """WIN-3: Return the windows n, n + 1, …, from the least n on, as far as instants go."""
+        found = []
+        number = self.least(window)
+        while self.closing(window, number) in self.integers:
+            found.append(self.instance(window, number))
+            number += 1
+        return found
+
+    def least(self, window: Window) -> int:
+        """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
+        that of the first window that closes after t0. With t0 = 0, ω = 10 and β = 5 that is −1,
+        which opens at −5.
+        """
+        number = 0
+        if self.semantics.partial is not Partial.SUPPRESSED:
+            while self.closing(window, number - 1) > self.opening(window, 0):
+                number -= 1
+        return number
+
+    def sequence(self, window: Window) -> list[WindowInstance]:
+        """WIN-13: Return the windows that a query's window stands for, in the order of their
+        numbers. A landmark window is one alone, and so is one of a kind without numbers.
+        """
+        match window.kind:
+            case WindowKind.LANDMARK:
+                instants = self.between(window, self.opening(window, 0), math.inf)
+                return [WindowInstance(0, None, tuple(instants))]
+            case WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
+                return [WindowInstance(None, None, tuple(self.integers))]
+            case _:
+                return self.numbered(window)
+
+    # Which one is looked at: WIN-4, WIN-5, WIN-12
+
+    def active(self, window: Window, t: int) -> WindowInstance:
+        """WIN-4: Return the active window at t: the first whose last instant is t or later."""
+        return next(each for each in self.instances[window] if each.instants[-1] >= t)
+
+    def latest_ended(self, window: Window, t: int) -> WindowInstance | None:
+        """WIN-12: Return the last window whose last instant is t or earlier; None if there is no
+        such window.
+        """
+        ended = [each for each in self.instances[window] if each.instants[-1] <= t]
+        return next(reversed(ended), None)
+
+    def current(self, window: Window, t: int) -> WindowInstance | None:
+        """WIN-5, WIN-12, WIN-13: Return the window that is looked at, at t; None where there is no
+        scope: before s0, or before the first window of CQL's has ended.
+        """
+        if window not in self.starts or t < self.starts[window]:
+            return None
+        match window.kind:
+            case WindowKind.TIME | WindowKind.TUPLE:
+                return self.active(window, t)
+            case WindowKind.RANGE | WindowKind.NOW:
+                return self.latest_ended(window, t)
+            case _:
+                return self.instances[window][0]
+
+    def first_instant(self, window: Window) -> int:
+        """WIN-5: Return the first instant of window 0."""
+        return self.between(window, self.opening(window, 0), math.inf)[0]
+
+    def before_first(self, window: Window) -> int:
+        """WIN-5: Return s0, the instant just before the first instant of window 0."""
+        return self.first_instant(window) - 1
+
+    def scope(self, window: Window, t: int) -> frozenset[int]:
+        """WIN-5, WIN-20: Return the instants of the current window up to t, moved back by the lag.
+        A `range` or `now` has ended by t, so all of its instants are returned.
+        """
+        current = self.current(window, t)
+        if current is None:
+            return frozenset()
+        return frozenset(instant - window.lag for instant in current.instants if instant <= t)
+
+    def borders(self, window: Window, current: WindowInstance) -> Borders:
+        """WIN-20: Return the borders of the current window, moved back by the lag."""
+        if current.borders is None:
+            return None
+        o, c = current.borders
+        return o - window.lag, c - window.lag
+
+    # Which instants an element has: WIN-6, WIN-16, WIN-18
+
+    def element_ids(self, window: Window) -> list[int]:
+        """WIN-6, WIN-16: Return the id of each element: its position from 1, or the number of
+        triples up to and including it. Elements of 2, 1 and 3 triples have the ids 1, 2, 3, or 2,
+        3, 6.
+        """
+        elements = self.elements[window.stream]
+        if window.unit is Unit.TRIPLES:
+            return list(accumulate(len(element.graph) for element in elements))
+        return list(range(1, len(elements) + 1))
+
+    def arrival_instant(self, arrival: Arrival) -> int:
+        """WIN-6: Return an arrival's instant: its app; for a tuple-based window its id. That of the
+        sentinel comes after all others.
+        """
+        window = self.windows[0]
+        if window.kind is not WindowKind.TUPLE:
+            return arrival.app
+        if arrival.stream is None:
+            return max(self.ids[window], default=0) + 1
+        return self.ids[window][arrival.place]
+
+    def instants(self, window: Window, place: int) -> Sequence[int]:
+        """WIN-18: Return the instants of an element: those at which it is valid; for a tuple-based
+        window its id.
+        """
+        if window.kind is WindowKind.TUPLE:
+            return [self.ids[window][place]]
+        return self.valid(self.elements[window.stream][place])
+
+    # Where window 0 opens: WIN-7, WIN-10, WIN-17
+
+    def span(self, window: Window) -> int:
+        """WIN-10: Return ω for the kinds whose windows have both borders, 0 for the others."""
+        if window.kind in (WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE):
+            return require(window.size)
+        return 0
+
+    def slide(self, window: Window) -> int:
+        """WIN-17, WIN-1: Return β as stated; 1 where none is stated, or where it is ignored."""
+        is_timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
+        if window.slide is None or (is_timed and self.semantics.slide is Slide.IGNORED):
+            return 1
+        return window.slide
+
+    def earliest(self, window: Window) -> int | None:
+        """WIN-10: Return t1, the first instant of a window's stream; None without elements."""
+        places = range(len(self.elements[window.stream]))
+        return min((self.instants(window, place)[0] for place in places), default=None)
+
+    def origin(self, window: Window) -> int | None:
+        """WIN-10: Return t0, the instant at which window 0 opens; None where it depends on t1 and
+        there is none.
+        """
+        t0 = self.semantics.t0
+        if isinstance(t0, int):
+            return t0
+        if t0 is T0.REGISTRATION:
+            return self.registered
+        if t0 not in POLICIES:
+            return self.formula(window)
+        first = self.earliest(window)
+        if first is None or t0 is T0.FIRST:
+            return first
+        if t0 is T0.REACH:
+            return first - self.span(window)
+        return self.aligned(window, first)
+
+    def aligned(self, window: Window, first: int) -> int:
+        """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
+        (`first`) or later; t1 itself for the kinds without ω. With ω = 10, β = 5, offset 0 and
+        windows [o, c), t1 = 12 gives 5, since [5, 15) is the first window that reaches 12.
+        """
+        size = self.span(window)
+        if size == 0:
+            return first
+        offset = require(self.semantics.offset)
+        candidates = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
+        return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
+
+    def formula(self, window: Window) -> int | None:
+        """WIN-7: Return t0 by a published formula; None where it asks for t1 and there is none."""
+        if window.kind is WindowKind.TUPLE:
+            return self.formula_of_ids(window)
+        t1 = self.earliest(window)
+        size = self.span(window)
+        slide = self.slide(window)
+        match self.semantics.t0:
+            case T0.FLINK:
+                return slide - size - 1
+            case T0.STORM:
+                return slide - size
+            case _ if t1 is None:
+                return None
+            case T0.CORAL8:
+                return round_up(t1 - size, slide) - 1
+            case T0.ORACLE_CEP:
+                return round_up(t1, slide) - size
+            case T0.STREAM:
+                return t1 - size
+            case _:  # kafka-streams
+                return max(0, t1 - size + slide) // slide * slide - 1
+
+    def formula_of_ids(self, window: Window) -> int:
+        """WIN-7: Return t0 of a tuple-based window by a published formula."""
+        size = self.span(window)
+        slide = self.slide(window)
+        match self.semantics.t0:
+            case T0.CORAL8:
+                return 0
+            case T0.STREAM:
+                return -size
+            case _:  # oracle-cep, flink, storm
+                return slide - size
+
+    # What a window holds: WIN-8, WIN-14, WIN-15
+
+    def content(self, window: Window, t: int, k: int) -> Content:
+        """WIN-8, WIN-18: Return the content at t and arrival k: the places of those elements of the
+        window's own stream that came before arrival k and have an instant in the scope at t.
+        """
+        if self.current(window, t) is None:
+            return ()
+        before = self.arrivals[:k]
+        places = [arrival.place for arrival in before if arrival.stream == window.stream]
+        match window.kind:
+            case WindowKind.ROWS:
+                return self.rows(window, places)
+            case WindowKind.PARTITION:
+                return self.partition(window, places)
+            case _:
+                scope = self.scope(window, t)
+                return tuple(j for j in places if not scope.isdisjoint(self.instants(window, j)))
+
+    def rows(self, window: Window, places: list[int]) -> Content:
+        """WIN-14: Return the places of the N elements whose ids end with the last multiple of L
+        that is not after the newest id m. With N = 3, L = 2 and m = 5 these are the ids 2, 3, 4.
+        """
+        ids = self.ids[window]
+        newest = max((ids[j] for j in places), default=0)
+        last = max(i for i in range(newest + 1) if i % self.slide(window) == 0)
+        return tuple(j for j in places if last - require(window.size) < ids[j] <= last)
+
+    def partition(self, window: Window, places: list[int]) -> Content:
+        """WIN-15: Return the places of the latest N elements of each key: the elements with fewer
+        than N later ones of their key.
+        """
+        latest = []
+        for number, place in enumerate(places):
+            keys_of_later = [self.key(window, later) for later in places[number + 1 :]]
+            if keys_of_later.count(self.key(window, place)) < require(window.size):
+                latest.append(place)
+        return tuple(latest)
+
+    def key(self, window: Window, place: int) -> list[str]:
+        """WIN-15: Return an element's key: for a position the term that its one triple has there,
+        for a predicate the one object that it has.
+        """
+        key = []
+        for part in window.by:
+            for triple in self.elements[window.stream][place].graph:
+                if part in POSITIONS:
+                    key.append(triple[POSITIONS.index(part)])
+                elif triple[1] == f"<{part}>":
+                    key.append(triple[2])
+        return key
+
+
+def round_up(number: int, step: int) -> int:
+    """WIN-7: Return ⌈number/step⌉·step, the least multiple of a step that is not less."""
+    return -(-number // step) * step
