@@ -39,8 +39,8 @@ def describe_provenance(results: Iterable[Result]) -> str:
 
 
 def as_text(results: list[Result], comparison: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of the table in aligned columns, then the explanations of the extra recordings
-    and of every outcome but a pass.
+    """Yield the lines of the table in aligned columns, then the explanations of the extra
+    recordings and of every outcome but a pass.
 
     Between them come the lines that compare the table with the paper's, the fails that would pass
     if rows were compared as sets, since CSRBench's own oracle does so, and who computed the
