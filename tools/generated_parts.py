@@ -1,4 +1,6 @@
-"""The generated parts of a page: a part stands between `<!-- NAME -->` and `<!-- end -->`."""
+"""The generated parts of a page: a part stands between `<!-- NAME -->` and `<!-- end -->`, or, where
+a page has many, `<!--NAME-->` and `<!--end-->`.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,10 @@ def replace_part(text: str, name: str, body: str) -> str:
     >>> replace_part("<!-- sum -->\\n\\n<!-- end -->", "sum", "2")
     '<!-- sum -->\\n\\n2\\n\\n<!-- end -->'
     """
-    part = f"<!-- {name} -->\n\n{body}\n\n<!-- end -->"
-    pattern = rf"<!-- {re.escape(name)} -->\n.*?<!-- end -->"
-    text, count = re.subn(pattern, lambda _: part, text, flags=re.DOTALL)
+    pattern = rf"(<!--( ?){re.escape(name)}\2-->\n).*?(\n<!--\2end\2-->)"
+    text, count = re.subn(
+        pattern, lambda found: f"{found[1]}\n{body}\n{found[3]}", text, flags=re.DOTALL
+    )
     if count != 1:
         raise LookupError(f"the page has {count} parts named {name}")
     return text

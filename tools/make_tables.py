@@ -36,7 +36,7 @@ def with_code(text: str) -> str:
     if surplus := set(rule_code.marked_rules(text)) - set(parts):
         raise LookupError(f"no function of the enumeration names {', '.join(sorted(surplus))}")
     for rule, part in parts.items():
-        text = replace_part(text, f"code: {rule}", part)
+        text = replace_part(text, f"code:{rule}", part)
     return text
 
 

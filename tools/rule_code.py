@@ -14,7 +14,7 @@ from conformance.corpus.rule_texts import ID
 
 PACKAGE = Path(__file__).resolve().parents[1] / "refengine" / "enumeration"
 APART = "matches"  # SPEC.md names this module, and does not show what is in it
-MARKER = re.compile(rf"<!-- code: ({ID}) -->")
+MARKER = re.compile(rf"<!--code:({ID})-->")
 
 
 class RuleCode(NamedTuple):

@@ -15,7 +15,14 @@ ID = r"[A-Z][A-Z0-9]+-[1-9][0-9]*"
 PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (PACKAGE / "specification", PACKAGE.parent)  # installed, and in a checkout
 # the pages of rules, in the order of their sections: what a query means, then what is around it
-PAGES = ("SPEC.md", "docs/judging.md", "docs/files.md", "docs/dialects.md", "docs/joins.md")
+PAGES = (
+    "SPEC.md",
+    "docs/incremental.md",
+    "docs/judging.md",
+    "docs/files.md",
+    "docs/dialects.md",
+    "docs/joins.md",
+)
 
 
 class RuleText(NamedTuple):
@@ -50,10 +57,10 @@ def read_pages() -> dict[str, str]:
 def without_code(text: str) -> str:
     """Return the text of a page without the code of its rules, and without what marks it.
 
-    >>> without_code("Before.\\n\\n<!-- code: WIN-1 -->\\n\\nx = 1\\n\\n<!-- end -->\\n\\nAfter.")
+    >>> without_code("Before.\\n\\n<!--code:WIN-1-->\\n\\nx = 1\\n\\n<!--end-->\\n\\nAfter.")
     'Before.\\n\\nAfter.'
     """
-    return re.sub(rf"<!-- code: {ID} -->\n.*?<!-- end -->\n*", "", text, flags=re.DOTALL)
+    return re.sub(rf"<!--code:{ID}-->\n.*?<!--end-->\n*", "", text, flags=re.DOTALL)
 
 
 def read_specification() -> str:

@@ -63,15 +63,15 @@ class ProfileSource(NamedTuple):
 
 SECRET = "closure=(] empty=emit horizon=none instant=trigger"
 OF_CSRBENCH = ProfileSource(
-    "CSRBench, Table 1; horizon and output instant decided here",
+    "CSRBench, Table 1",
     "t0=unknown closure=[) tick=tuple horizon=flush",
 )
 OF_SECRET = ProfileSource(
-    "SECRET, VLDB Journal 2013, and the authors' simulator; what it has no word for decided here",
+    "SECRET, VLDB Journal 2013, and its simulator",
     SECRET,
 )
 OF_SIMULATOR = ProfileSource(
-    "the SECRET simulator's experiments for later engines; what it has no word for decided here",
+    "SECRET's simulator, later engines",
     SECRET,
 )
 

@@ -40,17 +40,17 @@ def test_the_code_is_that_of_the_enumeration():
 
 
 def test_there_is_a_place_for_each_rule_with_code_and_for_no_other():
-    with pytest.raises(LookupError, match="0 parts named code: WIN-4"):
-        with_code(SPEC.replace("<!-- code: WIN-4 -->", ""))
+    with pytest.raises(LookupError, match="0 parts named code:WIN-4"):
+        with_code(SPEC.replace("<!--code:WIN-4-->", ""))
     with pytest.raises(LookupError, match="names ENG-3"):
-        with_code(f"{SPEC}\n\n<!-- code: ENG-3 -->\n\n<!-- end -->\n")
+        with_code(f"{SPEC}\n\n<!--code:ENG-3-->\n\n<!--end-->\n")
 
 
 def test_code_stands_with_its_rule():
     """Between the rule's id and the next one's."""
     places = re.split(r"^\*\*([A-Z0-9]+-\d+)\*\* ", SPEC, flags=re.MULTILINE)
     found = {
-        rule: re.findall("<!-- code: (.*?) -->", text)
+        rule: re.findall("<!--code:(.*?)-->", text)
         for rule, text in zip(places[1::2], places[2::2], strict=True)
     }
     parts = code_parts(functions())
@@ -79,7 +79,7 @@ def test_the_code_can_be_read_at_one_sitting():
 
 def test_the_text_of_a_rule_has_no_code():
     for rule, found in rule_texts().items():
-        assert "```" not in found.text and "<!-- code" not in found.text, rule
+        assert "```" not in found.text and "<!--code" not in found.text, rule
 
 
 SOURCE = '''

@@ -29,8 +29,8 @@ def test_a_rule_ends_before_the_next_one_and_before_a_heading():
 
 def test_the_code_of_a_rule_is_none_of_its_paragraphs():
     text = (
-        "**WIN-1** a\n\n<!-- code: WIN-1 -->\n\n```python\nx = 1\n\n# b\n```\n\n<!-- end -->"
-        "\n\nc\n\n**WIN-2** d\n\n<!-- code: WIN-2 -->\n\n<!-- end -->\n\n**WIN-3** e"
+        "**WIN-1** a\n\n<!--code:WIN-1-->\n\n```python\nx = 1\n\n# b\n```\n\n<!--end-->"
+        "\n\nc\n\n**WIN-2** d\n\n<!--code:WIN-2-->\n\n<!--end-->\n\n**WIN-3** e"
     )
     assert [tuple(paragraph) for paragraph in rule_paragraphs(text)] == [
         ("WIN-1", "", "a"),
