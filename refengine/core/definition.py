@@ -40,11 +40,8 @@ from refengine.core.semantics import (
     Collection,
     Condition,
     Empty,
-    End,
-    ExpirySeen,
     Instant,
     MissedInstants,
-    Partial,
     Semantics,
     Slide,
     Tick,
@@ -54,7 +51,7 @@ from refengine.model.elements import Bag, Dataset, Element
 from refengine.model.errors import require
 
 # REP-5: the conditions on the instant; the others are on the content
-ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}
+ON_INSTANTS = {condition for condition in Condition if condition.is_on_instants}
 
 Borders = tuple[int, int] | None  # (o, c); None for a window without borders
 Content = tuple[int, ...]  # places of elements in their stream, as `Definition.elements` has it
@@ -245,7 +242,7 @@ class Definition:
         if isinstance(horizon, int):
             return horizon
         ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
-        if horizon is End.NONE or not ends:
+        if horizon.is_last_arrival or not ends:
             return None
         return max(ends) + max(self.reach(window) for window in self.windows) + 2
 
@@ -268,10 +265,13 @@ class Definition:
         if window.kind is WindowKind.TUPLE:
             return self.ids[window][arrival.place]
 
-        choice = self.semantics
-        if choice.close_rule is CloseRule.PASSED and choice.closure is Closure.RIGHT_OPEN:
-            return arrival.app - 1
-        return arrival.app
+        match self.semantics.close_rule:
+            case CloseRule.REACHED:
+                return arrival.app
+            case CloseRule.PASSED if self.is_right_open:
+                return arrival.app - 1
+            case CloseRule.PASSED:
+                return arrival.app
 
     def all_integers(self) -> range:
         """Return all instants and ids that could matter: from the least to the greatest that the
@@ -297,24 +297,41 @@ class Definition:
         """WIN-1, WIN-17: Return β as stated; 1 where none is stated, or where the semantics ignores
         it.
         """
-        is_timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
-        if window.slide is None or (is_timed and self.semantics.slide is Slide.IGNORED):
-            return 1
-        return window.slide
+        slide = window.slide or 1
+        if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
+            return slide
+        match self.semantics.slide:
+            case Slide.STATED:
+                return slide
+            case Slide.IGNORED:
+                return 1
+
+    @property
+    def is_right_open(self) -> bool:
+        """WIN-2: Whether windows with borders hold the instant o at which they open, and not the
+        instant c at which they close.
+        """
+        match self.semantics.closure:
+            case Closure.RIGHT_OPEN:
+                return True
+            case Closure.LEFT_OPEN | Closure.CLOSED | None:
+                return False
 
     def is_after_opening(self, window: Window, o: int, t: int) -> bool:
         """WIN-2: Return whether an instant t is not before a window that opens at o. A window
         without borders begins at o. With (o, c] the instant o itself is before the window.
         """
-        if window.kind in BORDERED and self.semantics.closure is Closure.LEFT_OPEN:
-            return o < t
-        return o <= t
+        match self.semantics.closure:
+            case Closure.LEFT_OPEN if window.kind in BORDERED:
+                return o < t
+            case Closure.LEFT_OPEN | Closure.RIGHT_OPEN | Closure.CLOSED | None:
+                return o <= t
 
     def is_before_closing(self, window: Window, c: int, t: int) -> bool:
         """WIN-2: Return whether an instant t is not after a window that closes at c. A window
         without borders ends at c. With [o, c) the instant c itself is after the window.
         """
-        if window.kind in BORDERED and self.semantics.closure is Closure.RIGHT_OPEN:
+        if window.kind in BORDERED and self.is_right_open:
             return t < c
         return t <= c
 
@@ -346,14 +363,19 @@ class Definition:
         first = self.earliest(window)
         if isinstance(t0, int):
             return t0
-        if t0 is T0.REGISTRATION:
-            return self.registered
-        if first is None or t0 is T0.FIRST:
-            return first
-        if t0 is T0.REACH:
-            return first - self.span(window)
-        assert t0 is T0.EPOCH, f"{t0} is a formula of WIN-7"
-        return self.aligned(window, first)
+        match t0:
+            case T0.REGISTRATION:
+                return self.registered
+            case _ if first is None:
+                return None
+            case T0.FIRST:
+                return first
+            case T0.REACH:
+                return first - self.span(window)
+            case T0.EPOCH:
+                return self.aligned(window, first)
+            case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+                raise AssertionError(f"{t0} is a formula of WIN-7")
 
     def aligned(self, window: Window, first: int) -> int:
         """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
@@ -397,7 +419,7 @@ class Definition:
         number = 0
         t0 = require(self.origins[window])
         o = t0
-        if self.semantics.partial is Partial.SUPPRESSED:
+        if self.semantics.partial.are_left_out:
             return number, o
         while o - self.slide(window) + self.span(window) > t0:  # the one before is partial, too
             number -= 1
@@ -410,7 +432,7 @@ class Definition:
         """
         c = o + self.span(window)
         instants = self.between(window, o, c)
-        if number < 0 and self.semantics.partial is Partial.CLIPPED:
+        if number < 0 and self.semantics.partial.begin_at_t0:
             first = self.first_instant(window)
             instants = [t for t in instants if t >= first]
         if window.kind is WindowKind.NOW:
@@ -515,7 +537,7 @@ class Definition:
         (expiry_seen=eager). No instant is before s0. From 3 to 6 these are 3, 4, 5.
         """
         is_own_included = before == now
-        if self.semantics.expiry_seen is ExpirySeen.EAGER and self.moves(now):
+        if self.semantics.expiry_seen.is_before_arrival and self.moves(now):
             is_own_included = True
         after = [t for t in self.integers if t >= before and t >= self.start]
         return [t for t in after if t < now or (t == now and is_own_included)]
@@ -560,7 +582,7 @@ class Definition:
         """REP-4: Return the border instant at t: t + 1 for windows [o, c), so that their last
         instant counts as c, else t.
         """
-        if self.semantics.closure is Closure.RIGHT_OPEN:
+        if self.is_right_open:
             return t + 1
         return t
 
@@ -735,9 +757,11 @@ class Definition:
 
         `output` is not read here. A definition that is broken on purpose reads it.
         """
-        if self.semantics.base is Base.NEW and not more(answer, base):
-            return base
-        return answer
+        match self.semantics.base:
+            case Base.NEW if not more(answer, base):
+                return base
+            case Base.NEW | Base.PREVIOUS | None:
+                return answer
 
     def emits(self, output: Bag, before: Bag) -> bool:
         """R2S-5, R2S-9: Return whether an output is emitted, given the output before it."""

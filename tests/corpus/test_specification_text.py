@@ -8,7 +8,6 @@ import pytest
 
 from conformance.corpus.rule_texts import rule_texts, rule_texts_of
 from conformance.corpus.specification import ID, rules
-from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import Empty
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,4 +49,4 @@ def test_texts_list_the_values_of_empty_that_read_the_last_output(empty):
     """ENG-7 and docs/cluster.md list what a part needs, and ORA-7 lists what is not searched."""
     cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
     for text in (text_of("ENG-7"), text_of("ORA-7"), cluster):
-        assert (f"`empty={empty}`" in text) == reads_last_output(empty)
+        assert (f"`empty={empty}`" in text) == empty.reads_last_output
